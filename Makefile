@@ -1,0 +1,108 @@
+# Everything a developer runs. `make` alone lists it.
+#
+#     make demo PYTHON=python3.12     another interpreter
+#     make test ARGS="-k mdi -x"      more arguments for pytest
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+DEMO ?= duramen-demo
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip
+QUIET := --quiet --disable-pip-version-check
+CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
+
+# Stamps: what was installed, and when.
+ENVIRONMENT := $(VENV)/.stamp-environment
+TOOLS := $(VENV)/.stamp-tools
+PACKAGE := $(VENV)/.stamp-package
+LINTERS := $(VENV)/.stamp-linters
+PACKERS := $(VENV)/.stamp-packers
+BENCHERS := $(VENV)/.stamp-benchers
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize \
+	dist bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(PACKAGE) ## virtual environment, dependencies, the compiled package in editable mode
+
+build: ## rebuild the kernel now, whatever the stamps say
+	@rm -f $(PACKAGE)
+	@$(MAKE) --no-print-directory setup
+
+demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an HTML report
+	$(BIN)/duramen rank --demo --out $(DEMO)
+	@echo
+	@echo "The report: $(abspath $(DEMO))/report.html"
+
+test: setup ## the fast tests
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-slow: setup ## the slow tests only
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: style types layers cpp-style ## all that reads the code without running it
+
+style: $(LINTERS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(LINTERS) setup
+	$(BIN)/mypy
+
+layers: $(LINTERS) setup
+	$(BIN)/lint-imports
+
+cpp-style: $(LINTERS)
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+
+format: $(LINTERS) ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
+	VENV=$(VENV) tools/sanitize $(ARGS)
+
+dist: $(PACKERS) ## wheel and source distribution in dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --sdist --wheel --outdir dist .
+
+bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/README.md has the rest)
+	$(BIN)/python -m benchmarks.peers --quick $(ARGS)
+	$(BIN)/python -m benchmarks.bars
+
+clean: ## everything that was built; the virtual environment too
+	rm -rf $(VENV) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip 25.1 is the first that installs dependency groups.
+$(ENVIRONMENT): tools/bootstrap
+	tools/bootstrap $(VENV) $(PYTHON)
+	$(PIP) install $(QUIET) --upgrade "pip>=25.1"
+	@touch $@
+
+$(TOOLS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group build --group test
+	@touch $@
+
+$(PACKAGE): $(TOOLS) pyproject.toml CMakeLists.txt $(CPP)
+	$(PIP) install $(QUIET) --no-build-isolation --editable .
+	@touch $@
+
+$(LINTERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group lint
+	@touch $@
+
+$(PACKERS): $(TOOLS) pyproject.toml
+	$(PIP) install $(QUIET) --group dist
+	@touch $@
+
+$(BENCHERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group bench
+	@touch $@

@@ -1,0 +1,687 @@
+// Grows one tree after another: depth first with an explicit stack (or best first, when the number
+// of leaves is limited), a node being a range of one index array that is partitioned in place.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "bag.hpp"
+#include "forest.hpp"
+#include "node.hpp"
+#include "problem.hpp"
+#include "split/candidate.hpp"
+#include "split/grouped.hpp"
+#include "split/ordered.hpp"
+#include "working.hpp"
+
+namespace duramen {
+
+template <class T, class Node>
+class Grower {
+ public:
+  using Weight = typename Node::Weight;
+
+  Grower(const Problem& problem, const Working<T>& working)
+      : problem_(problem),
+        table_(problem.table),
+        settings_(problem.settings),
+        working_(working),
+        pool_(problem.table.n_columns),
+        node_(problem),
+        ordered_(problem, working),
+        grouped_(problem),
+        tree_weights_(problem.table.n_rows) {
+    index_.reserve(problem.table.n_rows);
+  }
+
+  // Appends one tree to `out`; false when it was stopped half-way.
+  bool grow(std::uint64_t tree, Trees& out) {
+    tree_ = tree;
+    out_ = &out;
+    nodes_.clear();
+    first_pool_ = out.pool.size();
+    n_leaves_ = 0;
+    fill_bag();
+    universe_ = pool_.start_tree(settings_, problem_.seed, tree);
+    const bool whole = settings_.max_leaf_nodes > 0 ? best_first() : depth_first();
+    place_cuts();
+    append_nodes();
+    out.n_nodes.push_back(static_cast<std::int64_t>(nodes_.size()));
+    out.n_leaves.push_back(n_leaves_);
+    out.pool_sizes.push_back(static_cast<std::int64_t>(out.pool.size() - first_pool_));
+    return whole;
+  }
+
+ private:
+  struct Range {
+    std::uint32_t start, end, depth, id;
+    std::uint32_t n_constant;  // so many columns at the front of the pool are constant here
+    std::uint32_t degree;      // columns conditioned on so far
+  };
+  // A node of the tree at hand; forest.hpp says what the fields mean.
+  struct NodeRecord {
+    std::int32_t feature = -1;
+    std::int32_t child = 0;
+    std::uint32_t cut = 0;
+    std::uint32_t rows = 0;
+    std::uint32_t degree = 0;
+    double threshold = std::numeric_limits<double>::quiet_NaN();
+    double weight = 0.0;
+    double impurity = 0.0;
+    std::uint8_t split = 0;
+  };
+  // A node whose best split is known but not yet carried out (best first).
+  struct Planned {
+    Range range;
+    Split split;
+    std::vector<std::uint32_t> first_codes;
+    std::vector<std::uint32_t> bounds;
+    std::vector<double> leaf_values;  // should it stay a leaf
+    double decrease = 0.0;
+  };
+
+  void fill_bag() {
+    draw_bag(settings_, table_.n_rows, problem_.seed, tree_, multiplicity_);
+    std::vector<double> balance;
+    if (settings_.balanced_subsample) balance = class_balance();
+    index_.clear();
+    total_weight_ = 0.0;
+    for (const std::uint32_t row : problem_.row_order) {
+      if (multiplicity_[row] == 0) continue;
+      double weight = multiplicity_[row];
+      if (problem_.weights != nullptr) weight *= problem_.weights[row];
+      if (!balance.empty()) weight *= balance[problem_.classes[row]];
+      if (weight == 0.0) continue;
+      tree_weights_[row] = static_cast<Weight>(weight);
+      total_weight_ += weight;
+      index_.push_back(row);
+    }
+    unit_weights_ = total_weight_ == static_cast<double>(index_.size()) &&
+                    std::numeric_limits<Weight>::is_integer;
+    spare_.resize(index_.size());
+  }
+
+  // Weights that make the classes of the bag equally heavy.
+  std::vector<double> class_balance() const {
+    std::vector<double> count(problem_.n_classes, 0.0);
+    double total = 0.0;
+    for (std::size_t row = 0; row < table_.n_rows; ++row) {
+      count[problem_.classes[row]] += multiplicity_[row];
+      total += multiplicity_[row];
+    }
+    for (double& c : count) {
+      if (c > 0.0) c = total / (c * static_cast<double>(problem_.n_classes));
+    }
+    return count;
+  }
+
+  bool stopped() const {
+    return problem_.monitor != nullptr &&
+           problem_.monitor->stop.load(std::memory_order_relaxed);
+  }
+
+  bool depth_first() {
+    std::vector<Range>& stack = stack_;
+    stack.clear();
+    new_nodes(1);
+    stack.push_back({0, static_cast<std::uint32_t>(index_.size()), 0, 0, 0, 0});
+    while (!stack.empty()) {
+      if (stopped()) return false;
+      Range range = stack.back();
+      stack.pop_back();
+      describe(range);
+      if (!may_split(range) || !find_split(range) || !partition(range, bounds_)) {
+        finish_leaf(range);
+        continue;
+      }
+      const std::uint32_t first = carry_out(range, best_, grouped_.chosen(), bounds_);
+      for (std::size_t c = bounds_.size() - 1; c-- > 0;) {
+        stack.push_back({bounds_[c], bounds_[c + 1], range.depth + 1,
+                         first + static_cast<std::uint32_t>(c), range.n_constant,
+                         range.degree + 1});
+      }
+    }
+    return true;
+  }
+
+  // The split with the largest weighted decrease first, until the leaves are as many as allowed.
+  bool best_first() {
+    std::vector<Planned> frontier;
+    const auto consider = [&](Range range) {
+      describe(range);
+      if (!may_split(range) || !find_split(range)) {
+        finish_leaf(range);
+        return;
+      }
+      const Split split = best_;
+      std::vector<std::uint32_t> bounds;
+      if (!partition(range, bounds)) {
+        finish_leaf(range);
+        return;
+      }
+      const double decrease = node_.weighted_impurity() - children_.weighted_impurity;
+      std::vector<double> leaf_values;
+      node_.append_leaf_values(leaf_values);
+      frontier.push_back({range, split, grouped_.chosen(), bounds, leaf_values, decrease});
+    };
+    new_nodes(1);
+    consider({0, static_cast<std::uint32_t>(index_.size()), 0, 0, 0, 0});
+    std::size_t n_leaves = 1;
+    while (!frontier.empty()) {
+      if (stopped()) return false;
+      const auto chosen =
+          std::max_element(frontier.begin(), frontier.end(), [](const auto& a, const auto& b) {
+            return a.decrease < b.decrease || (a.decrease == b.decrease && a.range.id > b.range.id);
+          });
+      Planned planned = std::move(*chosen);
+      frontier.erase(chosen);
+      const std::size_t more = planned.bounds.size() - 2;
+      if (n_leaves + more > settings_.max_leaf_nodes) {
+        nodes_[planned.range.id].child = n_leaves_++;
+        out_->leaf_values.insert(out_->leaf_values.end(), planned.leaf_values.begin(),
+                                 planned.leaf_values.end());
+        continue;
+      }
+      n_leaves += more;
+      const std::uint32_t first = carry_out(planned.range, planned.split, planned.first_codes, planned.bounds);
+      for (std::size_t c = 0; c + 1 < planned.bounds.size(); ++c) {
+        consider({planned.bounds[c], planned.bounds[c + 1], planned.range.depth + 1,
+                  first + static_cast<std::uint32_t>(c), 0, planned.range.degree + 1});
+      }
+    }
+    return true;
+  }
+
+  // The statistics of a node, and its record.
+  void describe(const Range& range) {
+    node_.load(index_.data() + range.start, range.end - range.start, tree_weights_.data());
+    NodeRecord& record = nodes_[range.id];
+    record.rows = range.end - range.start;
+    record.weight = node_.weight();
+    record.impurity = node_.impurity();
+  }
+
+  bool may_split(const Range& range) const {
+    const std::uint32_t n = range.end - range.start;
+    if (node_.pure() || n < settings_.min_samples_split) return false;
+    if (n < 2 * settings_.min_samples_leaf) return false;
+    return settings_.max_depth == 0 || range.depth < settings_.max_depth;
+  }
+
+  // Draws candidates and keeps the best split in best_; also counts the constant columns it meets.
+  bool find_split(Range& range) {
+    best_.feature = -1;
+    best_.score = -std::numeric_limits<double>::infinity();
+    n_scored_ = 0;
+    Random random(problem_.seed, tree_, range.id, Purpose::node);
+    const std::uint32_t* rows = index_.data() + range.start;
+    ordered_.start_node(node_, rows);
+    if (settings_.cut == Cut::pert) return find_pert_split(rows, random);
+    if (settings_.splits == Family::multiway && settings_.max_leaf_nodes == 0) {
+      return find_multiway_split(range, rows, random);
+    }
+
+    const double bound = node_.largest_score(settings_);
+    std::size_t low = range.n_constant;
+    std::size_t high = universe_;
+    std::size_t known = range.n_constant;
+    // The place of the next candidate is drawn one ahead, so that its column can be fetched.
+    std::uint32_t next = low < high ? random.below(static_cast<std::uint32_t>(high - low)) : 0;
+    for (std::uint32_t drawn = 0; drawn < settings_.max_features;) {
+      if (settings_.count_constants) {
+        const std::size_t left = known + (high - low);
+        if (left == 0) break;
+        if (random.below(static_cast<std::uint32_t>(left)) < known) {
+          --known;
+          ++drawn;
+          continue;
+        }
+      }
+      if (low == high) break;
+      const std::size_t at = low + next;
+      const std::uint32_t column = pool_[at];
+      if (high - low > 1) {
+        next = random.below(static_cast<std::uint32_t>(high - low - 1));
+        working_.prefetch(pool_[low + next]);
+      }
+      if (!evaluate(column, rows, random)) {
+        pool_.swap(at, low++);
+        if (settings_.count_constants) ++drawn;
+        continue;
+      }
+      pool_.swap(at, --high);
+      ++drawn;
+      if (best_.score >= bound) break;
+      if ((drawn & 63U) == 0 && stopped()) return false;
+    }
+    range.n_constant = static_cast<std::uint32_t>(low);
+    return best_.found();
+  }
+
+  // Multiway trees follow the theory: K candidates are drawn among the columns not conditioned on
+  // yet, constant ones included. Where a constant column is chosen (nothing else was drawn, or it
+  // ties with splits that gain nothing) the node stays as it is, but the column counts as
+  // conditioned on: the degree of a split is the size of the set B of the theory.
+  bool find_multiway_split(Range& range, const std::uint32_t* rows, Random& random) {
+    std::size_t low = range.n_constant;
+    bool split = false;
+    while (!split && universe_ > range.degree) {
+      best_ = Split{};
+      std::size_t known = low - range.degree;  // constant columns that can be drawn
+      std::size_t high = universe_;
+      std::uint32_t n_constant = 0;
+      std::uint32_t n_best = 0;
+      for (std::uint32_t drawn = 0; drawn < settings_.max_features; ++drawn) {
+        if (known + (high - low) == 0) break;
+        const std::size_t pick = random.below(static_cast<std::uint32_t>(known + (high - low)));
+        if (pick < known) {
+          --known;
+          ++n_constant;
+          continue;
+        }
+        const std::size_t at = low + (pick - known);
+        const double before = best_.score;
+        if (!evaluate(pool_[at], rows, random)) {
+          pool_.swap(at, low++);
+          ++n_constant;
+          continue;
+        }
+        pool_.swap(at, --high);
+        const double score = grouped_.last_score();
+        if (n_best == 0 || score > before + node_.tolerance(before)) {
+          n_best = best_.found() ? 1 : 0;
+        } else if (score >= before - node_.tolerance(before)) {
+          ++n_best;
+        }
+        if (stopped()) return false;
+      }
+      const bool gains = best_.found() && (settings_.max_features == 1 || node_.gains(best_.score));
+      if (gains || n_constant == 0 || (n_best > 0 && random.below(n_best + n_constant) < n_best)) {
+        if (!best_.found()) break;
+        while (pool_[high] != static_cast<std::uint32_t>(best_.feature)) ++high;
+        pool_.swap(high, low++);  // constant in every child
+        split = true;
+      } else {
+        ++range.degree;
+      }
+    }
+    range.n_constant = static_cast<std::uint32_t>(low);
+    return split;
+  }
+
+  Family family_of(std::size_t column) const {
+    if (settings_.splits == Family::ordered && table_.kind(column) == Kind::nominal) {
+      return Family::any;
+    }
+    return settings_.splits;
+  }
+
+  // Scores the splits of one column against the best so far; false when it is constant here.
+  bool evaluate(std::uint32_t column, const std::uint32_t* rows, Random& random) {
+    const Family family = family_of(column);
+    if (family == Family::ordered) {
+      if (settings_.cut == Cut::best) {
+        if constexpr (std::is_integral_v<T>) {
+          return ordered_.best_cut(node_, column, rows, random, best_, n_scored_);
+        }
+      } else if (!std::is_integral_v<T> || table_.kind(column) == Kind::numeric) {
+        return ordered_.random_cut(node_, column, rows, random, best_, n_scored_);
+      }
+    }
+    if constexpr (std::is_integral_v<T>) {
+      const T* codes = ordered_.gather(column, rows, node_.n_rows());
+      if (!grouped_.load(codes, node_.n_rows(), table_.n_codes(column), node_)) return false;
+      const bool has_missing = table_.missing[column] != 0;
+      const bool best = settings_.cut == Cut::best;
+      switch (family) {
+        case Family::ordered:
+          grouped_.random_rank_cut(node_, column, has_missing, random, best_, n_scored_);
+          break;
+        case Family::multiway:
+          grouped_.multiway(node_, column, best_, n_scored_);
+          break;
+        case Family::one_vs_rest:
+          grouped_.one_vs_rest(node_, column, best, random, best_, n_scored_);
+          break;
+        case Family::any:
+          grouped_.any(node_, column, best, random, best_, n_scored_);
+          break;
+      }
+    }
+    return true;
+  }
+
+  // PERT: two rows of different classes, a column on which they differ, a cut between them.
+  bool find_pert_split(const std::uint32_t* rows, Random& random) {
+    if constexpr (Node::kClasses && std::is_integral_v<T>) {
+      for (int attempt = 0; attempt < 10; ++attempt) {
+        const auto [a, b] = node_.pair_of_classes(random);
+        for (std::size_t high = universe_; high > 0;) {
+          const std::size_t at = random.below(static_cast<std::uint32_t>(high));
+          const std::uint32_t column = pool_[at];
+          pool_.swap(at, --high);
+          const T* codes = ordered_.gather(column, rows, node_.n_rows());
+          if (codes[a] == codes[b]) continue;
+          n_scored_ = 1;
+          const Family family = family_of(column);
+          if (family == Family::ordered) {
+            ordered_.mixture_cut(column, codes[a], codes[b], random, best_);
+          } else {
+            grouped_.load(codes, node_.n_rows(), table_.n_codes(column), node_);
+            grouped_.separating(node_, column, family, codes[a], codes[b], random, best_);
+          }
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Reorders the rows of a node child by child, each child's rows in their former order, and
+  // fills bounds; false when the split is forbidden by a rule on its decrease.
+  bool partition(const Range& range, std::vector<std::uint32_t>& bounds) {
+    const std::uint32_t n = range.end - range.start;
+    std::uint32_t* rows = index_.data() + range.start;
+    const std::size_t column = static_cast<std::size_t>(best_.feature);
+    bounds.clear();
+    bounds.push_back(range.start);
+    // With one candidate the groups of its codes are still at hand.
+    const bool grouped = best_.family == Family::multiway && settings_.max_features == 1;
+    const T* codes = grouped ? nullptr : ordered_.gather(column, rows, n);
+    if (best_.family == Family::multiway) {
+      if constexpr (std::is_integral_v<T>) {
+        if (!grouped) grouped_.load(codes, n, table_.n_codes(column), node_);
+        grouped_.partition(rows, n, range.start, spare_, bounds);
+      }
+    } else {
+      std::uint32_t n_first = 0;
+      std::uint32_t n_second = 0;
+      const auto split_by = [&](auto&& goes_first) {
+        for (std::uint32_t i = 0; i < n; ++i) {
+          const bool first = goes_first(codes[i]);
+          const std::uint32_t row = rows[i];
+          rows[n_first] = row;
+          spare_[n_second] = row;
+          n_first += first ? 1 : 0;
+          n_second += first ? 0 : 1;
+        }
+      };
+      if constexpr (!std::is_integral_v<T>) {
+        const T cut = static_cast<T>(best_.threshold);
+        if (best_.by_code) {
+          first_by_code(column, rows, n);
+          std::size_t at = 0;
+          split_by([this, &at](T) { return marks_[at++] != 0; });
+        } else {
+          split_by([cut](T value) { return value <= cut; });
+        }
+      } else {
+        const std::uint32_t low = best_.low;
+        if (best_.family == Family::one_vs_rest) {
+          split_by([low](T code) { return code == low; });
+        } else if (best_.family == Family::any) {
+          grouped_.mark(grouped_.chosen(), table_.n_codes(column));
+          split_by([this](T code) { return grouped_.marked(code); });
+        } else if (best_.missing_first) {
+          const std::uint32_t missing = table_.n_values(column);
+          split_by([low, missing](T code) { return code <= low || code == missing; });
+        } else {
+          split_by([low](T code) { return code <= low; });
+        }
+      }
+      std::copy_n(spare_.data(), n_second, rows + n_first);
+      bounds.push_back(range.start + n_first);
+      bounds.push_back(range.end);
+    }
+    if (settings_.min_impurity_decrease <= 0.0 && settings_.stop_alpha >= 1.0 &&
+        settings_.max_leaf_nodes == 0) {
+      return true;
+    }
+    children_ = node_.children(index_.data(), bounds, tree_weights_.data());
+    const double decrease = node_.weighted_impurity() - children_.weighted_impurity;
+    if (decrease / total_weight_ < settings_.min_impurity_decrease) return false;
+    return settings_.stop_alpha >= 1.0 || passes_node_test(n);
+  }
+
+  void first_by_code(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
+    marks_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      marks_[i] = table_.code(column, rows[i]) <= best_.low ? 1 : 0;
+    }
+  }
+
+  // Chi-square law of the gain under independence, corrected for the splits that were compared.
+  bool passes_node_test(std::uint32_t n) const {
+    const double tail = chi_square_tail(node_.gain_statistic(children_, n),
+                                        node_.gain_freedom(children_.count));
+    const double tests = static_cast<double>(std::max<std::uint64_t>(n_scored_, 1));
+    return std::min(1.0, tail * tests) <= settings_.stop_alpha;
+  }
+
+  void new_nodes(std::size_t count) { nodes_.resize(nodes_.size() + count); }
+
+  void finish_leaf(const Range& range) {
+    nodes_[range.id].child = n_leaves_++;
+    node_.append_leaf_values(out_->leaf_values);
+  }
+
+  // The finished nodes, array by array.
+  void append_nodes() {
+    const auto append = [this](auto& to, auto field) {
+      const std::size_t at = to.size();
+      to.resize(at + nodes_.size());
+      for (std::size_t i = 0; i < nodes_.size(); ++i) to[at + i] = nodes_[i].*field;
+    };
+    append(out_->feature, &NodeRecord::feature);
+    append(out_->child, &NodeRecord::child);
+    append(out_->cut, &NodeRecord::cut);
+    append(out_->threshold, &NodeRecord::threshold);
+    append(out_->split, &NodeRecord::split);
+    append(out_->rows, &NodeRecord::rows);
+    append(out_->degree, &NodeRecord::degree);
+    append(out_->weight, &NodeRecord::weight);
+    append(out_->impurity, &NodeRecord::impurity);
+  }
+
+  // Records a split and makes room for its children; returns the first child's number.
+  std::uint32_t carry_out(const Range& range, const Split& split,
+                          const std::vector<std::uint32_t>& first_codes,
+                          const std::vector<std::uint32_t>& bounds) {
+    const std::size_t column = static_cast<std::size_t>(split.feature);
+    const std::uint32_t first = static_cast<std::uint32_t>(nodes_.size());
+    new_nodes(bounds.size() - 1);
+    NodeRecord& record = nodes_[range.id];
+    record.feature = static_cast<std::int32_t>(split.feature);
+    record.child = static_cast<std::int32_t>(first);
+    record.degree = range.degree;
+    std::uint8_t flags = static_cast<std::uint8_t>(split.family);
+    if (split.family == Family::multiway) {
+      record_multiway(record, column, bounds);
+    } else {
+      const bool first_heavier = weigh(bounds[0], bounds[1]) >= weigh(bounds[1], bounds[2]);
+      if (first_heavier) flags |= kFirstHeavier;
+      bool missing_first = first_heavier;
+      if (table_.missing[column] != 0 && missing_here(column, bounds)) {
+        missing_first = split.missing_first;
+      }
+      if (split.family == Family::any) {
+        record_set(record, column, first_codes, first_heavier, bounds);
+      } else if (split.family == Family::one_vs_rest) {
+        record.cut = split.low;
+        if (table_.missing[column] != 0) missing_first = split.low == table_.n_values(column);
+      } else {
+        record_ordered(record, range.id, column, split);
+      }
+      if (missing_first) flags |= kMissingFirst;
+    }
+    record.split = flags;
+    return first;
+  }
+
+  // Weight of a range of rows of the node at hand.
+  double weigh(std::uint32_t begin, std::uint32_t end) const {
+    if (unit_weights_) return end - begin;
+    double weight = 0.0;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      weight += static_cast<double>(tree_weights_[index_[i]]);
+    }
+    return weight;
+  }
+
+  bool missing_here(std::size_t column, const std::vector<std::uint32_t>& bounds) const {
+    const std::uint32_t missing = table_.n_values(column);
+    for (std::uint32_t i = bounds.front(); i < bounds.back(); ++i) {
+      if (table_.code(column, index_[i]) == missing) return true;
+    }
+    return false;
+  }
+
+  // The cut in codes of the whole table and, for numeric columns, in real values: the two agree on
+  // every value of the table, and the real cut lies in [value of low, value of high).
+  void record_ordered(NodeRecord& record, std::uint32_t id, std::size_t column, const Split& split) {
+    const std::uint32_t n_values = table_.n_values(column);
+    if (table_.kind(column) != Kind::numeric) {
+      record.cut = split.high >= n_values ? n_values - 1 : (split.low + split.high - 1) / 2;
+      return;
+    }
+    if (split.high >= n_values && !split.real_cut) {  // missing against the rest
+      record.cut = n_values - 1;
+      record.threshold = std::numeric_limits<double>::infinity();
+      return;
+    }
+    const double* values = table_.values(column);
+    std::uint32_t low = split.low;
+    double threshold = split.threshold;
+    if (!split.real_cut) {
+      const double a = values[split.low];
+      const double b = values[split.high];
+      threshold = a / 2 + b / 2;
+      if (!(threshold >= a && threshold < b)) threshold = a;
+      const double* after = std::upper_bound(values + split.low, values + split.high, threshold);
+      low = static_cast<std::uint32_t>(after - values) - 1;
+    } else if (!std::is_integral_v<T> && !split.by_code) {
+      record.threshold = threshold;
+      unplaced_.push_back(id);
+      return;
+    }
+    record.cut = low;
+    record.threshold = threshold;
+    if (split.real_cut) unsettled_.push_back(id);
+  }
+
+  // Looks up the codes of the cuts that were drawn among rounded values, several searches side by
+  // side, so that they wait for memory together.
+  void place_cuts() {
+    constexpr std::size_t kLanes = 16;
+    for (std::size_t begin = 0; begin < unplaced_.size(); begin += kLanes) {
+      const std::size_t count = std::min(kLanes, unplaced_.size() - begin);
+      const double* values[kLanes];
+      float cut[kLanes];
+      std::uint32_t length[kLanes];
+      std::uint32_t low[kLanes];
+      std::uint32_t longest = 1;
+      for (std::size_t lane = 0; lane < count; ++lane) {
+        const NodeRecord& record = nodes_[unplaced_[begin + lane]];
+        const std::size_t column = static_cast<std::size_t>(record.feature);
+        values[lane] = table_.values(column);
+        cut[lane] = static_cast<float>(record.threshold);
+        length[lane] = table_.n_values(column);
+        low[lane] = 0;
+        longest = std::max(longest, length[lane]);
+      }
+      for (; longest > 1; longest -= longest / 2) {
+        for (std::size_t lane = 0; lane < count; ++lane) {
+          const std::uint32_t half = length[lane] / 2;
+          const float middle = static_cast<float>(values[lane][low[lane] + half]);
+          low[lane] += middle <= cut[lane] ? half : 0;
+          length[lane] -= half;
+        }
+      }
+      for (std::size_t lane = 0; lane < count; ++lane) {
+        nodes_[unplaced_[begin + lane]].cut = low[lane];
+        unsettled_.push_back(unplaced_[begin + lane]);
+      }
+    }
+    unplaced_.clear();
+    // A cut drawn among rounded values may lie beside the true ones.
+    for (const std::uint32_t id : unsettled_) {
+      NodeRecord& record = nodes_[id];
+      const double* value = table_.values(static_cast<std::size_t>(record.feature)) + record.cut;
+      const bool between = record.threshold >= value[0] && record.threshold < value[1];
+      record.threshold = between ? record.threshold : value[0];
+    }
+    unsettled_.clear();
+  }
+
+  // A bit a code; codes that the node has not seen go with the heavier child.
+  void record_set(NodeRecord& record, std::size_t column,
+                  const std::vector<std::uint32_t>& first_codes, bool first_heavier,
+                  const std::vector<std::uint32_t>& bounds) {
+    const std::uint32_t n_codes = table_.n_codes(column);
+    record.cut = static_cast<std::uint32_t>(out_->pool.size() - first_pool_);
+    std::vector<std::uint32_t> words((n_codes + 31) / 32, first_heavier ? ~0U : 0U);
+    if (first_heavier) {
+      if (n_codes % 32 != 0) words.back() = (1U << (n_codes % 32)) - 1;
+      for (std::uint32_t i = bounds[1]; i < bounds[2]; ++i) {
+        const std::uint32_t code = table_.code(column, index_[i]);
+        words[code / 32] &= ~(1U << (code % 32));
+      }
+    } else {
+      for (const std::uint32_t code : first_codes) words[code / 32] |= 1U << (code % 32);
+    }
+    out_->pool.insert(out_->pool.end(), words.begin(), words.end());
+  }
+
+  // [number of children, the heaviest of them, the code of each, ascending]
+  void record_multiway(NodeRecord& record, std::size_t column,
+                       const std::vector<std::uint32_t>& bounds) {
+    record.cut = static_cast<std::uint32_t>(out_->pool.size() - first_pool_);
+    const std::uint32_t count = static_cast<std::uint32_t>(bounds.size() - 1);
+    std::uint32_t heaviest = 0;
+    double largest = -1.0;
+    for (std::uint32_t c = 0; c < count; ++c) {
+      const double weight = weigh(bounds[c], bounds[c + 1]);
+      if (weight > largest) {
+        largest = weight;
+        heaviest = c;
+      }
+    }
+    out_->pool.push_back(count);
+    out_->pool.push_back(heaviest);
+    for (std::uint32_t c = 0; c < count; ++c) {
+      out_->pool.push_back(table_.code(column, index_[bounds[c]]));
+    }
+  }
+
+  const Problem& problem_;
+  const Table& table_;
+  const Settings& settings_;
+  const Working<T>& working_;
+  ColumnPool pool_;
+  Node node_;
+  OrderedSplits<T, Node> ordered_;
+  GroupedSplits<Node> grouped_;
+  std::vector<Weight> tree_weights_;  // of every row in the bag
+  std::vector<std::uint32_t> multiplicity_, index_, spare_, bounds_;
+  std::vector<std::uint8_t> marks_;
+  std::vector<std::uint32_t> unplaced_, unsettled_;
+  std::vector<NodeRecord> nodes_;
+  std::vector<Range> stack_;
+  Split best_;
+  Children children_;
+  Trees* out_ = nullptr;
+  std::uint64_t tree_ = 0;
+  std::size_t first_pool_ = 0, universe_ = 0;
+  std::int32_t n_leaves_ = 0;
+  std::uint64_t n_scored_ = 0;
+  double total_weight_ = 0.0;
+  bool unit_weights_ = false;  // every row of the bag weighs 1
+};
+
+}  // namespace duramen

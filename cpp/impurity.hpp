@@ -1,0 +1,79 @@
+// Impurities and the scores that rank the splits of one node.
+//
+// A score is the sum over the children of a term that the child's target statistics give; the best
+// split has the largest sum:
+//   Gini      sum_k n_k^2 / n               (n i_gini = n - term)
+//   entropy   sum_k n_k log n_k - n log n   (n i_entropy = -term)
+//   variance  (sum w y)^2 / n               (n i_variance = sum w y^2 - term)
+// With whole weights n log n is a whole multiple of a fixed step, and y is rounded to a grid on
+// which all sums are exact in double precision: equal splits then have equal scores, bit for bit.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "settings.hpp"
+
+namespace duramen {
+
+inline double n_log2_n(double n) { return n > 0.0 ? n * std::log2(n) : 0.0; }
+
+// n log2 n for n = 0..total on a grid fine enough that every sum over a node is exact.
+class LogTable {
+ public:
+  LogTable() = default;
+  explicit LogTable(std::size_t total) : grid_(total + 1), exact_(total + 1) {
+    const double largest = n_log2_n(static_cast<double>(total) + 2.0) + 1.0;
+    const double step = std::exp2(51 - std::ceil(std::log2(largest)));
+    for (std::size_t n = 0; n <= total; ++n) {
+      exact_[n] = n_log2_n(static_cast<double>(n));
+      grid_[n] = std::nearbyint(exact_[n] * step);
+    }
+  }
+  double grid(std::int32_t n) const { return grid_[static_cast<std::size_t>(n)]; }
+  double exact(std::int32_t n) const { return exact_[static_cast<std::size_t>(n)]; }
+
+ private:
+  std::vector<double> grid_, exact_;
+};
+
+// Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper
+// incomplete gamma function Q(freedom/2, x/2), by its series or its continued fraction.
+inline double chi_square_tail(double x, double freedom) {
+  if (!(x > 0.0) || !(freedom > 0.0)) return 1.0;
+  const double a = freedom / 2.0;
+  const double z = x / 2.0;
+  const double front = std::exp(-z + a * std::log(z) - std::lgamma(a));
+  if (z < a + 1.0) {
+    double term = 1.0 / a;
+    double sum = term;
+    for (int i = 1; i < 10000; ++i) {
+      term *= z / (a + i);
+      sum += term;
+      if (term < sum * 1e-16) break;
+    }
+    return std::max(0.0, 1.0 - front * sum);
+  }
+  constexpr double kTiny = 1e-300;
+  double b = z + 1.0 - a;
+  double c = 1.0 / kTiny;
+  double d = 1.0 / b;
+  double fraction = d;
+  for (int i = 1; i < 10000; ++i) {
+    const double numerator = -i * (i - a);
+    b += 2.0;
+    d = numerator * d + b;
+    if (std::fabs(d) < kTiny) d = kTiny;
+    c = b + numerator / c;
+    if (std::fabs(c) < kTiny) c = kTiny;
+    d = 1.0 / d;
+    const double factor = d * c;
+    fraction *= factor;
+    if (std::fabs(factor - 1.0) < 1e-15) break;
+  }
+  return front * fraction;
+}
+
+}  // namespace duramen

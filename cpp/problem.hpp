@@ -1,0 +1,99 @@
+// What all the trees of a forest share while they grow: read-only, but for the monitor.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "impurity.hpp"
+#include "settings.hpp"
+#include "table.hpp"
+
+namespace duramen {
+
+// Lets another thread watch and stop a long call.
+struct Monitor {
+  std::atomic<bool> stop{false};
+  std::atomic<std::int64_t> done{0};
+};
+
+struct Problem {
+  Table table;
+  Settings settings;
+  std::uint64_t seed = 0;
+  std::uint32_t n_classes = 0;               // 0: regression
+  const std::uint32_t* classes = nullptr;    // class of every row
+  const double* response = nullptr;          // regression target
+  const double* weights = nullptr;           // or null: every row weighs 1
+  bool whole_weights = true;                 // all weights are whole numbers of moderate size
+  std::vector<double> grid_response;         // centred, on a grid where all sums are exact
+  std::vector<std::uint32_t> row_order;      // rows sorted by class
+  LogTable logs;
+  Monitor* monitor = nullptr;
+
+  // Fills what is derived from the public fields.
+  void prepare();
+};
+
+inline void Problem::prepare() {
+  const std::size_t n = table.n_rows;
+  double total = 0.0;
+  double largest = 1.0;
+  whole_weights = !settings.balanced_subsample;
+  if (weights != nullptr) {
+    for (std::size_t i = 0; i < n; ++i) {
+      total += weights[i];
+      largest = std::max(largest, weights[i]);
+      if (weights[i] != std::floor(weights[i])) whole_weights = false;
+    }
+  } else {
+    total = static_cast<double>(n);
+  }
+  double mass = total;
+  if (settings.bootstrap) {
+    // A bag may repeat its heaviest row; what it can weigh at most bounds the tables.
+    const double draws = settings.row_samples == 0 ? n : settings.row_samples;
+    mass = draws * largest;
+  }
+  constexpr double kLargestTable = 1 << 22;
+  if (mass > kLargestTable && (settings.criterion == Criterion::entropy || weights != nullptr)) {
+    whole_weights = false;
+  }
+  if (whole_weights && settings.criterion == Criterion::entropy) {
+    logs = LogTable(static_cast<std::size_t>(mass));
+  }
+
+  row_order.resize(n);
+  std::iota(row_order.begin(), row_order.end(), 0U);
+  if (n_classes > 0) {
+    std::vector<std::uint32_t> start(n_classes + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) ++start[classes[i] + 1];
+    for (std::uint32_t k = 0; k < n_classes; ++k) start[k + 1] += start[k];
+    for (std::size_t i = 0; i < n; ++i) {
+      row_order[start[classes[i]]++] = static_cast<std::uint32_t>(i);
+    }
+    return;
+  }
+  double mean = 0.0;
+  for (std::size_t i = 0; i < n; ++i) mean += response[i] / static_cast<double>(n);
+  double reach = 0.0;
+  for (std::size_t i = 0; i < n; ++i) reach = std::max(reach, std::fabs(response[i] - mean));
+  grid_response.assign(n, 0.0);
+  if (reach > 0.0) {
+    int mass_exponent = 0;
+    int reach_exponent = 0;
+    std::frexp(std::max(mass, 1.0), &mass_exponent);
+    std::frexp(reach, &reach_exponent);
+    // |sum w y| stays below 2^53 steps.
+    const int shift = 52 - mass_exponent - reach_exponent;
+    for (std::size_t i = 0; i < n; ++i) {
+      grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, shift));
+    }
+  }
+}
+
+}  // namespace duramen

@@ -1,0 +1,34 @@
+// How trees are grown.
+#pragma once
+
+#include <cstdint>
+
+namespace duramen {
+
+enum class Criterion : int { gini = 0, entropy = 1, variance = 2 };
+enum class Cut : int { best = 0, random = 1, pert = 2 };
+enum class Family : int { ordered = 0, multiway = 1, one_vs_rest = 2, any = 3 };
+
+// The largest number of categories at a node for which every bipartition is tried where no
+// shortcut is exact (classification into more than two classes).
+constexpr std::uint32_t kExhaustiveCategories = 12;
+
+struct Settings {
+  Criterion criterion = Criterion::gini;
+  Cut cut = Cut::best;
+  Family splits = Family::ordered;
+  std::uint32_t max_features = 1;
+  bool count_constants = false;
+  std::uint32_t max_depth = 0;  // 0: no limit
+  std::uint32_t min_samples_split = 2;
+  std::uint32_t min_samples_leaf = 1;
+  double min_impurity_decrease = 0.0;
+  std::uint32_t max_leaf_nodes = 0;  // 0: no limit
+  double stop_alpha = 1.0;           // 1: no node test
+  bool bootstrap = false;
+  std::uint32_t row_samples = 0;     // 0: all rows
+  std::uint32_t column_samples = 0;  // 0: all columns
+  bool balanced_subsample = false;
+};
+
+}  // namespace duramen

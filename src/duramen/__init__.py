@@ -1,0 +1,81 @@
+"""Which variables matter, why, and how surely, from ensembles of randomised trees.
+
+A walk through the package is a table, encoded once, on which a forest is grown, whose splits give
+importances::
+
+    import duramen as dm
+
+    leukemia = dm.datasets.load_leukemia()
+    forest = dm.RandomForestClassifier(n_estimators=1000, random_state=0).fit(leukemia.X, leukemia.y)
+    print(dm.importances.mdi(forest))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from duramen import datasets, forests, importances, plots, reports, tables
+    from duramen.forests import (
+        BaggedTreesClassifier,
+        BaggedTreesRegressor,
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        Forest,
+        PERTClassifier,
+        RandomForestClassifier,
+        RandomForestRegressor,
+        RandomPatchesClassifier,
+        RandomPatchesRegressor,
+        RandomSubspaceClassifier,
+        RandomSubspaceRegressor,
+        TotallyRandomizedTreesClassifier,
+        TotallyRandomizedTreesRegressor,
+    )
+    from duramen.importances import Importances
+    from duramen.tables import EncodedTable, encode
+
+__all__ = [
+    "BaggedTreesClassifier",
+    "BaggedTreesRegressor",
+    "EncodedTable",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "Forest",
+    "Importances",
+    "PERTClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomPatchesClassifier",
+    "RandomPatchesRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
+    "TotallyRandomizedTreesClassifier",
+    "TotallyRandomizedTreesRegressor",
+    "datasets",
+    "encode",
+    "forests",
+    "importances",
+    "plots",
+    "reports",
+    "tables",
+]
+
+_ROOMS = ("datasets", "forests", "importances", "plots", "reports", "tables")
+_HOMES = {"encode": "tables", "EncodedTable": "tables", "Importances": "importances"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room when it is first asked for: ``import duramen`` itself does no work."""
+    if name not in __all__:
+        raise AttributeError(f"module 'duramen' has no attribute {name!r}")
+    if name in _ROOMS:
+        return import_module(f"duramen.{name}")
+    value = getattr(import_module(f"duramen.{_HOMES.get(name, 'forests')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

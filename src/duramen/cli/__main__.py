@@ -1,0 +1,5 @@
+"""`python -m duramen.cli`."""
+
+from duramen.cli import main
+
+main()

@@ -1,0 +1,126 @@
+"""The forests that a command can grow, by the names of its options."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class ForestName(StrEnum):
+    """Names of forests on the command line."""
+
+    rf = "rf"
+    extra_trees = "extra-trees"
+    totally_randomised = "totally-randomised"
+    bagged = "bagged"
+    random_subspace = "random-subspace"
+    random_patches = "random-patches"
+    pert = "pert"
+
+
+class Task(StrEnum):
+    """What the target is."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class Criterion(StrEnum):
+    """Impurity measures."""
+
+    auto = "auto"
+    entropy = "entropy"
+    gini = "gini"
+    variance = "variance"
+
+
+_CLASSES = {
+    ForestName.rf: "RandomForest",
+    ForestName.extra_trees: "ExtraTrees",
+    ForestName.totally_randomised: "TotallyRandomizedTrees",
+    ForestName.bagged: "BaggedTrees",
+    ForestName.random_subspace: "RandomSubspace",
+    ForestName.random_patches: "RandomPatches",
+    ForestName.pert: "PERT",
+}
+
+
+def make_forest(
+    name: ForestName,
+    task: str,
+    *,
+    trees: int,
+    max_features: str,
+    criterion: Criterion,
+    seed: int,
+    jobs: int,
+    verbose: bool,
+) -> Any:
+    """Return the estimator that the options describe, with out-of-bag estimates if it has any.
+
+    Raises
+    ------
+    ValueError
+        If the options do not go together.
+    """
+    from duramen import forests
+
+    suffix = "Classifier" if task == "classification" else "Regressor"
+    kind = getattr(forests, _CLASSES[name] + suffix, None)
+    if kind is None:
+        raise ValueError(f"--forest {name.value} does {_other(task)} only; the target is a number")
+    estimator = kind(
+        n_estimators=trees,
+        criterion=_criterion(criterion, task),
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(verbose),
+    )
+    parameters = estimator.get_params()
+    if max_features != "auto":
+        if "max_features" not in parameters:
+            raise ValueError(f"--max-features must be auto with --forest {name.value}")
+        estimator.set_params(max_features=parsed_max_features(max_features))
+    leaves_rows_out = parameters["bootstrap"] or parameters.get("max_samples") is not None
+    return estimator.set_params(oob_score=leaves_rows_out)
+
+
+def parsed_max_features(given: str) -> str | int | float | None:
+    """Return ``--max-features`` as the estimators take it.
+
+    Raises
+    ------
+    ValueError
+        If it is none of the words and no positive number.
+    """
+    if given == "all":
+        return None
+    if given in ("sqrt", "log2"):
+        return given
+    try:
+        number = float(given)
+    except ValueError:
+        number = float("nan")
+    if given.isdecimal() and number >= 1:
+        return int(given)
+    if 0 < number <= 1:
+        return number
+    raise ValueError(
+        "--max-features must be auto, sqrt, log2, all, a whole number or a share from 0 to 1, got "
+        f"{given!r}"
+    )
+
+
+def _criterion(asked: Criterion, task: str) -> str:
+    if task == "regression":
+        if asked in (Criterion.auto, Criterion.variance):
+            return "squared_error"
+        raise ValueError(f"--criterion {asked.value} is for classes; numbers have the variance")
+    if asked is Criterion.variance:
+        raise ValueError("--criterion variance is for numbers; classes have entropy and gini")
+    return "entropy" if asked is Criterion.auto else asked.value
+
+
+def _other(task: str) -> str:
+    return "regression" if task == "classification" else "classification"

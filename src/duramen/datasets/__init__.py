@@ -1,0 +1,16 @@
+"""Data sets: exact problems, generators with known truth, and small real ones that ship."""
+
+from duramen.datasets.bundled import load_leukemia, load_primary_tumor
+from duramen.datasets.dataset import Dataset
+from duramen.datasets.exact import digits7, xor
+from duramen.datasets.generated import linear_sign, madelon_like
+
+__all__ = [
+    "Dataset",
+    "digits7",
+    "linear_sign",
+    "load_leukemia",
+    "load_primary_tumor",
+    "madelon_like",
+    "xor",
+]

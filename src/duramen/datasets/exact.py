@@ -1,0 +1,60 @@
+"""Small problems whose rows are the whole population."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duramen.datasets.dataset import Dataset
+
+# Segments that are lit: top, upper left, upper right, middle, lower left, lower right, bottom.
+_SEGMENTS = (
+    *("1110111", "0010010", "1011101", "1011011", "0111010"),
+    *("1101011", "1101111", "1010010", "1111111", "1111011"),
+)
+
+
+def digits7() -> Dataset:
+    """Ten digits on a seven-segment display.
+
+    Seven binary features tell which segments are lit, the target is the digit; every digit comes
+    once. All features are relevant. The exact importances of totally randomised multiway trees are
+    .413 .582 .531 .542 .657 .226 .372 bits, log2(10) in all.
+
+    Returns
+    -------
+    Dataset
+        X int64 of shape (10, 7), y int64 with the digits 0..9 in order.
+    """
+    names = tuple(f"X{m}" for m in range(1, 8))
+    return Dataset(
+        name="digits7",
+        X=np.array([[int(lit) for lit in row] for row in _SEGMENTS], dtype=np.int64),
+        y=np.arange(10),
+        names=names,
+        description="The ten digits on a seven-segment display: segments lit, and the digit.",
+        citation=(
+            "L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). Classification and Regression "
+            "Trees. Wadsworth. Without noise as in G. Louppe, L. Wehenkel, A. Sutera, P. Geurts "
+            "(2013). Understanding variable importances in forests of randomized trees. NIPS 26."
+        ),
+        relevant=names,
+    )
+
+
+def xor() -> Dataset:
+    """Exclusive or of two bits: neither alone says anything about the target, both say all.
+
+    Returns
+    -------
+    Dataset
+        X int64 of shape (4, 2) with the four pairs, y = X1 xor X2.
+    """
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int64)
+    return Dataset(
+        name="xor",
+        X=X,
+        y=X[:, 0] ^ X[:, 1],
+        names=("X1", "X2"),
+        description="The four pairs of two bits, and their exclusive or.",
+        relevant=("X1", "X2"),
+    )

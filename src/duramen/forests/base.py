@@ -1,0 +1,450 @@
+"""What all forest estimators share: checking, growing, predicting, out-of-bag estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from duramen.forests import export, memory, parameters, route, targets
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import Forest
+from duramen.forests.growth import grow
+from duramen.forests.inputs import categorical_kinds, names_of, shape_of, table_like
+from duramen.forests.paths import decision_path
+from duramen.forests.progress import progress_bar
+from duramen.forests.resolve import resolve_settings
+from duramen.forests.targets import Target
+from duramen.tables import EncodedTable, encode
+from duramen.tables.memory import require_memory
+
+Parameter = Any
+RandomState = int | np.random.RandomState | np.random.Generator | None
+ClassWeight = Mapping[Any, float] | str | None
+Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
+
+
+class BaseForest(BaseEstimator):  # type: ignore[misc]
+    """Base of the forest estimators; use one of the named ones.
+
+    An estimator is a set of parameters with its own defaults: its ``__init__`` stores them, and
+    ``fit`` checks and resolves them. The values below stand for the parameters that an estimator
+    does not offer.
+    """
+
+    n_estimators: Parameter = 100
+    criterion: Parameter = "gini"
+    max_depth: Parameter = None
+    min_samples_split: Parameter = 2
+    min_samples_leaf: Parameter = 1
+    max_features: Parameter = None
+    max_leaf_nodes: Parameter = None
+    min_impurity_decrease: Parameter = 0.0
+    bootstrap: Parameter = False
+    oob_score: Parameter = False
+    n_jobs: Parameter = None
+    random_state: Parameter = None
+    verbose: Parameter = 0
+    class_weight: Parameter = None
+    max_samples: Parameter = None
+    splits: Parameter = "ordered"
+    categorical_features: Parameter = None
+    stop_alpha: Parameter = None
+    count_constant_features: Parameter = False
+    n_subspace_features: Parameter = None
+
+    cut_rule: ClassVar[str] = "best"
+    criteria: ClassVar[dict[str, str]] = {}
+
+    forest_: Forest
+    n_features_in_: int
+
+    def _store(self, arguments: dict[str, Any]) -> None:
+        """Keep the arguments of ``__init__`` as they came."""
+        for name, value in arguments.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    def _target(self, y: Any) -> Target:
+        raise TypeError(f"{self._owner} is a base class; use one of the named estimators")
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The training table. NaN and None are missing values; infinities are refused.
+        y : array-like of shape (n,)
+            Class labels, or finite numbers in regression.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            When a parameter, X, y or the weights are not as described.
+        MemoryError
+            When the forest could not fit in memory.
+        """
+        X = table_like(X)
+        n_rows, n_features = shape_of(X) or encode(X).shape
+        n_trees = parameters.check_integer(
+            self._owner,
+            "n_estimators",
+            self.n_estimators,
+            1,
+            most=2**62,
+            hint="a forest needs a tree at least",
+        )
+        n_threads = parameters.check_jobs(self._owner, self.n_jobs)
+        verbose = parameters.check_verbosity(self._owner, self.verbose)
+        settings = resolve_settings(self, n_rows, n_features)
+        self._check_oob_score(settings.samples_rows)
+        kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
+        target = self._target(y)
+        if len(target.values) != n_rows:
+            raise ValueError(
+                f"{self._owner}.fit: X has {n_rows} rows but y has {len(target.values)} values; "
+                "give one value for each row"
+            )
+        weights = targets.combine_class_weight(
+            self._owner,
+            self.class_weight,
+            target,
+            targets.row_weights(self._owner, sample_weight, n_rows),
+        )
+        seed = parameters.draw_seed(self.random_state)
+        n_values = 1 if target.classes is None else len(target.classes)
+        memory.refuse_many_trees(self._owner, n_trees, n_values)
+        table = self._encode(X, kinds, n_threads)
+
+        def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
+            return grow(
+                table,
+                target.values,
+                settings,
+                n_trees=count,
+                seed=seed,
+                classes=target.classes,
+                weights=weights,
+                n_threads=n_threads,
+                progress=report,
+            )
+
+        memory.refuse_large_forest(self._owner, n_trees, n_values, settings, table, grow_trees)
+        with progress_bar(n_trees, self._owner, verbose) as report:
+            forest = grow_trees(n_trees, report)
+        self._adopt(forest)
+        if self.oob_score:
+            self._estimate_out_of_bag(table, target, n_threads)
+        return self
+
+    def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
+        if kinds and isinstance(X, EncodedTable):
+            raise ValueError(
+                f"{self._owner}.fit: X is an EncodedTable, whose kinds are set already; leave "
+                "categorical_features at None, or name the kinds in encode"
+            )
+        return encode(X, kinds=kinds, n_jobs=n_threads)
+
+    def _adopt(self, forest: Forest) -> None:
+        """Set the fitted attributes that follow from the forest, and forget all others."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        self.forest_ = forest
+        self.n_outputs_ = 1
+        self.n_features_in_ = forest.n_features
+        if forest.schema.named:
+            self.feature_names_in_ = np.array(forest.names, dtype=object)
+
+    # Out-of-bag estimates
+
+    def _check_oob_score(self, samples_rows: bool) -> None:
+        if not callable(self.oob_score):
+            parameters.check_flag(self._owner, "oob_score", self.oob_score)
+        if self.oob_score and not samples_rows:
+            raise ValueError(
+                f"{self._owner}: oob_score needs trees that leave rows out; "
+                "set bootstrap=True, or max_samples to less than all the rows"
+            )
+
+    def _estimate_out_of_bag(self, table: EncodedTable, target: Target, n_threads: int) -> None:
+        estimate = route.estimate_out_of_bag(self.forest_, table, target.values, n_threads)
+        self.oob_error_curve_ = estimate.error_curve
+        seen = estimate.counts > 0
+        if not seen.all():
+            import warnings
+
+            warnings.warn(
+                f"{self._owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
+                "tree and have no out-of-bag estimate (NaN); grow more trees",
+                UserWarning,
+                stacklevel=3,
+            )
+        self._set_out_of_bag(estimate.means(), seen, target)
+
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        """Set the out-of-bag attributes of the task."""
+
+    def _score_out_of_bag(
+        self, truth: NDArray[Any], guess: NDArray[Any], default: Callable[..., float]
+    ) -> float:
+        if len(truth) == 0:
+            return float("nan")
+        score = self.oob_score if callable(self.oob_score) else default
+        return float(score(truth, guess))
+
+    # Rows through the trees
+
+    def _routed(self, X: Any, method: str) -> route.Rows:
+        check_is_fitted(self, "forest_")
+        return route.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
+
+    def _threads(self) -> int:
+        return parameters.check_jobs(self._owner, self.n_jobs)
+
+    def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
+        rows = self._routed(X, method)
+        return route.predict(self.forest_, rows, self._threads())
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Leaf of every row in every tree.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        int32 array of shape (n, n_estimators)
+            Number of the leaf among the nodes of its tree.
+        """
+        rows = self._routed(X, "apply")
+        return route.leaves(self.forest_, rows, self._threads())
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+        """Nodes that every row passes through.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        indicator : sparse CSR matrix of shape (n, N)
+            1 where a row passes through a node; the nodes of all trees side by side.
+        n_nodes_ptr : int64 array of shape (n_estimators + 1,)
+            Columns ``n_nodes_ptr[t]:n_nodes_ptr[t + 1]`` are the nodes of tree t.
+        """
+        return decision_path(self.forest_, self.apply(X))
+
+    def proximity(self, X: Any, oob: bool = False) -> NDArray[np.float64]:
+        """Share of trees in which two rows fall into the same leaf.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+        oob : bool
+            Count only the trees whose bag lacks both rows. X must be the training table: its bags
+            are drawn again, and that they lead to the leaves of the forest is checked. NaN where
+            no tree lacks both rows.
+
+        Returns
+        -------
+        float64 array of shape (n, n)
+            Symmetric, 1 on the diagonal.
+
+        Raises
+        ------
+        ValueError
+            When ``oob`` is true and X is not the training table, or no row was left out.
+        """
+        oob = parameters.check_flag(f"{self._owner}.proximity", "oob", oob)
+        leaves = self.apply(X)
+        require_memory(
+            8 * len(leaves) ** 2,
+            what=f"{len(leaves)} x {len(leaves)} proximities",
+            function=f"{self._owner}.proximity",
+            hint="give fewer rows",
+        )
+        if oob:
+            self._check_training_leaves(leaves)
+        return route.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
+
+    def _check_training_leaves(self, leaves: NDArray[np.int32]) -> None:
+        if not self.forest_.settings.samples_rows:
+            raise ValueError(
+                f"{self._owner}.proximity: oob=True needs trees that leave rows out; "
+                "set bootstrap=True, or max_samples to less than all the rows"
+            )
+        if not route.leads_to_training_counts(self.forest_, leaves):
+            raise ValueError(
+                f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
+                f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
+            )
+
+    # What the trees say
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean decrease of impurity of every column, divided by its sum.
+
+        The mean is over all trees, and then normalised; scikit-learn normalises each tree before
+        it takes the mean. The two are equal where all trees explain the same amount. All zero when
+        no tree has a split. ``duramen.importances.mdi`` gives the values in the criterion's unit.
+        """
+        check_is_fitted(self, "forest_")
+        values = mean_decreases(self.forest_).values
+        total = values.sum()
+        return values / total if total > 0 else np.zeros_like(values)
+
+    def export_text(self, tree_index: int = 0, **options: Any) -> str:
+        """One tree as indented text (see :func:`duramen.forests.export.export_text`)."""
+        check_is_fitted(self, "forest_")
+        return export.export_text(self.forest_, tree_index, **options)
+
+    def export_dot(self, tree_index: int = 0, **options: Any) -> str:
+        """One tree in the DOT language (see :func:`duramen.forests.export.export_dot`)."""
+        check_is_fitted(self, "forest_")
+        return export.export_dot(self.forest_, tree_index, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the fitted estimator to one .npz file, without pickle.
+
+        A ``random_state`` that is a generator is saved as None, and a callable ``oob_score`` as
+        True; the forest keeps its seed.
+        """
+        from duramen.forests.storage import save_estimator
+
+        check_is_fitted(self, "forest_")
+        save_estimator(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Load an estimator that :meth:`save` wrote."""
+        from duramen.forests.storage import load_estimator
+
+        return load_estimator(cls, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
+    """Base of the forests that predict classes."""
+
+    criteria: ClassVar[dict[str, str]] = {
+        "gini": "gini",
+        "entropy": "entropy",
+        "log_loss": "entropy",
+    }
+
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def _target(self, y: Any) -> Target:
+        return targets.class_target(self._owner, y)
+
+    def _adopt(self, forest: Forest) -> None:
+        super()._adopt(forest)
+        if forest.classes is not None:
+            self.classes_ = forest.classes
+            self.n_classes_ = len(forest.classes)
+
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        from sklearn.metrics import accuracy_score
+
+        self.oob_decision_function_ = means
+        self.oob_score_ = self._score_out_of_bag(
+            target.original()[seen],
+            self.classes_[np.argmax(means[seen], axis=1)],
+            accuracy_score,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of every row, of shape (n,); the first one where several are.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows. Categories that were never seen go to the heavier child.
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities of shape (n, n_classes): means over the trees of leaf frequencies.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+        """
+        return self._mean_values(X, "predict")
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
+    """Base of the forests that predict numbers."""
+
+    criteria: ClassVar[dict[str, str]] = {"squared_error": "variance", "variance": "variance"}
+    criterion: Parameter = "squared_error"
+
+    def _target(self, y: Any) -> Target:
+        return targets.number_target(self._owner, y)
+
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        from sklearn.metrics import r2_score
+
+        self.oob_prediction_ = means[:, 0]
+        truth = target.values[seen]
+        if len(truth) == 1 and not callable(self.oob_score):
+            self.oob_score_ = float("nan")
+            return
+        self.oob_score_ = self._score_out_of_bag(truth, means[seen, 0], r2_score)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Mean over the trees of the means of the leaves, of shape (n,).
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows. Categories that were never seen go to the heavier child.
+        """
+        return self._mean_values(X, "predict")[:, 0]

@@ -1,0 +1,41 @@
+"""Mean decrease of impurity: the reduction of a forest's splits to one number a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.forests.forest import Forest
+from duramen.forests.route import forest_arguments
+
+
+@dataclass(frozen=True, eq=False)
+class Decreases:
+    """Mean decrease of impurity of every column, in the criterion's unit, not normalised.
+
+    Attributes
+    ----------
+    values : float64 array of shape (p,)
+        Mean over the trees of the sum, over the nodes t that split on the column, of p(t) times
+        the decrease of impurity at t, p(t) being the share of the tree's weight at t.
+    standard_error : float64 array of shape (p,)
+        Standard deviation over the trees (ddof 1) over sqrt(T); NaN for a single tree.
+    by_degree : float64 array of shape (p, D) or None
+        ``values`` split up by the interaction degree of the splits, 0 to D - 1: how many columns
+        are conditioned on above them (see ``degree`` of :class:`~duramen.forests.forest.Forest`).
+    """
+
+    values: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    by_degree: NDArray[np.float64] | None
+
+
+def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
+    """Reduce the splits of a forest, in the order of its trees."""
+    values, standard_error, degrees = _kernel.mdi(
+        *forest_arguments(forest), forest.n_features, by_degree
+    )
+    return Decreases(values, standard_error, degrees if by_degree else None)

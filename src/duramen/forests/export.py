@@ -1,0 +1,232 @@
+"""One tree of a forest, written as indented text or in the DOT language of Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import (
+    FAMILY_MASK,
+    MISSING_FIRST,
+    MULTIWAY,
+    ONE_VS_REST,
+    ORDERED,
+    Forest,
+    Tree,
+)
+from duramen.forests.parameters import check_integer, check_optional_integer
+
+LISTED = 6
+
+
+def export_text(
+    forest: Forest, tree_index: int = 0, *, max_depth: int | None = None, decimals: int = 4
+) -> str:
+    """Write one tree as indented text, one line a branch.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    tree_index : int
+        Number of the tree, counted from 0.
+    max_depth : int or None
+        Depth below which branches are left out; None for the whole tree.
+    decimals : int
+        Significant digits of numbers.
+
+    Returns
+    -------
+    str
+        Every line names the test that leads to a node, and ends in the rows, the weight and the
+        impurity there; at a leaf it also gives the prediction.
+
+    Raises
+    ------
+    IndexError
+        When there is no such tree.
+    """
+    writer = _Writer(forest, forest.tree(tree_index), max_depth, decimals, "export_text")
+    lines = [f"all rows [{writer.facts(0)}]{writer.ending(0)}"]
+    stack = writer.branches_below(0)[::-1] if writer.opens(0) else []
+    while stack:
+        node, test = stack.pop()
+        indent = "|   " * (int(writer.tree.depth[node]) - 1)
+        lines.append(f"{indent}|--- {test} [{writer.facts(node)}]{writer.ending(node)}")
+        if writer.opens(node):
+            stack.extend(writer.branches_below(node)[::-1])
+    return "\n".join(lines) + "\n"
+
+
+def export_dot(
+    forest: Forest, tree_index: int = 0, *, max_depth: int | None = None, decimals: int = 4
+) -> str:
+    """Write one tree in the DOT language, to be drawn by Graphviz.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    tree_index : int
+        Number of the tree, counted from 0.
+    max_depth : int or None
+        Depth below which nodes are left out; None for the whole tree.
+    decimals : int
+        Significant digits of numbers.
+
+    Returns
+    -------
+    str
+        A digraph: boxes hold the facts of the nodes, arrows the tests.
+
+    Raises
+    ------
+    IndexError
+        When there is no such tree.
+    """
+    writer = _Writer(forest, forest.tree(tree_index), max_depth, decimals, "export_dot")
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
+    queue = [0]
+    for node in queue:
+        text = writer.facts(node).replace(", ", "\n") + writer.ending(node).replace(": ", "\n", 1)
+        lines.append(f"  {node} [label={_quoted(text)}];")
+        if not writer.opens(node):
+            continue
+        for child, test in writer.branches_below(node):
+            lines.append(f"  {node} -> {child} [label={_quoted(test)}];")
+            queue.append(child)
+    lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> list[str]:
+    """The test of each branch below an internal node, in the order of its children.
+
+    Parameters
+    ----------
+    forest, tree : Forest, Tree
+        The forest, and the tree in it.
+    node : int
+        Number of an internal node within the tree.
+    decimals : int
+        Significant digits of numbers.
+    """
+    column = int(tree.feature[node])
+    name = forest.names[column]
+    values = [_shown(value, decimals) for value in column_values(forest, column)]
+    missing = bool(forest.schema.missing[column])
+    names = [*values, "missing"] if missing else values
+    family = int(tree.split[node]) & FAMILY_MASK
+    cut = int(tree.cut[node])
+    if family == MULTIWAY:
+        count = int(tree.pool[cut])
+        codes = tree.pool[cut + 2 : cut + 2 + count]
+        return [f"{name} = {names[code]}" for code in codes]
+    if family in (ORDERED, ONE_VS_REST):
+        if family == ONE_VS_REST:
+            tests = [f"{name} = {names[cut]}", f"{name} != {names[cut]}"]
+        else:
+            tests = _ordered_tests(forest, tree, node, values, decimals)
+        if missing and names[cut] != "missing":
+            side = 0 if tree.split[node] & MISSING_FIRST else 1
+            alone = family == ORDERED and np.isinf(tree.threshold[node])
+            tests[side] += " missing" if alone else " or missing"
+        return tests
+    words = tree.pool[cut : cut + (len(names) + 31) // 32]
+    first = [
+        bool(words[code // 32] >> np.uint32(code % 32) & np.uint32(1)) for code in range(len(names))
+    ]
+    chosen = [label for label, inside in zip(names, first, strict=True) if inside]
+    others = [label for label, inside in zip(names, first, strict=True) if not inside]
+    return [f"{name} in {_listed(chosen)}", f"{name} in {_listed(others)}"]
+
+
+def column_values(forest: Forest, column: int) -> NDArray[Any]:
+    """What the codes of a column stand for: numbers, or labels."""
+    schema = forest.schema
+    if column in schema.labels:
+        return schema.labels[column]
+    return schema.cut_values[schema.value_offsets[column] : schema.value_offsets[column + 1]]
+
+
+def _ordered_tests(
+    forest: Forest, tree: Tree, node: int, values: Sequence[str], decimals: int
+) -> list[str]:
+    column, cut = int(tree.feature[node]), int(tree.cut[node])
+    name, kind = forest.names[column], forest.schema.kinds[column]
+    if kind == "numeric":
+        if np.isinf(tree.threshold[node]):  # the missing against all the others
+            return [f"{name} known", name]
+        threshold = _shown(tree.threshold[node], decimals)
+        return [f"{name} <= {threshold}", f"{name} > {threshold}"]
+    if kind == "ordinal":
+        return [f"{name} <= {values[cut]}", f"{name} > {values[cut]}"]
+    return [f"{name} in {_listed(values[: cut + 1])}", f"{name} in {_listed(values[cut + 1 :])}"]
+
+
+class _Writer:
+    """What both formats need to know about a node."""
+
+    def __init__(
+        self, forest: Forest, tree: Tree, max_depth: int | None, decimals: int, where: str
+    ) -> None:
+        self.forest = forest
+        self.tree = tree
+        self.max_depth = check_optional_integer(where, "max_depth", max_depth, 0)
+        self.decimals = check_integer(where, "decimals", decimals, 1, most=17)
+
+    def opens(self, node: int) -> bool:
+        """Whether the children of a node are shown."""
+        within = self.max_depth is None or self.tree.depth[node] < self.max_depth
+        return bool(within and self.tree.feature[node] >= 0)
+
+    def branches_below(self, node: int) -> list[tuple[int, str]]:
+        """Children of a node, and the tests that lead to them."""
+        first = int(self.tree.child[node])
+        tests = branch_tests(self.forest, self.tree, node, self.decimals)
+        return [(first + i, test) for i, test in enumerate(tests)]
+
+    def facts(self, node: int) -> str:
+        """Rows, weight and impurity of a node."""
+        tree, shown = self.tree, self.decimals
+        return (
+            f"rows {tree.rows[node]}, weight {_shown(tree.weight[node], shown)}, "
+            f"{self.forest.settings.criterion} {_shown(tree.impurity[node], shown)}"
+        )
+
+    def ending(self, node: int) -> str:
+        """The prediction of a leaf, a mark where the tree is cut off, or nothing."""
+        if self.tree.feature[node] >= 0:
+            return "" if self.opens(node) else " ..."
+        values = self.tree.values[self.tree.child[node]]
+        if self.forest.classes is None:
+            return f": {_shown(values[0], self.decimals)}"
+        best = int(np.argmax(values))
+        return f": {self.forest.classes[best]} ({_shown(values[best], self.decimals)})"
+
+
+def _shown(value: Any, decimals: int) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.{decimals}g}"
+    return str(value)
+
+
+def _listed(labels: Iterable[str]) -> str:
+    """A set of labels, cut short where it is long."""
+    entries = list(labels)
+    if len(entries) > LISTED:
+        entries = [*entries[: LISTED - 1], f"... {len(entries) - LISTED + 1} more"]
+    return "{" + ", ".join(entries) + "}"
+
+
+def _quoted(text: str) -> str:
+    """A DOT string: quotes, backslashes and line breaks escaped."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

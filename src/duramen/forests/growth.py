@@ -1,0 +1,154 @@
+"""Growing a forest: the one module that calls the growth loop of the kernel and draws bags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.forests.forest import Forest
+from duramen.forests.settings import GrowthSettings
+from duramen.tables import EncodedTable
+
+# As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/settings.hpp).
+EXHAUSTIVE_CATEGORIES = 12
+
+Progress = Callable[[int], None]
+
+
+def table_arguments(table: EncodedTable) -> tuple[Any, ...]:
+    """The fields of an encoded table in the order in which the kernel takes them."""
+    return (
+        *table.blocks,
+        table.block_of,
+        table.slot,
+        table.cut_values,
+        table.value_offsets,
+        table.kind_codes,
+        table.missing,
+    )
+
+
+def grow(
+    table: EncodedTable,
+    target: NDArray[np.uint32] | NDArray[np.float64],
+    settings: GrowthSettings,
+    *,
+    n_trees: int,
+    seed: int,
+    classes: NDArray[Any] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    first_tree: int = 0,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> Forest:
+    """Grow the trees ``first_tree`` .. ``first_tree + n_trees - 1`` of a forest.
+
+    A tree depends on the table, the target, the weights, the settings, the seed and its own number
+    alone: neither on ``n_threads`` nor on how the trees are shared out over calls.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        n rows of p encoded columns.
+    target : array of shape (n,)
+        uint32 class codes (0 .. len(classes) - 1), or finite float64 numbers for regression.
+    settings : GrowthSettings
+        How to grow.
+    n_trees : int
+        Number of trees.
+    seed : int
+        Seed in 0..2**64-1.
+    classes : array of shape (C,) or None
+        Class labels; None for regression.
+    weights : float64 array of shape (n,) or None
+        Non-negative row weights; rows of weight 0 are left out. None for equal weights.
+    first_tree : int
+        Number of the first tree in the stream of random numbers.
+    n_threads : int
+        Threads to use.
+    progress : callable or None
+        Called now and then with the number of trees that are done.
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    ValueError
+        When the best of all bipartitions would be sought among too many categories.
+    """
+    refuse_many_categories(table, settings, 0 if classes is None else len(classes))
+    arrays = _kernel.grow(
+        *table_arguments(table),
+        target,
+        0 if classes is None else len(classes),
+        weights,
+        settings.for_kernel(),
+        first_tree,
+        n_trees,
+        seed,
+        n_threads,
+        progress,
+    )
+    return Forest(
+        **arrays,
+        settings=settings,
+        schema=table.schema,
+        classes=classes,
+        n_rows=table.n_rows,
+        total_weight=float(table.n_rows if weights is None else weights.sum()),
+        seed=seed,
+        first_tree=first_tree,
+    )
+
+
+def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_classes: int) -> None:
+    """Raise when the best of all bipartitions would be sought among too many categories.
+
+    For two classes and for numbers the best one is found among the categories sorted by their
+    mean target; for more classes all of them are tried.
+
+    Raises
+    ------
+    ValueError
+        Naming the column, how many categories it has and what to do.
+    """
+    if settings.cut != "best" or n_classes <= 2 or settings.splits not in ("ordered", "any"):
+        return
+    counts = table.n_codes()
+    for column in np.flatnonzero(counts > EXHAUSTIVE_CATEGORIES):
+        if settings.splits == "any" or table.kinds[column] == "nominal":
+            raise ValueError(
+                f"column {table.names[column]!r} has {counts[column]} categories; with "
+                f"{n_classes} classes the best split into two groups is sought among at most "
+                f"{EXHAUSTIVE_CATEGORIES}. Use splits='one-vs-rest' or 'multiway', a forest that "
+                "cuts at random (Extra-Trees), or encode the column as ordinal or numeric"
+            )
+
+
+def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
+    """How often each training row was drawn for tree ``tree``, of shape (n_rows,).
+
+    A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed.
+    """
+    multiplicities: NDArray[np.uint32] = _kernel.bag(
+        forest.n_rows,
+        forest.settings.row_samples,
+        forest.settings.bootstrap,
+        forest.seed,
+        forest.first_tree + tree,
+    )
+    return multiplicities
+
+
+def out_of_bag(forest: Forest) -> NDArray[np.bool_]:
+    """Whether each training row is out of the bag of each tree, of shape (n_rows, T)."""
+    mask = np.empty((forest.n_rows, forest.n_trees), dtype=np.bool_)
+    for tree in range(forest.n_trees):
+        mask[:, tree] = bag(forest, tree) == 0
+    return mask

@@ -1,0 +1,116 @@
+"""How much memory a forest takes, to refuse before any work what would not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duramen.forests.forest import Forest
+from duramen.forests.settings import GrowthSettings
+from duramen.tables import EncodedTable
+from duramen.tables.memory import available_bytes, require_memory
+from duramen.tables.names import KINDS
+
+NODE_BYTES = 4 + 4 + 4 + 8 + 1 + 4 + 8 + 8
+TREE_BYTES = 3 * 8
+PILOT_TREES = 8
+NOMINAL = KINDS.index("nominal")
+HINT = "lower n_estimators, or bound the trees by max_depth, max_leaf_nodes or min_samples_leaf"
+
+
+def refuse_many_trees(owner: str, n_trees: int, n_values: int) -> None:
+    """Raise when so many trees cannot fit even if each of them is a single leaf.
+
+    Parameters
+    ----------
+    owner : str
+        Class of the estimator, for messages.
+    n_trees : int
+        Number of trees.
+    n_values : int
+        Numbers a leaf holds: classes, or 1.
+
+    Raises
+    ------
+    MemoryError
+    """
+    require_memory(
+        n_trees * (TREE_BYTES + NODE_BYTES + 8 * n_values),
+        what=f"a forest of {n_trees} trees",
+        function=f"{owner}.fit",
+        hint=HINT,
+    )
+
+
+def refuse_large_forest(
+    owner: str,
+    n_trees: int,
+    n_values: int,
+    settings: GrowthSettings,
+    table: EncodedTable,
+    grow_pilot: Callable[[int], Forest],
+) -> None:
+    """Raise when the forest cannot fit, or would not judging by its first trees.
+
+    The trees are looked at only where the largest trees that there can be would not fit.
+
+    Parameters
+    ----------
+    owner : str
+        Class of the estimator, for messages.
+    n_trees, n_values : int
+        Number of trees, and of the numbers a leaf holds.
+    settings : GrowthSettings
+        How the trees are grown.
+    table : EncodedTable
+        The training table.
+    grow_pilot : callable
+        Grows so many of the trees.
+
+    Raises
+    ------
+    MemoryError
+    """
+    available = available_bytes()
+    most = most_tree_bytes(n_values, settings, table)
+    if available is None or most * n_trees <= available:
+        return
+    if most > available:
+        raise MemoryError(
+            f"{owner}.fit: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
+            f"columns of up to {int(table.n_codes().max())} values, may take {most / 1e9:.3g} GB, "
+            f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
+            "or min_samples_leaf, or leave out columns that number the rows"
+        )
+    if n_trees > PILOT_TREES:
+        pilot = grow_pilot(PILOT_TREES)
+        require_memory(
+            pilot.nbytes * n_trees // pilot.n_trees,
+            what=f"a forest of {n_trees} trees such as its first ones",
+            function=f"{owner}.fit",
+            hint=HINT,
+        )
+
+
+def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable) -> int:
+    """Bytes that a tree takes when it is as large as can be."""
+    leaves = _most_leaves(settings, table.n_rows)
+    n_codes = table.n_codes()
+    if settings.splits == "ordered":
+        n_codes = n_codes[table.kind_codes == NOMINAL]
+    words = 0
+    if settings.splits == "multiway":
+        words = 4 * leaves  # two for a node and one for each child
+    elif settings.splits != "one-vs-rest" and len(n_codes):
+        words = (leaves - 1) * (int(n_codes.max()) + 31) // 32
+    nodes = 2 * leaves - 1
+    return TREE_BYTES + NODE_BYTES * nodes + 8 * n_values * leaves + 4 * words
+
+
+def _most_leaves(settings: GrowthSettings, n_rows: int) -> int:
+    rows = min(settings.row_samples or n_rows, n_rows)
+    most = rows // settings.min_samples_leaf
+    if settings.max_leaf_nodes is not None:
+        most = min(most, settings.max_leaf_nodes)
+    if settings.max_depth is not None and settings.splits != "multiway" and settings.max_depth < 62:
+        most = min(most, 2**settings.max_depth)
+    return max(1, most)

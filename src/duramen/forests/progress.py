@@ -1,0 +1,23 @@
+"""A progress bar on standard error for the calls that last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[int], None] | None]:
+    """Give a function that is told how many trees are done, or None when not verbose."""
+    if not verbose:
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=what, unit="tree") as bar:
+
+        def report(done: int) -> None:
+            bar.update(done - bar.n)
+
+        yield report
+        report(total)

@@ -1,0 +1,125 @@
+"""How the trees of a forest are grown: the settings of the growth loop, resolved and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+CRITERIA = ("gini", "entropy", "variance")
+CUTS = ("best", "random", "pert")
+SPLITS = ("ordered", "multiway", "one-vs-rest", "any")
+
+UNITS = {"gini": "gini", "entropy": "bits", "variance": "variance"}
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthSettings:
+    """Settings of the growth loop, every one resolved to a plain value.
+
+    The estimators resolve their parameters (``"sqrt"``, fractions, ``None``) to these; they are
+    kept in the grown :class:`~duramen.forests.forest.Forest`, where bags are drawn again from
+    them.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "variance"}
+        Impurity: Gini index, Shannon entropy in bits, or variance of ``y`` (the only one for
+        regression).
+    cut : {"best", "random", "pert"}
+        How the split of a candidate column is found: the best one, one drawn uniformly at random
+        in real values (Extra-Trees), or a uniform mixture of two rows of different classes (PERT).
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}
+        Family of splits.
+    max_features : int
+        Number K of candidate columns at a node.
+    count_constants : bool
+        Whether a column that is constant at the node counts as one of the K drawn.
+    max_depth, max_leaf_nodes : int or None
+        Limits of the tree; None for none.
+    min_samples_split, min_samples_leaf : int
+        Least number of distinct rows at a node that is split, and at each of its children.
+    min_impurity_decrease : float
+        Least decrease of impurity, weighted by the share of the node, in the criterion's unit.
+    stop_alpha : float
+        Level of the chi-square node test; 1 for no test.
+    bootstrap : bool
+        Whether the rows of a tree are drawn with replacement.
+    row_samples : int
+        Rows drawn for a tree; 0 for as many as there are.
+    column_samples : int
+        Columns drawn for a tree, without replacement; 0 for all.
+    balanced_subsample : bool
+        Whether classes are weighted inversely to their frequency within the bag of each tree.
+    """
+
+    criterion: str = "gini"
+    cut: str = "best"
+    splits: str = "ordered"
+    max_features: int = 1
+    count_constants: bool = False
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    stop_alpha: float = 1.0
+    bootstrap: bool = False
+    row_samples: int = 0
+    column_samples: int = 0
+    balanced_subsample: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Unit of the impurities: "gini", "bits" or "variance"."""
+        return UNITS[self.criterion]
+
+    @property
+    def samples_rows(self) -> bool:
+        """Whether a tree may leave rows out, so that out-of-bag estimates exist."""
+        return self.bootstrap or self.row_samples > 0
+
+    def for_kernel(self) -> dict[str, int | float | bool]:
+        """The settings as the plain numbers that the kernel reads."""
+        return {
+            "criterion": CRITERIA.index(self.criterion),
+            "cut": CUTS.index(self.cut),
+            "splits": SPLITS.index(self.splits),
+            "max_features": self.max_features,
+            "count_constants": self.count_constants,
+            "max_depth": self.max_depth or 0,
+            "min_samples_split": self.min_samples_split,
+            "min_samples_leaf": self.min_samples_leaf,
+            "min_impurity_decrease": self.min_impurity_decrease,
+            "max_leaf_nodes": self.max_leaf_nodes or 0,
+            "stop_alpha": self.stop_alpha,
+            "bootstrap": self.bootstrap,
+            "row_samples": self.row_samples,
+            "column_samples": self.column_samples,
+            "balanced_subsample": self.balanced_subsample,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as a dictionary that JSON can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> GrowthSettings:
+        """Rebuild settings from :meth:`to_dict`.
+
+        Raises
+        ------
+        ValueError
+            When a name is not a setting, or a choice is not one of those allowed.
+        """
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
+        if unknown:
+            raise ValueError(f"GrowthSettings.from_dict: unknown settings {unknown}")
+        settings = cls(**values)
+        for name, allowed in (("criterion", CRITERIA), ("cut", CUTS), ("splits", SPLITS)):
+            if getattr(settings, name) not in allowed:
+                raise ValueError(
+                    f"GrowthSettings.from_dict: {name} must be one of {allowed}, "
+                    f"got {getattr(settings, name)!r}"
+                )
+        return settings

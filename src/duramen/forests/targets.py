@@ -1,0 +1,179 @@
+"""The target and the row weights of a fit, checked and encoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from duramen.forests.parameters import is_real
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target as the kernel takes it.
+
+    Attributes
+    ----------
+    values : array of shape (n,)
+        uint32 class codes, or float64 numbers.
+    classes : array of shape (C,) or None
+        Sorted class labels; None in regression.
+    """
+
+    values: NDArray[np.uint32] | NDArray[np.float64]
+    classes: NDArray[Any] | None
+
+    def original(self) -> NDArray[Any]:
+        """The labels, or the numbers."""
+        return self.values if self.classes is None else self.classes[self.values]
+
+
+def class_target(owner: str, y: Any) -> Target:
+    """Encode class labels as their ranks.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` is not one-dimensional, is empty, holds missing values, or is continuous.
+    """
+    labels = _one_dimension(owner, y)
+    assert_all_finite(labels, input_name="y", estimator_name=owner)
+    if labels.dtype == object:
+        _refuse_missing_labels(owner, labels)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return Target(codes.reshape(-1).astype(np.uint32), classes)
+
+
+def number_target(owner: str, y: Any) -> Target:
+    """Check numbers to be predicted.
+
+    Raises
+    ------
+    ValueError
+        When ``y`` is not one-dimensional, is empty, or holds what is no finite number.
+    """
+    values = _one_dimension(owner, y)
+    if values.dtype.kind not in "biuf":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{owner}: y must hold numbers, got {values.dtype} ({error}); "
+                "labels need the classifier"
+            ) from error
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    assert_all_finite(values, input_name="y", estimator_name=owner)
+    return Target(values, None)
+
+
+def row_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Check the weights of the rows.
+
+    Raises
+    ------
+    ValueError
+        When they are not one finite non-negative number a row, or all 0.
+    """
+    if sample_weight is None:
+        return None
+    hint = "give one finite number >= 0 for each row"
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{owner}.fit: sample_weight must hold numbers ({error}); {hint}"
+        ) from error
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{owner}.fit: sample_weight must have shape ({n_rows},), got {weights.shape}; {hint}"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{owner}.fit: sample_weight holds NaN or infinity; {hint}")
+    if (weights < 0).any():
+        raise ValueError(f"{owner}.fit: sample_weight holds {weights.min()}; {hint}")
+    if not weights.any():
+        raise ValueError(
+            f"{owner}.fit: sample_weight is zero in every row, so no row is left; {hint}"
+        )
+    return weights
+
+
+def combine_class_weight(
+    owner: str, class_weight: Any, target: Target, weights: NDArray[np.float64] | None
+) -> NDArray[np.float64] | None:
+    """Multiply the weights of the rows by those of their classes.
+
+    Parameters
+    ----------
+    owner : str
+        Class of the estimator, for messages.
+    class_weight : dict, "balanced", "balanced_subsample" or None
+        Weight of each class; "balanced" is n / (C n_c). "balanced_subsample" is left to the
+        growth of each tree.
+    target : Target
+        Encoded class labels.
+    weights : array of shape (n,) or None
+        Weights of the rows.
+    """
+    if class_weight is None or class_weight == "balanced_subsample":
+        return weights
+    if isinstance(class_weight, str) and class_weight != "balanced":
+        raise ValueError(
+            f"The 'class_weight' parameter of {owner} must be None, 'balanced', "
+            f"'balanced_subsample' or a dict of class to weight. Got {class_weight!r}."
+        )
+    if not isinstance(class_weight, str | dict):
+        raise ValueError(
+            f"The 'class_weight' parameter of {owner} must be None, 'balanced', "
+            f"'balanced_subsample' or a dict of class to weight. Got {type(class_weight).__name__}."
+        )
+    if isinstance(class_weight, dict):
+        _check_class_weights(owner, class_weight)
+    of_class = np.asarray(compute_sample_weight(class_weight, target.original()), dtype=np.float64)
+    combined = of_class if weights is None else of_class * weights
+    if not combined.any():
+        raise ValueError(
+            f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; "
+            "give some class that occurs a weight above 0"
+        )
+    return combined
+
+
+def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
+    for label, weight in class_weight.items():
+        if not is_real(weight) or not np.isfinite(weight) or weight < 0:
+            raise ValueError(
+                f"The 'class_weight' parameter of {owner} must hold finite numbers >= 0. "
+                f"Got {weight!r} for class {label!r}."
+            )
+
+
+def _one_dimension(owner: str, y: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"This {owner} estimator requires y to be passed, but the target y is None"
+        )
+    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
+        y = y.to_numpy()
+    values: NDArray[Any] = column_or_1d(y, warn=True)
+    if len(values) == 0:
+        raise ValueError(f"{owner}.fit: y is empty (0 samples); give one value for each row of X")
+    if values.dtype.kind == "c":
+        raise ValueError(f"{owner}.fit: y holds complex numbers; give labels or real numbers")
+    return values
+
+
+def _refuse_missing_labels(owner: str, labels: NDArray[Any]) -> None:
+    for row, label in enumerate(labels):
+        if label is None:
+            raise ValueError(
+                f"Input y contains NaN or None (row {row}); {owner} needs a label for each row: "
+                "leave such rows out"
+            )

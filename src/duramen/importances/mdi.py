@@ -1,0 +1,231 @@
+"""Mean decrease of impurity (MDI)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import Forest
+from duramen.forests.route import rows_of
+from duramen.importances.corrections import CORRECTIONS, corrected
+from duramen.importances.heldout import held_out
+from duramen.importances.provenance import versions
+from duramen.importances.result import FloatArray, Importances
+from duramen.importances.tally import Tally
+from duramen.tables import encode_target
+
+
+def mdi(
+    forest: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rows: str | None = None,
+    by_degree: bool = False,
+    correction: str | None = None,
+) -> Importances:
+    r"""Mean decrease of impurity, in the criterion's unit, not normalised.
+
+    .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
+
+    with p(t) the share of the tree's rows at node t, v(t) the feature that it splits on and
+    Δi(t) the decrease of impurity by its split (Breiman et al. 1984; Louppe et al. 2013, eq. 2).
+    For fully developed trees on distinct rows it adds up to I(V;Y) of the sample.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    X : table of shape (n, p), optional
+        Rows to measure the decreases on instead of the training counts: rows that were held out,
+        or the training rows with ``rows="oob"``.
+    y : array-like of shape (n,), optional
+        Target of `X`.
+    rows : {None, "oob"}
+        None: every row of `X` is dropped through every tree. ``"oob"``: `X` and `y` are the
+        training rows, in their order, and each is dropped through the trees that were grown
+        without it.
+    by_degree : bool
+        Whether to split the values up by the number of splits above the node.
+    correction : {None, "expected", "miller-madow"}
+        Bias to take away at every node; for ``criterion="entropy"`` and training counts only. See
+        Notes.
+
+    Returns
+    -------
+    Importances
+        ``measure="mdi"``; `standard_error` is that of the mean over the trees (None for a single
+        tree). It tells how far a forest of more trees could be from this one, not how far other
+        data could be.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If the arguments do not go together, or `X` or `y` do not fit the forest.
+
+    Notes
+    -----
+    *Corrections.* ``"expected"`` subtracts the mean of plug-in information between independent
+    variables, (m_X - 1)(m_Y - 1) / (2 N ln 2) bits with m_X children, m_Y classes present and N
+    distinct rows at the node; ``"miller-madow"`` subtracts (m_XY - m_X - m_Y + 1) / (2 N ln 2)
+    with m_XY occupied cells. Both treat the split as given: that it was the best of many is not
+    corrected for, so they are at home with totally randomised trees. Rows that a bootstrap draws
+    several times make the true bias somewhat larger. Corrected values can be negative.
+
+    *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of
+    node t, with m the training means and Y those of the held-out rows, after Li et al. (2019) and
+    Zhou and Hooker (2021); this is MDI when the rows are the training rows. Entropy: held-out
+    information between child and class, less its exact mean when the classes are permuted within
+    the node. Both have mean 0 for a feature that is irrelevant, so values can be negative, and
+    they do not add up to I(V;Y).
+
+    References
+    ----------
+    X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance measure
+    for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
+    importance in tree-based methods. ACM TKDD 15(2).
+    """
+    grown = _forest_of(forest)
+    _check_choices(grown, X, y, rows, correction)
+    if X is not None:
+        tally = _from_rows(grown, X, y, oob=rows == "oob")
+        source = "held-out" if rows is None else "out-of-bag"
+    elif correction is not None:
+        tally, source = corrected(grown, correction), "training"
+    else:
+        plain = mean_decreases(grown, by_degree=by_degree)
+        error = plain.standard_error if grown.n_trees > 1 else None
+        degrees = plain.by_degree
+        if degrees is not None and not degrees.shape[1]:  # no tree has a split
+            degrees = np.zeros((grown.n_features, 1))
+        return _result(grown, plain.values, error, degrees, {"rows": "training"})
+    return _result(
+        grown,
+        tally.values(),
+        tally.standard_error(),
+        tally.by_degree() if by_degree else None,
+        {"rows": source, "correction": correction},
+    )
+
+
+def _result(
+    forest: Forest,
+    values: FloatArray,
+    standard_error: FloatArray | None,
+    by_degree: FloatArray | None,
+    choices: Mapping[str, Any],
+) -> Importances:
+    return Importances(
+        names=forest.names,
+        values=values,
+        measure="mdi",
+        unit=forest.settings.unit,
+        by_degree=by_degree,
+        standard_error=standard_error,
+        metadata={
+            "mdi": dict(choices),
+            "forest": forest.settings.to_dict(),
+            "n_trees": forest.n_trees,
+            "n_rows": forest.n_rows,
+            "seed": forest.seed,
+            "versions": versions(),
+        },
+    )
+
+
+def _forest_of(given: Any) -> Forest:
+    grown = getattr(given, "forest_", given)
+    if isinstance(grown, Forest):
+        return grown
+    if isinstance(given, type) or not hasattr(given, "fit"):
+        raise TypeError(
+            "mdi: forest must be a Forest or a fitted estimator of duramen, got "
+            f"{type(given).__name__}."
+        )
+    if not type(given).__module__.startswith("duramen."):
+        raise TypeError(
+            f"mdi: forest must be an estimator of duramen, got {type(given).__module__}."
+            f"{type(given).__name__}. Hint: the estimators of duramen take the same parameters."
+        )
+    from sklearn.exceptions import NotFittedError
+
+    raise NotFittedError(f"mdi: this {type(given).__name__} is not fitted yet; call fit first.")
+
+
+def _check_choices(
+    forest: Forest, X: Any, y: Any, rows: str | None, correction: str | None
+) -> None:
+    if any(isinstance(given, str) for given in (X, y)):
+        raise ValueError(
+            "mdi: X and y must be rows and their target, got a string. Hint: forests do not keep "
+            "their training rows; for out-of-bag rows pass them again, as in "
+            'mdi(forest, X, y, rows="oob").'
+        )
+    if rows not in (None, "oob"):
+        raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
+    if (X is None) != (y is None):
+        raise ValueError("mdi: X and y must be given together, got only one of them.")
+    if rows == "oob" and X is None:
+        raise ValueError(
+            'mdi: rows="oob" needs the training rows as X and y, forests do not keep them.'
+        )
+    if rows == "oob" and not forest.settings.samples_rows:
+        raise ValueError(
+            'mdi: rows="oob" needs trees that leave rows out, but every tree of this forest saw '
+            "all of them. Hint: fit with bootstrap=True or max_samples."
+        )
+    if correction is None:
+        return
+    if correction not in CORRECTIONS:
+        allowed = ", ".join(map(repr, CORRECTIONS))
+        raise ValueError(f"mdi: correction must be None, {allowed}, got {correction!r}.")
+    if forest.settings.criterion != "entropy":
+        raise ValueError(
+            f"mdi: correction={correction!r} is a correction of information in bits, but this "
+            f"forest was grown with criterion={forest.settings.criterion!r}. Hint: fit with "
+            'criterion="entropy".'
+        )
+    if X is not None:
+        raise ValueError(
+            "mdi: correction must be None with X and y: held-out values have no such bias."
+        )
+
+
+def _from_rows(forest: Forest, X: Any, y: Any, *, oob: bool) -> Tally:
+    rows = rows_of(forest, X, "mdi", "mdi")
+    responses = _responses(forest, y, len(rows))
+    tally = held_out(forest, rows, responses, oob=oob)
+    if not tally.n_trees:
+        raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: grow more trees.")
+    return tally
+
+
+def _responses(forest: Forest, y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return y as one column, or as an indicator of each class of the forest."""
+    if forest.classes is None:
+        return encode_target(y, "regression", n_rows=n_rows, function="mdi")[:, np.newaxis]
+    labels, codes = encode_target(
+        y, "classification", n_rows=n_rows, allow_one_class=True, function="mdi"
+    )
+    place = {label: code for code, label in enumerate(forest.classes.tolist())}
+    unknown = [label for label in labels.tolist() if label not in place]
+    if unknown:
+        raise ValueError(
+            f"mdi: y holds {unknown[0]!r}, which is no class of this forest; its classes are "
+            f"{_shortened(list(place))}."
+        )
+    indicators = np.zeros((n_rows, len(place)))
+    of_label = np.array([place[label] for label in labels.tolist()])
+    indicators[np.arange(n_rows), of_label[codes]] = 1.0
+    return indicators
+
+
+def _shortened(labels: list[Any], shown: int = 8) -> str:
+    more = f", ... ({len(labels)} in all)" if len(labels) > shown else ""
+    return ", ".join(map(repr, labels[:shown])) + more

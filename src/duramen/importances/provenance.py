@@ -1,0 +1,25 @@
+"""What a result was computed with."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+_PACKAGES = ("duramen", "numpy", "scipy", "scikit-learn")
+
+
+def versions(*more: str) -> dict[str, str]:
+    """Return the versions of Python, of this package and of those that its numbers depend on.
+
+    Parameters
+    ----------
+    *more : str
+        Names of further distributions; those that are not installed are left out.
+    """
+    found = {"python": platform.python_version()}
+    for name in (*_PACKAGES, *more):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,324 @@
+"""The result of every importance measure: one number a feature, and how it came about."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.importances.text import aligned, fixed
+from duramen.tables.archive import read_archive, write_archive
+
+FloatArray = NDArray[np.float64]
+
+_FORMAT = 1
+_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importances:
+    """Importances of p features, with their unit and, where known, their parts and spread.
+
+    ``len(result)`` is p, ``result[name]`` the value of one feature, and iterating gives
+    ``(name, value)`` pairs in the order of the columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features, in the order of the table's columns, all different.
+    values : ndarray of float64, shape (p,)
+        Importance of each feature, in `unit`. Values can be negative for measures that are
+        corrected or computed from held-out rows.
+    measure : str
+        Name of the measure, such as ``"mdi"``.
+    unit : str
+        Unit of the values: ``"bits"``, ``"gini"``, ``"variance"`` or ``"1"`` (a pure number).
+    by_degree : ndarray of float64, shape (p, D), optional
+        Part of each value that the feature contributes after k other splits above it
+        (interaction degree k = 0 .. D-1). Rows sum to `values`.
+    standard_error : ndarray of float64, shape (p,), optional
+        Standard error of each value over the trees.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes disagree, names repeat, a value is not finite or a standard error is negative.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    measure: str
+    unit: str
+    by_degree: FloatArray | None = None
+    standard_error: FloatArray | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = _checked_names(self.names)
+        p = len(names)
+        settle = object.__setattr__
+        settle(self, "names", names)
+        settle(self, "values", _frozen("values", self.values, p, dimensions=1))
+        if self.by_degree is not None:
+            settle(self, "by_degree", _frozen("by_degree", self.by_degree, p, dimensions=2))
+        if self.standard_error is not None:
+            error = _frozen("standard_error", self.standard_error, p, dimensions=1)
+            if np.any(error < 0):
+                raise ValueError(
+                    "Importances: standard_error must be at least 0, got "
+                    f"{error.min():g} for {names[int(error.argmin())]!r}."
+                )
+            settle(self, "standard_error", error)
+        settle(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
+
+    # --- as a collection -------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return zip(self.names, self.values.tolist(), strict=True)
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return float(self.values[self.names.index(name)])
+        except ValueError:
+            raise KeyError(name) from None
+
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+        """Tell whether two results hold the same names, unit, measure and numbers.
+
+        Metadata is not compared: it holds versions, which may differ for equal numbers.
+
+        Parameters
+        ----------
+        other : object
+            Anything; what is no `Importances` is not equal.
+        rtol, atol : float, default=0.0
+            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
+        """
+        if not isinstance(other, Importances):
+            return False
+        labels = (self.names, self.measure, self.unit)
+        if labels != (other.names, other.measure, other.unit):
+            return False
+        return all(
+            _same(mine, theirs, rtol, atol)
+            for mine, theirs in (
+                (self.values, other.values),
+                (self.by_degree, other.by_degree),
+                (self.standard_error, other.standard_error),
+            )
+        )
+
+    # --- ranking ---------------------------------------------------------------------------
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features by decreasing value; ties keep column order."""
+        return np.argsort(-self.values, kind="stable")
+
+    def top(self, k: int) -> Importances:
+        """Return the `k` most important features (all when p < k), the best first.
+
+        Raises
+        ------
+        ValueError
+            If `k` is negative.
+        """
+        if k < 0:
+            raise ValueError(f"Importances.top: k must be at least 0, got {k}.")
+        return self._take(self.order()[:k])
+
+    def _take(self, index: NDArray[np.intp]) -> Importances:
+        return replace(
+            self,
+            names=tuple(self.names[j] for j in index),
+            values=self.values[index],
+            by_degree=None if self.by_degree is None else self.by_degree[index],
+            standard_error=None if self.standard_error is None else self.standard_error[index],
+        )
+
+    def normalised(self) -> Importances:
+        """Return a copy whose values sum to 1, in unit ``"1"``.
+
+        Raises
+        ------
+        ValueError
+            If the values do not have a positive sum, as when no feature was used.
+        """
+        total = float(self.values.sum())
+        if not total > 0:
+            raise ValueError(
+                f"Importances.normalised: the values sum to {total:g}; only a positive sum can "
+                "be scaled to 1. Hint: compare the values in their own unit instead."
+            )
+        return replace(
+            self,
+            unit="1",
+            values=self.values / total,
+            by_degree=None if self.by_degree is None else self.by_degree / total,
+            standard_error=None if self.standard_error is None else self.standard_error / total,
+        )
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row a feature, in the order of the columns.
+
+        Its columns are those of `columns`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        import narwhals.stable.v2 as nw
+
+        return nw.from_dict(self.columns(), backend=_frame_backend()).to_native()
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``
+        (if known) and ``degree_0``, ``degree_1`` ... (if known).
+        """
+        rank = np.empty(len(self), dtype=np.int64)
+        rank[self.order()] = np.arange(1, len(self) + 1)
+        columns: dict[str, Any] = {
+            "name": list(self.names),
+            "rank": rank,
+            "importance": self.values.copy(),
+        }
+        if self.standard_error is not None:
+            columns["standard_error"] = self.standard_error.copy()
+        if self.by_degree is not None:
+            for k in range(self.by_degree.shape[1]):
+                columns[f"degree_{k}"] = self.by_degree[:, k].copy()
+        return columns
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+        """
+        arrays = {"values": self.values}
+        if self.by_degree is not None:
+            arrays["by_degree"] = self.by_degree
+        if self.standard_error is not None:
+            arrays["standard_error"] = self.standard_error
+        header = {
+            "what": "Importances",
+            "format": _FORMAT,
+            "names": list(self.names),
+            "measure": self.measure,
+            "unit": self.unit,
+            "metadata": dict(self.metadata),
+        }
+        write_archive(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        header, arrays = read_archive(
+            path, what="Importances", newest=_FORMAT, function="Importances.load"
+        )
+        return cls(
+            names=tuple(header["names"]),
+            values=arrays["values"],
+            measure=header["measure"],
+            unit=header["unit"],
+            by_degree=arrays.get("by_degree"),
+            standard_error=arrays.get("standard_error"),
+            metadata=header["metadata"],
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self.names, self.values, self.measure, self.unit)
+        return (
+            type(self),
+            (*state, self.by_degree, self.standard_error, dict(self.metadata)),
+        )
+
+    def __repr__(self) -> str:
+        best = self.top(_SHOWN)
+        header = ["", "feature", self.unit if self.unit != "1" else "importance"]
+        columns = [
+            [str(i + 1) for i in range(len(best))],
+            list(best.names),
+            fixed(best.values, 4),
+        ]
+        if best.standard_error is not None:
+            header.append("std. error")
+            columns.append(fixed(best.standard_error, 2))
+        count = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
+        unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
+        lines = [f"Importances: {self.measure} of {count}, {unit}"]
+        if len(self):
+            lines += aligned(header, columns, right=[True, False, True, True])
+        if len(self) > len(best):
+            lines.append(f"... and {len(self) - len(best)} more")
+        return "\n".join(lines)
+
+
+def _checked_names(names: Any) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"Importances: names must be a sequence of strings, got {names!r} alone.")
+    given = tuple(names)
+    seen: set[str] = set()
+    for name in given:
+        if not isinstance(name, str):
+            raise TypeError(f"Importances: names must be strings, got {name!r}.")
+        if name in seen:
+            raise ValueError(f"Importances: names must be different, {name!r} comes twice.")
+        seen.add(name)
+    return given
+
+
+def _frozen(what: str, given: ArrayLike, p: int, *, dimensions: int) -> FloatArray:
+    array = np.array(given, dtype=np.float64, order="C")
+    if array.ndim != dimensions or array.shape[0] != p:
+        wanted = f"({p},)" if dimensions == 1 else f"({p}, D)"
+        raise ValueError(
+            f"Importances: {what} must have shape {wanted}, one row a name, got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"Importances: {what} must be finite, got NaN or infinity.")
+    array.setflags(write=False)
+    return array
+
+
+def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Importances: metadata must be what JSON can hold: {error}.") from None
+    return copy
+
+
+def _same(a: FloatArray | None, b: FloatArray | None, rtol: float, atol: float) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=rtol, atol=atol))
+
+
+def _frame_backend() -> Literal["pandas", "polars", "pyarrow"]:
+    if importlib.util.find_spec("pandas") is not None:
+        return "pandas"
+    return "pyarrow" if importlib.util.find_spec("polars") is None else "polars"

@@ -1,0 +1,82 @@
+"""Aligned plain-text tables for results that print themselves."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+_WIDEST = 40
+_DECIMALS = 8
+
+
+def aligned(
+    header: Sequence[str], columns: Sequence[Sequence[str]], *, right: Sequence[bool]
+) -> list[str]:
+    """Return the lines of a table, each column as wide as its widest cell.
+
+    Parameters
+    ----------
+    header : sequence of str
+        One title a column.
+    columns : sequence of sequences of str
+        The cells, column by column.
+    right : sequence of bool
+        Whether a column is flush right.
+    """
+    shown = [[title, *map(printable, cells)] for title, cells in zip(header, columns, strict=True)]
+    widths = [max(map(width, cells)) for cells in shown]
+    return [
+        "  ".join(
+            _pad(cell, width, flush) for cell, width, flush in zip(row, widths, right, strict=False)
+        ).rstrip()
+        for row in zip(*shown, strict=True)
+    ]
+
+
+def printable(text: str, widest: int = _WIDEST) -> str:
+    """Return `text` on one line: control characters escaped, the middle of long names cut."""
+    safe = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+    if width(safe) <= widest:
+        return safe
+    room = (widest - 1) // 2
+    return f"{_first_cells(safe, room)}…{_first_cells(safe[::-1], room)[::-1]}"
+
+
+def _first_cells(text: str, cells: int) -> str:
+    used = 0
+    for i, c in enumerate(text):
+        used += width(c)
+        if used > cells:
+            return text[:i]
+    return text
+
+
+def width(text: str) -> int:
+    """Return the number of terminal cells that `text` takes."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def fixed(values: FloatArray, digits: int) -> list[str]:
+    """Return numbers with as many decimals, so that the largest shows `digits` digits."""
+    most = float(np.abs(values).max(initial=0.0))
+    decimals = 0 if most == 0 else max(0, digits - 1 - math.floor(math.log10(most)))
+    return [
+        f"{value:.{decimals}f}" if decimals <= _DECIMALS else f"{value:.{digits}g}"
+        for value in values
+    ]
+
+
+def _pad(cell: str, wanted: int, right: bool) -> str:
+    blank = " " * (wanted - width(cell))
+    return blank + cell if right else cell + blank

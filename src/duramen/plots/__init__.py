@@ -1,0 +1,7 @@
+"""Results as matplotlib axes. Nothing here touches pyplot or its settings."""
+
+from duramen.plots.degrees import by_degree
+from duramen.plots.oob import oob_error
+from duramen.plots.ranking import ranking
+
+__all__ = ["by_degree", "oob_error", "ranking"]

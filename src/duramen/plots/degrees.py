@@ -1,0 +1,92 @@
+"""The decomposition by interaction degree as a heat map."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.importances.result import Importances
+from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
+from duramen.plots.ranking import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_DEGREES = 9
+
+
+def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw how much each of the `k` most important features adds at each interaction degree.
+
+    The degree is the number of splits above the one on the feature: 0 is what it says alone, more
+    is what it adds given others. Degrees from 8 on share a column. Colour is opacity of one hue,
+    from nothing at 0; amounts below 0 (of corrected or held-out values) show none. Cells that
+    matter are labelled, in a power of 1000 that the axis names.
+
+    Parameters
+    ----------
+    importances : Importances
+        A measure with `by_degree`.
+    k : int
+        Number of features to show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no decomposition, no feature, or `k` is less than 1.
+    """
+    if importances.by_degree is None:
+        raise ValueError(
+            "plots.by_degree: importances must have by_degree, got None. "
+            "Hint: mdi(forest, by_degree=True)."
+        )
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    best = shown(importances, k, "by_degree")
+    parts, titles = folded(np.asarray(best.by_degree))
+    ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
+    most = float(parts.max()) if parts.max() > 0 else 1.0
+    hue = to_rgb(ACCENT)
+    colours = LinearSegmentedColormap.from_list("accent", [(*hue, 0.0), (*hue, 1.0)])
+    ax.pcolormesh(np.maximum(parts, 0.0), cmap=colours, vmin=0, vmax=most, snap=True)
+    scale = 10.0 ** (3 * math.floor(math.log10(most) / 3))
+    for row, column in np.argwhere(parts >= 0.005 * most):
+        strong = parts[row, column] > 0.75 * most
+        amount = parts[row, column] / scale
+        ax.text(
+            column + 0.5,
+            row + 0.5,
+            f"{amount:.0f}" if amount >= 9.95 else f"{amount:.1f}",
+            ha="center",
+            va="center",
+            fontsize=7.5,
+            color=ON_ACCENT if strong else INK,
+        )
+    ax.set_xticks(np.arange(len(titles)) + 0.5, titles)
+    ax.set_yticks(np.arange(len(best)) + 0.5, [label(name) for name in best.names])
+    ax.set_ylim(len(best), 0)
+    unit = "" if best.unit == "1" else f" {best.unit}"
+    ax.set_xlabel(f"interaction degree; cells in {scale:g}{unit}")
+    for edge in range(len(best) + 1):
+        ax.axhline(edge, color=MUTED, alpha=0.2, linewidth=0.6)
+    tidy(ax)
+    return ax
+
+
+def folded(parts: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the columns to show and their titles: high degrees summed up in the last one."""
+    depth = parts.shape[1]
+    if depth <= _MOST_DEGREES:
+        return parts, [str(k) for k in range(depth)]
+    last = _MOST_DEGREES - 1
+    together = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
+    return together, [*(str(k) for k in range(last)), f"{last}+"]

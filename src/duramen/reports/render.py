@@ -1,0 +1,29 @@
+"""A report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from duramen.reports.figures import figures
+from duramen.reports.summary import Report
+
+
+def render(report: Report) -> str:
+    """Return a report as one self-contained HTML page.
+
+    Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
+    light or dark, and can be printed. Names from the data are escaped.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    folder = files("duramen.reports") / "templates"
+    environment = Environment(
+        loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template("rank.html")
+    return page.render(report=report, figures=figures(report))

@@ -1,0 +1,62 @@
+"""The record of a run: what was done, to what, with what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run, on what, with which seed; nothing of it names the machine or its folders.
+
+    Parameters
+    ----------
+    command : str
+        The command line, files by their name alone.
+    task : str
+        ``"classification"`` or ``"regression"``.
+    target : str
+        Name of the target column.
+    file : str
+        Name of the input file.
+    n_rows, n_features : int
+        Shape of the table, without the target.
+    fingerprint : str
+        Fingerprint of the encoded table and the target.
+    seed : int
+        Seed of the random numbers.
+    settings : mapping
+        Every setting, defaults included, resolved.
+    versions : mapping
+        Versions of Python and of the packages.
+    classes : mapping of str to int, optional
+        Number of rows of each class.
+    results : mapping
+        A few figures, such as the out-of-bag error.
+    timings : mapping of str to float
+        Seconds that each step took.
+    citation : str
+        What the data ask to be cited; empty if nothing.
+    """
+
+    command: str
+    task: str
+    target: str
+    file: str
+    n_rows: int
+    n_features: int
+    fingerprint: str
+    seed: int
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    classes: Mapping[str, int] | None = None
+    results: Mapping[str, Any] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    citation: str = ""
+
+    def to_json(self) -> str:
+        """Return the record as JSON text, as it stands in ``run.json``."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

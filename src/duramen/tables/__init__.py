@@ -1,0 +1,20 @@
+"""Tables: the one room that knows data frames and files; everything beyond reads dense codes."""
+
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.encoding import encode
+from duramen.tables.files import read_table, replacing, target_column, write_table
+from duramen.tables.schema import Schema
+from duramen.tables.target import encode_target, infer_task, target_array
+
+__all__ = [
+    "EncodedTable",
+    "Schema",
+    "encode",
+    "encode_target",
+    "infer_task",
+    "read_table",
+    "replacing",
+    "target_array",
+    "target_column",
+    "write_table",
+]

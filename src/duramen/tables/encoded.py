@@ -1,0 +1,221 @@
+"""The encoded table: dense codes of every column, and the values they stand for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.tables.names import KINDS
+from duramen.tables.schema import Schema
+
+Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EncodedTable:
+    """A table whose columns are dense ordinal codes.
+
+    The code of a value is its rank among the m_j sorted distinct values of its column (for
+    ordinal columns in the declared order); a missing value has the code m_j.
+
+    Attributes
+    ----------
+    n_rows : int
+    names : tuple of str
+        One name a column, each once.
+    kinds : tuple of str
+        "numeric", "ordinal" or "nominal".
+    blocks : tuple of ndarray, uint8 (k8, n), uint16 (k16, n) and uint32 (k32, n)
+        The codes; one row of a block is one column of the table, held in the narrowest type.
+    block_of : ndarray of uint8, shape (p,)
+        Which block holds the column.
+    slot : ndarray of int64, shape (p,)
+        Which row of that block.
+    cut_values : ndarray of float64, shape (sum of m_j,)
+        Sorted distinct values of the numeric columns, 0..m_j-1 for the others.
+    value_offsets : ndarray of int64, shape (p + 1,)
+        Where the values of each column begin.
+    labels : mapping of int to ndarray
+        Labels of the ordinal and nominal columns, by index, in code order: strings in arrays of
+        objects, numbers and booleans in arrays of their own type.
+    missing : ndarray of uint8, shape (p,)
+        1 where the column has missing values; it then has m_j + 1 codes.
+    named : bool
+        Whether the names were given, by the table or the user, or are ``x0``, ``x1``, ...
+    """
+
+    n_rows: int
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    blocks: Blocks
+    block_of: NDArray[np.uint8]
+    slot: NDArray[np.int64]
+    cut_values: NDArray[np.float64]
+    value_offsets: NDArray[np.int64]
+    labels: Mapping[int, NDArray[Any]]
+    missing: NDArray[np.uint8]
+    named: bool = True
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns)."""
+        return self.n_rows, self.n_columns
+
+    @cached_property
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
+        number = {kind: code for code, kind in enumerate(KINDS)}
+        return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns without the rows, which is what prediction needs."""
+        return Schema(
+            self.names,
+            self.named,
+            self.kinds,
+            self.cut_values,
+            self.value_offsets,
+            self.labels,
+            self.missing,
+        )
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Codes of the j-th column; a read-only view of shape (n,)."""
+        view: NDArray[Any] = self.blocks[self.block_of[j]][self.slot[j]]
+        view.flags.writeable = False
+        return view
+
+    def values(self, j: int) -> NDArray[Any]:
+        """What the codes of the j-th column stand for, in code order, without missing.
+
+        Floats for a numeric column, labels for an ordinal or nominal one; shape (m_j,).
+        """
+        j = range(self.n_columns)[j]
+        if j in self.labels:
+            return self.labels[j]
+        view = self.cut_values[self.value_offsets[j] : self.value_offsets[j + 1]]
+        view.flags.writeable = False
+        return view
+
+    def n_codes(self) -> NDArray[np.int64]:
+        """Number of codes of each column, that of missing included; shape (p,)."""
+        return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
+
+    def constant(self) -> NDArray[np.bool_]:
+        """True where a column has one code only, missing counted as one; shape (p,).
+
+        Rows chosen by `take_rows` keep the codes of the table they came from, and so does this.
+        """
+        return self.n_codes() <= 1
+
+    def take_columns(self, index: ArrayLike) -> "EncodedTable":
+        """The columns of the given indices, or of a boolean mask, in that order."""
+        chosen = self._positions(index, self.n_columns, "take_columns")
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError("take_columns: an index occurs twice, and column names are unique")
+        block_of = self.block_of[chosen]
+        slot = np.empty(len(chosen), dtype=np.int64)
+        blocks: list[Any] = []
+        for number in range(3):
+            here = block_of == number
+            slot[here] = np.arange(np.count_nonzero(here))
+            blocks.append(self.blocks[number][self.slot[chosen[here]]])
+        counts = np.diff(self.value_offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        starts = np.repeat(self.value_offsets[chosen] - offsets[:-1], counts)
+        return EncodedTable(
+            n_rows=self.n_rows,
+            names=tuple(self.names[j] for j in chosen),
+            kinds=tuple(self.kinds[j] for j in chosen),
+            blocks=(blocks[0], blocks[1], blocks[2]),
+            block_of=block_of,
+            slot=slot,
+            cut_values=self.cut_values[starts + np.arange(offsets[-1])],
+            value_offsets=offsets,
+            labels={i: self.labels[j] for i, j in enumerate(chosen.tolist()) if j in self.labels},
+            missing=self.missing[chosen],
+            named=self.named,
+        )
+
+    def take_rows(self, index: ArrayLike) -> "EncodedTable":
+        """The rows of the given indices, or of a boolean mask; codes keep their meaning."""
+        chosen = self._positions(index, self.n_rows, "take_rows")
+        narrow, middle, wide = self.blocks
+        return EncodedTable(
+            n_rows=len(chosen),
+            names=self.names,
+            kinds=self.kinds,
+            blocks=(narrow[:, chosen], middle[:, chosen], wide[:, chosen]),
+            block_of=self.block_of,
+            slot=self.slot,
+            cut_values=self.cut_values,
+            value_offsets=self.value_offsets,
+            labels=self.labels,
+            missing=self.missing,
+            named=self.named,
+        )
+
+    def routing_values(
+        self, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
+    ) -> NDArray[np.float64]:
+        """Rows of X in the terms of this table; see `Schema.routing_values`."""
+        return self.schema.routing_values(X, estimator_name=estimator_name, function=function)
+
+    def fingerprint(self) -> str:
+        """SHA-256, in hexadecimal, of shape, names, kinds, codes and values."""
+        digest = sha256()
+        digest.update(repr((self.shape, self.names, self.kinds)).encode())
+        for block in self.blocks:
+            digest.update(repr((block.dtype.str, block.shape)).encode())
+            digest.update(np.ascontiguousarray(block).data)
+        for array in (self.block_of, self.slot, self.cut_values, self.value_offsets, self.missing):
+            digest.update(np.ascontiguousarray(array).data)
+        for j in sorted(self.labels):
+            digest.update(repr((j, self.labels[j].tolist())).encode())
+        return digest.hexdigest()
+
+    def nbytes(self) -> int:
+        """Bytes of codes and values."""
+        return sum(block.nbytes for block in self.blocks) + self.cut_values.nbytes
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        counts = [(self.kinds.count(kind), kind) for kind in KINDS]
+        kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+        lines = [f"EncodedTable of {self.n_rows} rows x {self.n_columns} columns ({kinds})"]
+        with_missing = int(np.count_nonzero(self.missing))
+        constant = int(np.count_nonzero(self.constant()))
+        if with_missing:
+            lines.append(f"{with_missing} with missing values")
+        if constant:
+            lines.append(f"{constant} constant")
+        return ", ".join(lines)
+
+    @staticmethod
+    def _positions(index: ArrayLike, size: int, function: str) -> NDArray[np.int64]:
+        chosen = np.asarray(index)
+        if chosen.ndim != 1 or (chosen.dtype.kind not in "iub" and chosen.size):
+            raise ValueError(
+                f"{function}: index is of shape {chosen.shape} and type {chosen.dtype}; give "
+                "one-dimensional integers, or a boolean mask"
+            )
+        if chosen.dtype == bool:
+            if len(chosen) != size:
+                raise ValueError(f"{function}: the mask has {len(chosen)} entries, not {size}")
+            return np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        if chosen.size and (chosen.min() < -size or chosen.max() >= size):
+            raise IndexError(f"{function}: an index lies outside 0..{size - 1}")
+        return np.asarray(chosen % size if size else chosen)

@@ -1,0 +1,331 @@
+"""Tables on disk: CSV, TSV, Parquet and Arrow files, by the extension of their name."""
+
+import csv
+import difflib
+import io
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from duramen.tables.memory import require_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_COMPRESSIONS = {".gz", ".bz2", ".zst"}
+_PARQUET = {".parquet", ".pq"}
+_ARROW = {".arrow", ".feather", ".ipc"}
+READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet, .pq) or Arrow (.arrow, .feather)"
+
+
+def read_table(path: str | os.PathLike[str], *, function: str = "read_table") -> "pa.Table":
+    """Read a table from a file.
+
+    In CSV and TSV files the first line names the columns; types are inferred; empty fields and the
+    unquoted words NA, NaN, N/A, null and their like are missing.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv or .tab file, also compressed (.gz, .bz2, .zst), or a .parquet, .pq, .arrow,
+        .feather or .ipc file.
+    function : str
+        The function or command that the user called, for errors.
+
+    Returns
+    -------
+    pyarrow.Table
+        At least one row; column names are unique.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If the extension is not known, or the file is empty, has no rows, repeats a column name, is
+        not UTF-8 text, has rows of unequal length, or is damaged.
+    MemoryError
+        If the file is larger than the memory that is left.
+    """
+    path = Path(path).expanduser()
+    if path.is_dir():
+        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {READABLE}")
+    if not path.exists():
+        raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
+    kind = _kind_of(path, function)
+    size = path.stat().st_size
+    if size == 0 and path.is_file():
+        raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    require_memory(
+        size,
+        what=f"the table in {path}",
+        function=function,
+        hint="use a smaller extract of it",
+    )
+    if kind in _DELIMITERS:
+        table = _read_text(path, _DELIMITERS[kind], function)
+    else:
+        table = _read_binary(path, kind, function)
+    _require_unique(table.column_names, path, function)
+    if table.num_rows == 0:
+        raise ValueError(f"{function}: {path} names its columns but has no rows")
+    return table
+
+
+def target_column(
+    table: "pa.Table", name: str, *, function: str = "target_column"
+) -> tuple["pa.Table", "pa.ChunkedArray"]:
+    """Split a table into its features and its target.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    name : str
+        The column that is the target.
+    function : str
+        The function or command that the user called, for errors.
+
+    Returns
+    -------
+    (features, target)
+        The table without that column, and the column.
+
+    Raises
+    ------
+    ValueError
+        If the table lacks the column, with the closest name there is, or has no other.
+    """
+    names = table.column_names
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        folded = [other for other in names if other.strip().lower() == name.strip().lower()]
+        found = (folded or close)[:1]
+        if found:
+            hint = f"did you mean {found[0]!r}?"
+        else:
+            shown = ", ".join(repr(other) for other in names[:10])
+            hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
+        raise ValueError(f"{function}: the table has no column {name!r}; {hint}")
+    if len(names) == 1:
+        raise ValueError(f"{function}: the table has no column but the target {name!r}")
+    position = names.index(name)
+    return table.remove_column(position), table.column(position)
+
+
+def write_table(table: Any, path: str | os.PathLike[str], *, function: str = "write_table") -> None:
+    """Write a table to a file, whole or not at all.
+
+    The file is written beside its place under another name and then moved there, so that whoever
+    looks sees the old file or the new one, and nothing half-written stays behind.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    path : path
+        A .csv, .tsv or .parquet file.
+    function : str
+        The function or command that the user called, for errors.
+    """
+    path = Path(path).expanduser()
+    kind = path.suffix.lower()
+    if kind in _DELIMITERS:
+        import pyarrow.csv as pa_csv
+
+        options = pa_csv.WriteOptions(delimiter=_DELIMITERS[kind], quoting_style="needed")
+        with replacing(path) as file:
+            pa_csv.write_csv(table, file, options)
+    elif kind in _PARQUET:
+        import pyarrow.parquet as pq
+
+        with replacing(path) as file:
+            pq.write_table(table, file)
+    else:
+        raise ValueError(f"{function}: cannot write {path.name!r}; name it .csv, .tsv or .parquet")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[io.BufferedWriter]:
+    """Open a file beside `path` for writing bytes; at the end it takes the place of `path`.
+
+    Where anything goes wrong on the way, Ctrl-C included, it is removed and `path` left as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _kind_of(path: Path, function: str) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if len(suffixes) > 1 and suffixes[-1] in _COMPRESSIONS and suffixes[-2] in _DELIMITERS:
+        return suffixes[-2]
+    last = suffixes[-1] if suffixes else ""
+    if last in _DELIMITERS or last in _PARQUET or last in _ARROW:
+        return last
+    what = f"the extension {last!r} of {path.name!r}" if last else f"{path.name!r}, no extension,"
+    raise ValueError(f"{function}: {what} is not known; files may be {READABLE}")
+
+
+def _similar_file(path: Path) -> str:
+    try:
+        others = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return f": the folder {path.parent} does not exist"
+    close = difflib.get_close_matches(path.name, others, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _read_binary(path: Path, kind: str, function: str) -> "pa.Table":
+    import pyarrow as pa
+
+    what = "a Parquet" if kind in _PARQUET else "an Arrow"
+    try:
+        if kind in _PARQUET:
+            import pyarrow.parquet as pq
+
+            with pq.ParquetFile(path) as file:
+                table = file.read()
+        else:
+            table = _read_arrow(path)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{function}: {path} is not {what} file, or is damaged ({_first_line(error)}); check "
+            "that its extension says what it is"
+        ) from None
+    nameless = [name for name in table.column_names if name.startswith("__index_level_")]
+    return table.drop_columns(nameless) if nameless else table  # pandas' row labels are no columns
+
+
+def _read_arrow(path: Path) -> "pa.Table":
+    import pyarrow as pa
+
+    with pa.OSFile(str(path), "rb") as file:
+        try:
+            return pa.ipc.open_file(file).read_all()
+        except pa.ArrowInvalid:
+            file.seek(0)
+            return pa.ipc.open_stream(file).read_all()
+
+
+def _read_text(path: Path, delimiter: str, function: str) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    try:
+        table = pa_csv.read_csv(
+            path,
+            parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(
+                strings_can_be_null=True, quoted_strings_can_be_null=False
+            ),
+        )
+        table.column_names  # noqa: B018  decodes the names
+    except UnicodeDecodeError:
+        _explain_encoding(path, function)
+        raise
+    except (pa.ArrowException, OSError, EOFError) as error:
+        _explain_encoding(path, function)
+        _explain_ragged(path, delimiter, function)
+        raise ValueError(f"{function}: cannot read {path} ({_first_line(error)})") from None
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        _explain_encoding(path, function)
+    return table
+
+
+@contextmanager
+def _bytes_of(path: Path) -> Iterator[Any]:
+    """The bytes of a file, unpacked where it is compressed."""
+    import pyarrow as pa
+
+    with pa.input_stream(path, compression="detect") as stream:
+        yield stream
+
+
+def _explain_encoding(path: Path, function: str) -> None:
+    """Raise for the first byte that is not UTF-8, if there is one."""
+    offset, lines, rest = 0, 1, b""
+    try:
+        with _bytes_of(path) as stream:
+            while block := stream.read(1 << 20):
+                data = rest + block
+                try:
+                    data.decode("utf-8")
+                    rest = b""
+                    good = len(data)
+                except UnicodeDecodeError as error:
+                    good = error.start
+                    if len(data) - good >= 4 or error.reason != "unexpected end of data":
+                        _raise_encoding(path, offset + good, data, good, lines, function)
+                    rest = data[good:]
+                lines += data.count(b"\n", 0, good)
+                offset += good
+    except OSError:
+        return
+    if rest:
+        _raise_encoding(path, offset, rest, 0, lines, function)
+
+
+def _raise_encoding(
+    path: Path, offset: int, data: bytes, position: int, lines: int, function: str
+) -> NoReturn:
+    line = lines + data.count(b"\n", 0, position)
+    if offset == 0 and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        guess = "UTF-16"
+    else:
+        guess = "LATIN1 or WINDOWS-1252"
+    raise ValueError(
+        f"{function}: {path} is not UTF-8 text: byte {data[position]:#04x} at offset {offset} "
+        f"(line {line}); it may be {guess}: convert it, for instance by "
+        f"iconv -f {guess.split()[0]} -t UTF-8"
+    )
+
+
+def _explain_ragged(path: Path, delimiter: str, function: str) -> None:
+    """Raise for the first row that is longer or shorter than the header, if there is one."""
+    try:
+        with (
+            _bytes_of(path) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+        ):
+            rows = csv.reader(text, delimiter=delimiter)
+            header = next(rows, [])
+            for row in rows:
+                if row and len(row) != len(header):
+                    raise ValueError(
+                        f"{function}: {path} has {len(row)} fields in line {rows.line_num}, but "
+                        f"its header has {len(header)}; mend that line (quote fields that hold "
+                        f"the delimiter {delimiter!r}), or check that the delimiter is right"
+                    )
+    except (OSError, csv.Error):
+        return
+
+
+def _require_unique(names: list[str], path: Path, function: str) -> None:
+    seen: set[str] = set()
+    repeated: list[str] = []
+    for name in names:
+        if name in seen and name not in repeated:
+            repeated.append(name)
+        seen.add(name)
+    if repeated:
+        shown = ", ".join(repr(name) for name in repeated[:5])
+        more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+        raise ValueError(
+            f"{function}: {path} names more than one column {shown}{more}; rename them"
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return text[0][:200] if text else type(error).__name__

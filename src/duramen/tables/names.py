@@ -1,0 +1,128 @@
+"""Names and kinds of columns: what is allowed, and where they come from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+KINDS = ("numeric", "ordinal", "nominal")
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """``x0``, ``x1``, ... as scikit-learn names the columns of an array."""
+    return tuple([f"x{j}" for j in range(n_columns)])
+
+
+def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | None:
+    """The column labels of a table as names, or None where none of them is a string."""
+    labels = list(labels)
+    kinds_of_label = set(map(type, labels))
+    strings = [issubclass(kind, str) for kind in kinds_of_label]
+    if not any(strings):
+        return None
+    if not all(strings):
+        types = sorted(kind.__qualname__ for kind in kinds_of_label)
+        raise TypeError(
+            f"{function}: Feature names are only supported if all input features have string "
+            f"names, but your input has {types} as feature name / column name types. If you want "
+            "feature names to be stored and validated, you must convert them all to strings, by "
+            "using X.columns = X.columns.astype(str) for example."
+        )
+    _require_unique(labels, function)
+    return tuple(labels)
+
+
+def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
+    """The names given by the user: strings, one a column, each once."""
+    if isinstance(names, str):
+        raise TypeError(f"{function}: names is the string {names!r}; give a list of strings")
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{function}: names holds {name!r}, a {type(name).__name__}; names are strings"
+            )
+    if len(names) != n_columns:
+        raise ValueError(
+            f"{function}: names has {len(names)} entries, but X has {n_columns} columns; "
+            "give one name a column"
+        )
+    _require_unique(names, function)
+    return tuple(str(name) for name in names)
+
+
+def _require_unique(names: Sequence[str], function: str) -> None:
+    if len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    repeated: list[str] = []
+    for name in names:
+        if name in seen and name not in repeated:
+            repeated.append(name)
+        seen.add(name)
+    shown = ", ".join(repr(name) for name in repeated[:5])
+    more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+    raise ValueError(
+        f"{function}: the column names are not unique: {shown}{more} occur more than once; "
+        "rename them, or pass names="
+    )
+
+
+def resolve_kinds(
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None,
+    names: Sequence[str],
+    function: str,
+) -> tuple[str | None, ...]:
+    """The kind asked for each column; None where the column's own type decides."""
+    n_columns = len(names)
+    if kinds is None:
+        return (None,) * n_columns
+    if isinstance(kinds, str):
+        return (_check_kind(kinds, function),) * n_columns
+    if isinstance(kinds, Mapping):
+        asked: list[str | None] = [None] * n_columns
+        index = {name: j for j, name in enumerate(names)}
+        for key, kind in kinds.items():
+            asked[_index_of(key, index, n_columns, function)] = _check_kind(kind, function)
+        return tuple(asked)
+    if not isinstance(kinds, Iterable):
+        raise TypeError(
+            f"{function}: kinds is a {type(kinds).__name__}; give one of {KINDS}, a mapping from "
+            "name or index to kind, or one kind a column"
+        )
+    kinds = list(cast("Iterable[str | None]", kinds))
+    if len(kinds) != n_columns:
+        raise ValueError(
+            f"{function}: kinds has {len(kinds)} entries, but X has {n_columns} columns; "
+            "give one kind a column, or a mapping from name to kind"
+        )
+    return tuple(None if kind is None else _check_kind(kind, function) for kind in kinds)
+
+
+def _check_kind(kind: Any, function: str) -> str:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(
+            f"{function}: kinds holds {kind!r}; a kind is 'numeric', 'ordinal' or 'nominal'"
+        )
+    return kind
+
+
+def _index_of(key: Any, index: Mapping[str, int], n_columns: int, function: str) -> int:
+    if isinstance(key, str):
+        if key in index:
+            return index[key]
+        from difflib import get_close_matches
+
+        close = get_close_matches(key, list(index), n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{function}: kinds names the column {key!r}, which X lacks{hint}")
+    try:
+        j = int(key)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{function}: kinds has the key {key!r}; its keys are column names or indices"
+        ) from None
+    if not -n_columns <= j < n_columns:
+        raise ValueError(
+            f"{function}: kinds has the key {j}, but X has {n_columns} columns (0 to "
+            f"{n_columns - 1})"
+        )
+    return j % n_columns

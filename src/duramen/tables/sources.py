@@ -1,0 +1,244 @@
+"""Where a table comes from: one face for every container that X may be."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
+from duramen.tables.names import names_of_labels
+
+WHOLE_BYTES = 1 << 26  # tables of at most so many bytes are turned into one matrix, which is quick
+
+
+class Source(Protocol):
+    """A table, column by column.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    names : tuple of str or None
+        Names that the container itself gives; None where it gives none.
+    matrix : ndarray of shape (n_rows, n_columns) or None
+        All columns at once, in a type that the kernel reads, where they lie so.
+    """
+
+    n_rows: int
+    n_columns: int
+    names: tuple[str, ...] | None
+    matrix: NDArray[Any] | None
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """The j-th column.
+
+        `name` and `function` are for errors; `kind` is what the user named the column, which
+        decides about the order of its categories.
+        """
+        ...
+
+
+def open_source(X: Any, function: str) -> Source:
+    """The face of X; raises where X is no table."""
+    if isinstance(X, np.ndarray):
+        return _open_array(X, function)
+    if type(X).__module__.partition(".")[0] == "scipy" and hasattr(X, "tocsc"):
+        return SparseSource(X, function)
+    source = _open_frame(X, function)
+    if source is not None:
+        return source
+    return _open_array(_array_of(X, function), function)
+
+
+def _array_of(X: Any, function: str) -> NDArray[Any]:
+    if isinstance(X, (str, bytes, dict, set)) or X is None:
+        raise TypeError(
+            f"{function}: X is a {type(X).__name__}; give a two-dimensional array, a data frame, "
+            "an Arrow table or a sparse matrix"
+        )
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US":  # numbers and strings side by side would all become strings
+            array = np.array(X, dtype=object)
+    except ValueError as error:
+        raise ValueError(
+            f"{function}: X is ragged, its rows differ in length; give rows of one length ({error})"
+        ) from None
+    return array
+
+
+def _open_array(X: NDArray[Any], function: str) -> "ArraySource":
+    if X.ndim != 2:
+        many = (
+            "Reshape your data with X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row"
+        )
+        hint = many if X.ndim < 2 else "reshape it to (n_samples, n_features)"
+        raise ValueError(
+            f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). {hint}."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError(
+            f"{function}: X is a masked array; pass X.filled(np.nan) to have masked values missing"
+        )
+    return ArraySource(X, function)
+
+
+class ArraySource:
+    """A NumPy array of two dimensions."""
+
+    names: tuple[str, ...] | None = None
+    matrix: NDArray[Any] | None
+
+    def __init__(self, X: NDArray[Any], function: str) -> None:
+        self.n_rows, self.n_columns = X.shape
+        self._array = np.asarray(X)
+        if X.dtype.kind not in "OUT":
+            self._array = numbers(self._array, function=function)
+        self.matrix = None if X.dtype.kind in "OUT" else self._array
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """The j-th column."""
+        column = self._array[:, j]
+        if self.matrix is not None:
+            return column
+        return from_objects(column.astype(object), function=function, name=name)
+
+
+class SparseSource:
+    """A scipy sparse matrix; one column at a time is made dense."""
+
+    names: tuple[str, ...] | None = None
+    matrix: NDArray[Any] | None = None
+
+    def __init__(self, X: Any, function: str) -> None:
+        if X.ndim != 2:
+            raise ValueError(
+                f"{function}: expected 2D array, got a sparse array of shape {X.shape}. "
+                "Reshape your data to (n_samples, n_features)."
+            )
+        self.n_rows, self.n_columns = X.shape
+        self._original = X
+        self._columns: Any = None
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """The j-th column, dense."""
+        if self._columns is None:  # not before the sizes are known to be sane
+            self._columns = self._original.tocsc()
+            if not self._columns.has_canonical_format:
+                self._columns = self._columns.copy()
+                self._columns.sum_duplicates()
+            self._data = numbers(self._columns.data, function=function)
+        begin, end = self._columns.indptr[j : j + 2]
+        dense = np.zeros(self.n_rows, dtype=self._data.dtype)
+        dense[self._columns.indices[begin:end]] = self._data[begin:end]
+        return dense
+
+
+class FrameSource:
+    """A pandas, polars or pyarrow table, or any other that narwhals reads eagerly."""
+
+    def __init__(self, frame: Any, labels: Sequence[Any], function: str) -> None:
+        self.n_rows, self.n_columns = frame.shape
+        self.names = names_of_labels(labels, function)
+        self._frame = frame
+        self._labels = list(labels)
+        self.matrix = self._whole(function)
+
+    def _whole(self, function: str) -> NDArray[Any] | None:
+        """All columns as one matrix where they are of one floating type and not large."""
+        if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
+            return None
+        if self._frame.implementation.is_pandas():
+            types = set(self._frame.to_native().dtypes)
+            floating = {np.dtype(np.float64), np.dtype(np.float32)}
+        else:
+            import narwhals as nw
+
+            types = set(self._frame.schema.values())
+            floating = {nw.Float64(), nw.Float32()}
+        if len(types) != 1 or not types <= floating:
+            return None
+        if self._frame.implementation.is_pandas():
+            array = self._frame.to_native().to_numpy()
+        else:
+            array = self._frame.to_numpy()
+        return array if array.dtype.kind == "f" and array.ndim == 2 else None
+
+    def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
+        """The j-th column."""
+        import narwhals as nw
+
+        series = self._frame.get_column(self._labels[j])
+        dtype = series.dtype
+        if dtype in (nw.Float64, nw.Float32):
+            array = series.to_numpy()
+            if array.dtype.kind == "f":
+                return numbers(array, function=function, name=name)
+        elif (dtype.is_integer() or dtype == nw.Boolean) and not series.null_count():
+            array = series.to_numpy()
+            if array.dtype.kind in "iub":
+                return numbers(array, function=function, name=name)
+        elif dtype == nw.Object or str(dtype) == "Unknown":
+            array = series.to_numpy()
+            if array.dtype == object:
+                return from_objects(array, function=function, name=name)
+            if array.dtype.kind not in "OUTS":
+                return numbers(array, function=function, name=name)
+        elif not _has_codes(dtype):
+            raise TypeError(refusal(str(dtype), function, name))
+        array = _to_arrow(series)
+        ordered = _order_counts(series, dtype, kind)
+        return from_arrow(array, function=function, name=name, ordered=ordered)
+
+
+def _has_codes(dtype: Any) -> bool:
+    import narwhals as nw
+
+    return bool(dtype.is_numeric()) or dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum)
+
+
+def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
+    """Whether the order of a categorical column's categories is that of its codes.
+
+    None where the column's own declaration is to decide.
+    """
+    import narwhals as nw
+
+    if kind == "nominal":
+        return False
+    implementation = series.implementation
+    if implementation.is_polars():  # an enum has an order, but seldom means it
+        return kind == "ordinal" and dtype == nw.Enum
+    if kind == "ordinal" and implementation.is_pandas_like():
+        return True
+    return None
+
+
+def _to_arrow(series: Any) -> Any:
+    """The column in Arrow, its chunks as they lie and its order declared as it was."""
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        return native
+    return series.to_arrow()
+
+
+def _open_frame(X: Any, function: str) -> FrameSource | None:
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(f"{function}: X is a lazy {type(X).__name__}; call its .collect() first")
+    labels = getattr(X, "columns", None)
+    if labels is None:
+        return None
+    import narwhals as nw
+
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        import pyarrow as pa
+
+        labels = X.schema.names
+        X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X
+    else:
+        labels = list(labels)
+    names_of_labels(labels, function)  # repeated names have an error of ours
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return FrameSource(frame, labels, function)

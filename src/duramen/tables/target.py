@@ -1,0 +1,254 @@
+"""The target: labels become class codes, numbers become float64."""
+
+import warnings
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+Task: TypeAlias = Literal["classification", "regression"]
+
+FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
+
+
+@overload
+def encode_target(
+    y: Any,
+    task: Literal["classification"],
+    *,
+    n_rows: int | None = None,
+    allow_one_class: bool = False,
+    function: str = "fit",
+) -> tuple[NDArray[Any], NDArray[np.uint32]]: ...
+@overload
+def encode_target(
+    y: Any,
+    task: Literal["regression"],
+    *,
+    n_rows: int | None = None,
+    allow_one_class: bool = False,
+    function: str = "fit",
+) -> NDArray[np.float64]: ...
+def encode_target(
+    y: Any,
+    task: Task,
+    *,
+    n_rows: int | None = None,
+    allow_one_class: bool = False,
+    function: str = "fit",
+) -> tuple[NDArray[Any], NDArray[np.uint32]] | NDArray[np.float64]:
+    """Check a target and encode it.
+
+    Parameters
+    ----------
+    y : one-dimensional labels or numbers, shape (n,)
+        A NumPy array, list, pandas or polars series, or Arrow array. A column of shape (n, 1) is
+        flattened, with scikit-learn's DataConversionWarning.
+    task : {"classification", "regression"}
+    n_rows : int, optional
+        Rows of X, which y must match.
+    allow_one_class : bool
+        Whether a classification target may have a single class.
+    function : str
+        The function that the user called, for errors.
+
+    Returns
+    -------
+    (classes, codes) for classification
+        The sorted classes, in y's own type, and each row's class as uint32.
+    ndarray of float64, shape (n,), for regression
+
+    Raises
+    ------
+    ValueError
+        If y is missing somewhere, infinite, of another length than X, not one-dimensional, of one
+        class, or numbers that are no classes.
+    TypeError
+        If y is of a type that is neither labels nor numbers, or of mixed types.
+    """
+    values = target_array(y, n_rows=n_rows, function=function)
+    if task == "classification":
+        return _classes(values, allow_one_class, function)
+    if task == "regression":
+        return _numbers(values, function)
+    raise ValueError(f"{function}: task is {task!r}; give 'classification' or 'regression'")
+
+
+def infer_task(y: Any, *, function: str = "infer_task") -> Task:
+    """Whether y looks like classes or like a quantity.
+
+    Strings, categories and booleans are classes. Whole numbers in an integer type are classes where
+    at most 20 distinct ones occur, else a quantity. Floating-point numbers are a quantity.
+    """
+    values = target_array(y, function=function)
+    if values.dtype.kind in "iu":
+        return "classification" if len(np.unique(values)) <= FEW_VALUES else "regression"
+    return "regression" if values.dtype.kind == "f" else "classification"
+
+
+def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") -> NDArray[Any]:
+    """The target as a one-dimensional array without missing or infinite values.
+
+    Numbers and booleans keep their type; strings come as arrays of objects or of NumPy strings.
+    """
+    if y is None:
+        raise ValueError(
+            f"{function} requires y to be passed, but the target y is None; give one label or "
+            "number a row"
+        )
+    if hasattr(y, "tocsc"):
+        raise TypeError(f"{function}: y is a sparse matrix; pass a dense one, y.toarray().ravel()")
+    values = _to_numpy(y, function)
+    if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        values = values.ravel()
+    if values.ndim != 1:
+        raise ValueError(
+            f"{function}: y should be a 1d array, got an array of shape {values.shape} instead; "
+            "fit one target at a time"
+        )
+    if n_rows is not None and len(values) != n_rows:
+        raise ValueError(
+            f"{function}: Found input variables with inconsistent numbers of samples: "
+            f"[{n_rows}, {len(values)}]; X and y need one row each for every sample"
+        )
+    if len(values) == 0:
+        raise ValueError(f"{function}: y is empty; a minimum of 1 sample is required")
+    return _checked(values, function)
+
+
+def _to_numpy(y: Any, function: str) -> NDArray[Any]:
+    package = type(y).__module__.partition(".")[0]
+    if package == "pyarrow":
+        y = _from_arrow(y)
+    elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    try:
+        array = np.asarray(y)
+        if array.dtype.kind in "US" and not isinstance(y, np.ndarray):
+            array = np.array(y, dtype=object)  # numbers among strings would have become strings
+    except ValueError as error:
+        raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
+    return array
+
+
+def _from_arrow(y: Any) -> Any:
+    import pyarrow as pa
+
+    if not isinstance(y, (pa.Array, pa.ChunkedArray)):
+        return y
+    if pa.types.is_dictionary(y.type):
+        y = y.cast(y.type.value_type)
+    if pa.types.is_integer(y.type) or pa.types.is_floating(y.type):
+        return np.asarray(y)
+    if pa.types.is_decimal(y.type):
+        return np.asarray(y.cast(pa.float64()))
+    if pa.types.is_boolean(y.type) and not y.null_count:
+        return np.array(y.to_pylist(), dtype=bool)
+    if pa.types.is_temporal(y.type):
+        return np.asarray(y)
+    array = np.empty(len(y), dtype=object)
+    array[:] = y.to_pylist()
+    return array
+
+
+def _checked(values: NDArray[Any], function: str) -> NDArray[Any]:
+    kind = values.dtype.kind
+    if kind == "c":
+        raise ValueError(f"{function}: Complex data not supported: y is of type {values.dtype}")
+    if kind in "mMVS":
+        raise TypeError(
+            f"{function}: y is of type {values.dtype}; it holds labels (strings, booleans, whole "
+            "numbers) or numbers: convert it first"
+        )
+    if kind == "O":
+        return _checked_objects(values, function)
+    if kind == "f":
+        if np.isnan(values).any():
+            raise ValueError(_missing(function, int(np.isnan(values).argmax())))
+        if np.isinf(values).any():
+            raise ValueError(
+                f"{function}: Input y contains infinity or a value too large for dtype('float64'), "
+                f"first at row {int(np.isinf(values).argmax())}; drop such rows"
+            )
+    return values
+
+
+def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
+    for row, value in enumerate(values):
+        if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
+            raise ValueError(_missing(function, row))
+    types = {type(value) for value in values}
+    if all(issubclass(t, str) for t in types):
+        return values
+    if all(issubclass(t, (bool, np.bool_)) for t in types):
+        return values.astype(bool)
+    try:
+        if all(issubclass(t, (int, np.integer)) for t in types):
+            return values.astype(np.int64)
+        if not any(issubclass(t, (str, bytes)) for t in types):
+            return _checked(values.astype(np.float64), function)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    shown = ", ".join(sorted(t.__name__ for t in types))
+    raise TypeError(
+        f"{function}: y holds values of the types {shown}; each must be a string, or each a "
+        "number: argument must be a string or a number"
+    )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(value != value)
+
+
+def _missing(function: str, row: int) -> str:
+    return (
+        f"{function}: Input y contains NaN or another missing value, first at row {row}; "
+        "a target has none: drop such rows from X and y"
+    )
+
+
+def _classes(
+    values: NDArray[Any], allow_one_class: bool, function: str
+) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    if values.dtype.kind == "f" and (values != np.floor(values)).any():
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(values)
+    classes, codes = np.unique(values, return_inverse=True)
+    if len(classes) == 1 and not allow_one_class:
+        raise ValueError(
+            f"{function}: y has one class only, {classes[0]!r}; at least two classes are needed: "
+            "check that y is the target, and that the rows were not filtered by it"
+        )
+    return classes, codes.astype(np.uint32)
+
+
+def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        row, example = next(
+            (row, v) for row, v in enumerate(values.tolist()) if not _reads_as_number(v)
+        )
+        raise ValueError(
+            f"{function}: y holds {example!r} at row {row}, which is not a number; for labels use "
+            "a classifier, or task='classification'"
+        ) from None
+    _checked(numbers, function)
+    return numbers
+
+
+def _reads_as_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

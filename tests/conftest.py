@@ -1,0 +1,38 @@
+"""What every test shares: profiles, the folder of shared data, a screenless matplotlib."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("here", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the shared data sets where they do not lie beside the repository."""
+    if SHARED_DATA.is_dir():
+        return
+    skip = pytest.mark.skip(reason="the shared data sets are not beside this repository")
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def root() -> Path:
+    """The root of the repository."""
+    return ROOT
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of the shared data sets; for tests marked ``shared``."""
+    return SHARED_DATA

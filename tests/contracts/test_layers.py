@@ -1,0 +1,77 @@
+"""Who may import what, where import-linter cannot see it: the kernel, and other packages."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# Taken from the package's root: the compiled kernel (which has no source) and the version.
+FROM_ROOT = {"_kernel", "__version__"}
+KERNEL_ROOMS = {"tables", "forests", "importances", "theory"}
+ONLY_IN = {
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "jinja2": {"reports"},
+    "matplotlib": {"plots", "reports", "papers"},
+}
+THEORY_MAY = {"numpy", "duramen"}
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(SOURCE).parts
+    return parts[0] if len(parts) > 1 else "root"
+
+
+def imports(path: Path) -> Iterator[tuple[str, str | None, int]]:
+    """Every import of a file, absolute: the module, the name taken from it, the line."""
+    package = ["duramen", *path.relative_to(SOURCE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield module, alias.name, node.lineno
+
+
+def may_come_from_root(name: str | None) -> bool:
+    if name is None:  # import duramen
+        return False
+    return name in FROM_ROOT or (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_of_a_file(path: Path) -> None:
+    here = room(path)
+    complaints = []
+    for module, name, line in imports(path):
+        top = module.split(".")[0]
+        if module == "duramen" and here != "root" and not may_come_from_root(name):
+            complaints.append(f"line {line}: takes {name} from the package's root")
+        if "_kernel" in (module.split(".")[-1], name) and here not in KERNEL_ROOMS:
+            complaints.append(f"line {line}: only {sorted(KERNEL_ROOMS)} call the kernel")
+        if top in ONLY_IN and here not in ONLY_IN[top]:
+            complaints.append(f"line {line}: {top} belongs to {sorted(ONLY_IN[top])}")
+        if here == "theory" and not theory_may(top):
+            complaints.append(f"line {line}: the exact theory needs NumPy alone, not {top}")
+    assert complaints == []
+
+
+def theory_may(top: str) -> bool:
+    return top in THEORY_MAY or top in sys.stdlib_module_names
+
+
+def test_the_reader_of_imports_resolves_relative_ones() -> None:
+    tables = SOURCE / "tables" / "__init__.py"
+    assert tables in FILES
+    for path in FILES:
+        for module, _, _ in imports(path):
+            assert module
+            assert not module.startswith(".")

@@ -1,0 +1,91 @@
+"""What holds for the package as a whole, whatever it contains."""
+
+import ast
+import importlib.metadata
+import importlib.resources
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import duramen as dm
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
+# They cost up to half a second and tens of megabytes each, and many a use needs none of them.
+HEAVY = ["pandas", "polars", "matplotlib", "pyarrow", "jinja2", "typer", "rich"]
+
+
+def test_version_is_that_of_the_distribution() -> None:
+    assert dm.__version__ == importlib.metadata.version("duramen")
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert importlib.resources.files("duramen").joinpath("py.typed").is_file()
+
+
+def test_public_names_are_listed_once_and_exist() -> None:
+    assert len(dm.__all__) == len(set(dm.__all__))
+    assert [name for name in dm.__all__ if not hasattr(dm, name)] == []
+
+
+def test_dir_lists_the_public_names() -> None:
+    assert set(dm.__all__) <= set(dir(dm))
+
+
+@pytest.mark.parametrize("name", [name for name in dm.__all__ if not name.startswith("_")])
+def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
+    thing = getattr(dm, name)
+    assert (thing.__doc__ or "").strip()
+    if inspect.isclass(thing):
+        assert "__doc__" in vars(thing)
+        assert not thing.__doc__.startswith(f"{name}(")  # what a dataclass writes by itself
+
+
+def calls_of_print(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"print", "breakpoint", "input"}
+    ]
+
+
+def test_the_library_does_not_print() -> None:
+    library = [path for path in SOURCE.rglob("*.py") if "cli" not in path.relative_to(SOURCE).parts]
+    assert library
+    assert [place for path in library for place in calls_of_print(path)] == []
+
+
+def test_import_loads_no_heavy_optional_package() -> None:
+    code = "import sys, json, duramen; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout))
+    by_dependencies = set(json.loads(_modules_of_dependencies()))
+    assert "duramen" in loaded
+    assert sorted(set(HEAVY) & (loaded - by_dependencies)) == []
+
+
+def _modules_of_dependencies() -> str:
+    code = (
+        "import sys, json, numpy, scipy.sparse, sklearn.base, joblib, narwhals;"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_import_starts_no_thread_and_touches_no_state() -> None:
+    code = (
+        "import random, threading, warnings, numpy as np, sklearn.base;"
+        "before = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
+        "import duramen;"
+        "after = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
+        "assert before == after; assert threading.active_count() == 1"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

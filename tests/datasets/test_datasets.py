@@ -1,0 +1,135 @@
+import hashlib
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from duramen import datasets
+
+LOADERS = {
+    "digits7": (datasets.digits7, 10, 7),
+    "xor": (datasets.xor, 4, 2),
+    "madelon_like": (lambda: datasets.madelon_like(300, random_state=0), 300, 500),
+    "linear_sign": (lambda: datasets.linear_sign(random_state=0), 500, 120),
+    "leukemia": (datasets.load_leukemia, 72, 7129),
+    "primary_tumor": (datasets.load_primary_tumor, 339, 17),
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_every_set_is_whole(name):
+    load, n_rows, n_features = LOADERS[name]
+    data = load()
+    assert data.name == name
+    assert data.X.shape == (n_rows, n_features)
+    assert data.y.shape == (n_rows,)
+    assert len(set(data.names)) == n_features
+    assert data.description
+    assert (data.n_rows, data.n_features) == (n_rows, n_features)
+    assert f"{n_rows} rows x {n_features} features" in repr(data)
+    assert data.relevant is None or set(data.relevant) <= set(data.names)
+
+
+def test_digits_light_the_right_segments():
+    digits = datasets.digits7()
+    assert digits.y.tolist() == list(range(10))
+    assert digits.X.sum(axis=1).tolist() == [6, 2, 5, 5, 4, 5, 6, 3, 7, 6]
+    lit_by_one, lit_by_seven = digits.X[1], digits.X[7]
+    assert lit_by_one.tolist() == [0, 0, 1, 0, 0, 1, 0]
+    assert (lit_by_seven - lit_by_one).tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert digits.X[8].tolist() == [1] * 7
+    assert len(np.unique(digits.X, axis=0)) == 10
+
+
+def test_xor_has_nothing_to_say_alone():
+    data = datasets.xor()
+    for column in data.X.T:
+        assert [data.y[column == value].mean() for value in (0, 1)] == [0.5, 0.5]
+    assert data.y.tolist() == [0, 1, 1, 0]
+
+
+def test_madelon_like_knows_its_truth():
+    data = datasets.madelon_like(random_state=1)
+    assert len(data.relevant) == 20
+    assert len(data.details["informative"]) == 5
+    assert set(data.relevant) == {*data.details["informative"], *data.details["redundant"]}
+    assert list(data.relevant) != list(data.names[:20])
+    place = [data.names.index(name) for name in data.relevant]
+    relevant = data.X[:, place]
+    assert np.linalg.matrix_rank(relevant, tol=1e-6) == 5
+    noise = np.delete(data.X, place, axis=1)
+    assert np.abs(np.corrcoef(noise.T) - np.eye(480)).max() < 0.15
+    assert abs(data.y.mean() - 0.5) < 0.02
+
+
+def test_linear_sign_follows_its_weights():
+    data = datasets.linear_sign(random_state=2)
+    weights = data.details["weights"]
+    assert np.count_nonzero(weights) == 20
+    assert data.relevant == data.names[:20]
+    agree = np.sign(data.X @ weights) == data.y
+    assert agree.sum() == 450
+    assert set(data.y.tolist()) == {-1, 1}
+
+
+@pytest.mark.parametrize("make", [datasets.madelon_like, datasets.linear_sign])
+def test_random_state(make):
+    one, same, other = make(random_state=5), make(random_state=5), make(random_state=6)
+    assert np.array_equal(one.X, same.X)
+    assert np.array_equal(one.y, same.y)
+    assert not np.array_equal(one.X, other.X)
+    drawn = make(random_state=np.random.default_rng(5))
+    assert np.array_equal(one.X, drawn.X)
+
+
+@pytest.mark.parametrize(
+    "make, arguments, message",
+    [
+        (datasets.madelon_like, {"n_samples": 0}, "n_samples must be an int >= 1, got 0"),
+        (datasets.madelon_like, {"n_informative": 40}, "n_informative must be an int in 1..16"),
+        (datasets.madelon_like, {"n_probes": 1.5}, "n_probes must be an int >= 0, got 1.5"),
+        (datasets.madelon_like, {"flip": 2}, "flip must be a share from 0 to 1, got 2"),
+        (datasets.linear_sign, {"n_relevant": 200}, "at most n_features=120, got 200"),
+        (datasets.linear_sign, {"n_features": True}, "n_features must be an int >= 1, got True"),
+    ],
+)
+def test_generators_refuse(make, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make(**arguments)
+
+
+def test_leukemia_is_the_set_of_the_paper():
+    data = datasets.load_leukemia()
+    assert dict(zip(*np.unique(data.y, return_counts=True), strict=True)) == {"ALL": 47, "AML": 25}
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert np.array_equal(data.X, np.rint(data.X))
+    assert data.names[0] == "AFFX-BioB-5_at"
+    zyxin = data.X[:, data.names.index("X95735_at")]
+    assert zyxin[data.y == "AML"].mean() > 3 * zyxin[data.y == "ALL"].mean()
+    assert "Golub" in data.citation
+
+
+def test_primary_tumor_keeps_categories_and_missing_values():
+    data = datasets.load_primary_tumor()
+    assert sum(column.null_count for column in data.X.columns) == 225
+    assert "y" not in data.X.column_names
+    assert tuple(data.X.column_names) == data.names
+    assert len(set(data.y.tolist())) == 21
+    assert "Zwitter" in data.citation
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    "shipped, folder", [("leukemia", "golub-leukemia"), ("primary_tumor", "primary-tumor")]
+)
+def test_shipped_files_are_those_of_the_shared_folder(shipped, folder, shared_data):
+    ours = (files("duramen.datasets") / "data" / f"{shipped}.parquet").read_bytes()
+    theirs = (shared_data / folder / "data.parquet").read_bytes()
+    assert hashlib.sha256(ours).digest() == hashlib.sha256(theirs).digest()
+
+
+def test_shipped_files_come_with_their_terms():
+    terms = (files("duramen.datasets") / "data" / "README.md").read_text(encoding="utf-8")
+    for word in ("leukemia.parquet", "MIT", "primary_tumor.parquet", "M. Zwitter and\n  M. Soklic"):
+        assert word in terms

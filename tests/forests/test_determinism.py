@@ -1,0 +1,115 @@
+"""A forest depends on its data, settings and seed, and on nothing else."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, load_iris
+
+from duramen import forests
+from duramen.forests.growth import bag, grow
+from duramen.forests.settings import GrowthSettings
+from duramen.tables import encode
+
+
+def same(one, other):
+    for name, array in one.arrays().items():
+        again = other.arrays()[name]
+        assert array.dtype == again.dtype
+        assert array.tobytes() == again.tobytes(), name
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        forests.RandomForestClassifier,
+        forests.ExtraTreesClassifier,
+        forests.TotallyRandomizedTreesClassifier,
+        forests.RandomSubspaceClassifier,
+        forests.RandomPatchesClassifier,
+        forests.PERTClassifier,
+        forests.RandomForestRegressor,
+        forests.ExtraTreesRegressor,
+    ],
+    ids=lambda kind: kind.__name__,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_do_not_change_a_bit(kind, weighted):
+    load = load_iris if kind.__name__.endswith("Classifier") else load_diabetes
+    X, y = load(return_X_y=True)
+    weights = np.random.default_rng(0).random(len(y)) if weighted else None
+    one = kind(23, n_jobs=1, random_state=5).fit(X, y, sample_weight=weights)
+    for n_jobs in (2, 4):
+        other = kind(23, n_jobs=n_jobs, random_state=5).fit(X, y, sample_weight=weights)
+        same(one.forest_, other.forest_)
+        np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
+        np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
+def test_threads_do_not_change_out_of_bag_estimates():
+    X, y = load_diabetes(return_X_y=True)
+    one, other = (
+        forests.RandomForestRegressor(17, n_jobs=n_jobs, oob_score=True, random_state=0).fit(X, y)
+        for n_jobs in (1, 4)
+    )
+    assert one.oob_prediction_.tobytes() == other.oob_prediction_.tobytes()
+    assert one.oob_error_curve_.tobytes() == other.oob_error_curve_.tobytes()
+    np.testing.assert_array_equal(one.proximity(X[:50]), other.proximity(X[:50]))
+
+
+@given(cuts=st.lists(st.integers(1, 11), unique=True, max_size=4), threads=st.integers(1, 3))
+def test_chunks_do_not_change_a_bit(cuts, threads):
+    X, y = load_iris(return_X_y=True)
+    table, target = encode(X), y.astype(np.uint32)
+    settings = GrowthSettings(max_features=2, bootstrap=True)
+    common = {"seed": 2**64 - 3, "classes": np.arange(3), "n_threads": threads}
+    whole = grow(table, target, settings, n_trees=12, **common)
+    bounds = [0, *sorted(cuts), 12]
+    parts = [
+        grow(table, target, settings, n_trees=end - start, first_tree=start, **common)
+        for start, end in pairwise(bounds)
+    ]
+    for name in ("feature", "threshold", "rows", "impurity", "leaf_values", "child"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        assert joined.tobytes() == getattr(whole, name).tobytes()
+    for part, start in zip(parts, bounds, strict=False):
+        np.testing.assert_array_equal(bag(part, 0), bag(whole, start))
+
+
+def test_seeds():
+    X, y = load_iris(return_X_y=True)
+
+    def grown(random_state):
+        forest = forests.ExtraTreesClassifier(4, random_state=random_state)
+        return forest.fit(X, y).forest_
+
+    same(grown(7), grown(7))
+    assert grown(7).seed != grown(8).seed
+    same(grown(np.random.RandomState(3)), grown(np.random.RandomState(3)))
+    same(grown(np.random.default_rng(3)), grown(np.random.default_rng(3)))
+    generator = np.random.default_rng(3)
+    assert grown(generator).seed != grown(generator).seed
+    assert grown(None).seed != grown(None).seed
+
+
+def test_numpy_seeds_steer_forests_without_random_state():
+    X, y = load_iris(return_X_y=True)
+    seeds = []
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002 - the global state is what is tested
+        seeds.append(forests.ExtraTreesClassifier(2).fit(X, y).forest_.seed)
+    assert seeds[0] == seeds[1]
+
+
+def test_the_order_of_the_rows_does_not_matter_without_bags():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    y = random.normal(size=60)
+    order = random.permutation(60)
+    settings = {"n_estimators": 5, "max_features": 1, "random_state": 0}
+    one = forests.ExtraTreesRegressor(**settings).fit(X, y)
+    other = forests.ExtraTreesRegressor(**settings).fit(X[order], y[order])
+    np.testing.assert_allclose(one.predict(X), other.predict(X))

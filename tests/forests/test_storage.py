@@ -1,0 +1,170 @@
+"""Forests and estimators survive files and pickles."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from duramen import forests
+from duramen.forests import Forest
+
+
+def same_forest(one, other):
+    assert other.arrays().keys() == one.arrays().keys()
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(other.arrays()[name], array)
+        assert other.arrays()[name].dtype == array.dtype
+    for name in ("settings", "n_rows", "total_weight", "seed", "first_tree", "names"):
+        assert getattr(other, name) == getattr(one, name)
+    assert other.schema.kinds == one.schema.kinds
+    assert other.schema.named == one.schema.named
+    assert other.schema.labels.keys() == one.schema.labels.keys()
+    for column, labels in one.schema.labels.items():
+        assert other.schema.labels[column].dtype == labels.dtype
+        np.testing.assert_array_equal(other.schema.labels[column], labels)
+    if one.classes is None:
+        assert other.classes is None
+    else:
+        assert other.classes.dtype == one.classes.dtype
+        np.testing.assert_array_equal(other.classes, one.classes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["classes, best, ordered", "numbers, random, multiway", "classes, random, any", "patches"],
+)
+class TestRoundTrips:
+    def test_forest_in_a_file(self, name, grown, tmp_path):
+        forest = grown[name].forest_
+        forest.save(tmp_path / "forest.npz")
+        same_forest(forest, Forest.load(tmp_path / "forest.npz"))
+
+    def test_forest_in_a_pickle(self, name, grown):
+        forest = grown[name].forest_
+        same_forest(forest, pickle.loads(pickle.dumps(forest)))
+
+    def test_estimator_in_a_file(self, name, grown, mixed, tmp_path):
+        estimator = grown[name]
+        estimator.save(tmp_path / "estimator.npz")
+        again = type(estimator).load(str(tmp_path / "estimator.npz"))
+        assert again.get_params() == estimator.get_params()
+        np.testing.assert_array_equal(again.predict(mixed[0]), estimator.predict(mixed[0]))
+        np.testing.assert_array_equal(again.feature_names_in_, estimator.feature_names_in_)
+        same_forest(estimator.forest_, Forest.load(tmp_path / "estimator.npz"))
+
+    def test_estimator_in_a_pickle(self, name, grown, mixed):
+        estimator = grown[name]
+        again = pickle.loads(pickle.dumps(estimator))
+        np.testing.assert_array_equal(again.predict(mixed[0]), estimator.predict(mixed[0]))
+        np.testing.assert_array_equal(again.proximity(mixed[0]), estimator.proximity(mixed[0]))
+
+
+def test_out_of_bag_estimates_are_kept(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    forest = forests.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, y)
+    forest.save(tmp_path / "f")
+    again = forests.RandomForestClassifier.load(tmp_path / "f")
+    assert again.oob_score_ == forest.oob_score_
+    np.testing.assert_array_equal(again.oob_decision_function_, forest.oob_decision_function_)
+    np.testing.assert_array_equal(again.oob_error_curve_, forest.oob_error_curve_)
+    np.testing.assert_array_equal(again.proximity(X, oob=True), forest.proximity(X, oob=True))
+
+
+def test_parameters_of_every_type(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["a", "b", "c"], dtype=object)[y]
+    forest = forests.ExtraTreesClassifier(
+        np.int64(3),
+        class_weight={"a": 1.0, "b": 2, "c": np.float64(0.5)},
+        categorical_features=np.array([False, True, False, False]),
+        random_state=np.random.default_rng(0),
+    ).fit(X, labels)
+    forest.save(tmp_path / "f.npz")
+    again = forests.ExtraTreesClassifier.load(tmp_path / "f.npz")
+    assert again.n_estimators == 3
+    assert again.class_weight == {"a": 1.0, "b": 2, "c": 0.5}
+    assert again.categorical_features == [False, True, False, False]
+    assert again.random_state is None
+    assert again.forest_.seed == forest.forest_.seed
+    assert again.classes_.dtype == object
+    np.testing.assert_array_equal(again.predict(X), forest.predict(X))
+
+
+def test_labels_that_numpy_cannot_hold_without_objects(tmp_path):
+    X = np.arange(6.0).reshape(-1, 1)
+    forest = forests.RandomForestClassifier(2, random_state=0).fit(X, ["a\0", "a", "é"] * 2)
+    forest.classes_[0]
+    forest.save(tmp_path / "f")
+    np.testing.assert_array_equal(
+        forests.RandomForestClassifier.load(tmp_path / "f").classes_, forest.classes_
+    )
+
+
+def test_files_hold_no_pickles(grown, tmp_path):
+    path = tmp_path / "forest.npz"
+    grown["classes, best, ordered"].forest_.save(path)
+    with np.load(path, allow_pickle=False) as archive:
+        plain = json.loads(archive["json"].tobytes())
+        assert all(archive[name].dtype != object for name in archive.files)
+    assert plain["format"] == 1
+    assert plain["forest"]["names"] == ["depth", "holed", "size", "colour", "count", "same"]
+
+
+def test_wrong_files_are_refused(grown, tmp_path):
+    path = tmp_path / "forest.npz"
+    with pytest.raises(FileNotFoundError):
+        Forest.load(path)
+    path.write_bytes(b"not an archive")
+    with pytest.raises(ValueError, match=r"Forest.load: .*forest.npz is no file that duramen"):
+        Forest.load(path)
+    np.savez(path, a=np.arange(3))
+    with pytest.raises(ValueError, match="no file that duramen saved"):
+        Forest.load(path)
+    grown["patches"].save(path)
+    with pytest.raises(ValueError, match="holds a RandomPatchesRegressor; load it with that"):
+        forests.RandomForestRegressor.load(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name, message in (("child.npy", "lacks 'child'"), ("cut_values.npy", "lacks 'cut_values'")):
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in members.items():
+                if member != name:
+                    archive.writestr(member, content)
+        with pytest.raises(ValueError, match=message):
+            Forest.load(path)
+
+
+def test_damaged_trees_are_refused(grown, tmp_path):
+    path = tmp_path / "forest.npz"
+    grown["patches"].forest_.save(path)
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = dict(archive)
+    arrays["child"][0] = 10**6
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="child points outside the tree"):
+        Forest.load(path)
+
+
+def test_a_failed_write_leaves_the_old_file(grown, tmp_path, monkeypatch):
+    path = tmp_path / "forest.npz"
+    grown["patches"].forest_.save(path)
+    before = path.read_bytes()
+
+    def fail(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(KeyboardInterrupt):
+        grown["shallow"].forest_.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["forest.npz"]
+
+
+def test_unfitted_estimators_are_not_saved(tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        forests.RandomForestClassifier().save(tmp_path / "f.npz")

@@ -1,0 +1,233 @@
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from duramen.importances import Importances
+
+
+def example(**changes):
+    given = {
+        "names": ("a", "b", "c", "d"),
+        "values": [0.1, 0.4, 0.1, 0.2],
+        "measure": "mdi",
+        "unit": "bits",
+        "by_degree": [[0.1, 0.0], [0.3, 0.1], [0.0, 0.1], [0.2, 0.0]],
+        "standard_error": [0.01, 0.02, 0.03, 0.04],
+        "metadata": {"seed": 3, "settings": {"criterion": "entropy"}},
+    }
+    return Importances(**{**given, **changes})
+
+
+def test_arrays_are_read_only_copies_of_float64():
+    values = np.array([1, 2], dtype=np.int32)
+    result = Importances(("a", "b"), values, "mdi", "bits")
+    values[0] = 9
+    assert result.values.dtype == np.float64
+    assert result.values.tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        result.values[0] = 5
+    with pytest.raises(AttributeError):
+        result.unit = "gini"
+    with pytest.raises(TypeError):
+        result.metadata["seed"] = 4
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"names": ("a", "b", "c", "a")}, "'a' comes twice"),
+        ({"names": ("a", "b")}, r"values must have shape \(2,\)"),
+        ({"values": [0.1, np.nan, 0.1, 0.2]}, "values must be finite"),
+        ({"values": [[0.1], [0.2], [0.3], [0.4]]}, "values must have shape"),
+        ({"by_degree": [0.1, 0.2, 0.3, 0.4]}, r"by_degree must have shape \(4, D\)"),
+        ({"standard_error": [0.1, -0.2, 0.1, 0.1]}, "at least 0, got -0.2 for 'b'"),
+        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=message):
+        example(**changes)
+
+
+@pytest.mark.parametrize("names", ["abcd", ("a", "b", "c", 4)])
+def test_names_are_strings(names):
+    with pytest.raises(TypeError, match="names must be"):
+        example(names=names)
+
+
+def test_order_is_decreasing_and_ties_keep_column_order():
+    assert example().order().tolist() == [1, 3, 0, 2]
+
+
+def test_top_takes_everything_along():
+    best = example().top(2)
+    assert best.names == ("b", "d")
+    assert best.values.tolist() == [0.4, 0.2]
+    assert best.by_degree.tolist() == [[0.3, 0.1], [0.2, 0.0]]
+    assert best.standard_error.tolist() == [0.02, 0.04]
+    assert best.metadata["seed"] == 3
+    assert len(example().top(99)) == 4
+    assert len(example().top(0)) == 0
+    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+        example().top(-1)
+
+
+def test_behaves_as_a_collection():
+    result = example()
+    assert len(result) == 4
+    assert result["d"] == 0.2
+    assert dict(result)["b"] == 0.4
+    assert [name for name, _ in result.top(2)] == ["b", "d"]
+    with pytest.raises(KeyError, match="zz"):
+        result["zz"]
+
+
+def test_normalised_scales_all_parts_and_leaves_the_original():
+    result = example()
+    scaled = result.normalised()
+    assert scaled.values.sum() == pytest.approx(1.0, abs=1e-15)
+    assert scaled.unit == "1"
+    np.testing.assert_allclose(scaled.by_degree.sum(axis=1), scaled.values)
+    np.testing.assert_allclose(scaled.standard_error, result.standard_error / 0.8)
+    assert result.values.tolist() == [0.1, 0.4, 0.1, 0.2]
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0], [-1.0, 0.5]])
+def test_normalised_needs_a_positive_sum(values):
+    with pytest.raises(ValueError, match="only a positive sum"):
+        Importances(("a", "b"), values, "mdi", "bits").normalised()
+
+
+@pytest.mark.parametrize("missing", ["by_degree", "standard_error", None])
+def test_save_and_load(tmp_path, missing):
+    result = example(**({missing: None} if missing else {}))
+    path = tmp_path / "result"  # no extension is added
+    result.save(path)
+    back = Importances.load(path)
+    assert back.equals(result)
+    assert dict(back.metadata) == dict(result.metadata)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result"]
+
+
+def test_saved_names_survive_whatever_they_are(tmp_path):
+    names = ("a\0", "", "é\n", "遺伝子")
+    example(names=names).save(tmp_path / "r.npz")
+    assert Importances.load(tmp_path / "r.npz").names == names
+
+
+def test_saved_file_holds_no_pickle(tmp_path):
+    example().save(tmp_path / "r.npz")
+    with zipfile.ZipFile(tmp_path / "r.npz") as archive:
+        assert set(archive.namelist()) == {
+            "json.npy",
+            "values.npy",
+            "by_degree.npy",
+            "standard_error.npy",
+        }
+        assert all(b"descr': '|O" not in archive.read(name) for name in archive.namelist())
+
+
+def test_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "r.npz"
+    example().save(path)
+    before = path.read_bytes()
+
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(KeyboardInterrupt):
+        example(measure="other").save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["r.npz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 broken"])
+def test_load_refuses_what_is_no_result(tmp_path, content):
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(ValueError, match=r"Importances\.load: .* no file that duramen saved"):
+        Importances.load(tmp_path / "x")
+
+
+def test_load_refuses_other_things_and_later_versions(tmp_path):
+    for header, message in [
+        ({"what": "Forest", "format": 1}, "holds 'Forest', not 'Importances'"),
+        ({"what": "Importances", "format": 99}, "upgrade"),
+    ]:
+        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "x.npz", json=text)
+        with pytest.raises(ValueError, match=message):
+            Importances.load(tmp_path / "x.npz")
+    with pytest.raises(FileNotFoundError):
+        Importances.load(tmp_path / "none")
+
+
+def test_pickles():
+    assert pickle.loads(pickle.dumps(example())).equals(example())
+
+
+def test_equals_compares_numbers_and_labels():
+    assert example().equals(example(metadata={}))
+    assert not example().equals(example(unit="gini"))
+    assert not example().equals(example(by_degree=None))
+    assert not example().equals("example")
+    nearly = example(values=np.array([0.1, 0.4, 0.1, 0.2]) * (1 + 1e-9))
+    assert not example().equals(nearly)
+    assert example().equals(nearly, rtol=1e-6)
+
+
+def test_to_frame_is_pandas_when_it_is_there():
+    frame = example().to_frame()
+    assert type(frame).__module__.startswith("pandas")
+    assert list(frame.columns) == [
+        *("name", "rank", "importance", "standard_error", "degree_0", "degree_1")
+    ]
+    assert frame["name"].tolist() == ["a", "b", "c", "d"]
+    assert frame["rank"].tolist() == [3, 1, 4, 2]
+
+
+@pytest.mark.parametrize(
+    "absent, module", [(["pandas"], "polars"), (["pandas", "polars"], "pyarrow")]
+)
+def test_to_frame_falls_back(monkeypatch, absent, module):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name in absent else find(name)
+    )
+    frame = example(standard_error=None, by_degree=None).to_frame()
+    assert type(frame).__module__.partition(".")[0] == module
+    assert frame.shape == (4, 3)
+
+
+def test_prints_an_aligned_table():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "Importances: mdi of 4 features, in bits"
+    assert lines[1].split() == ["feature", "bits", "std.", "error"]
+    assert lines[2].split() == ["1", "b", "0.4000", "0.020"]
+    assert len({len(line) for line in lines[1:]}) == 1
+    assert str(example()) == repr(example())
+
+
+def test_prints_few_of_many_and_no_control_characters():
+    names = tuple(f"f{j}" for j in range(30))
+    text = repr(Importances(("x\n\x1b[31m", *names[1:]), range(30, 0, -1), "mdi", "variance"))
+    assert text.endswith("... and 20 more")
+    assert "\x1b" not in text
+    assert "x\\n\\x1b[31m" in text
+    assert "f10" not in text
+
+
+def test_prints_wide_letters_aligned():
+    from duramen.importances.text import width
+
+    result = Importances(("遺伝子の名前", "b"), [2.0, 1.0], "mdi", "bits")
+    assert len({width(line) for line in repr(result).splitlines()[1:]}) == 1
+
+
+def test_empty_result_prints():
+    assert "0 features" in repr(Importances((), [], "mdi", "bits"))

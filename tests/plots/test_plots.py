@@ -1,0 +1,155 @@
+import subprocess
+import sys
+from io import BytesIO
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from duramen.importances import Importances
+from duramen.plots import by_degree, oob_error, ranking
+from duramen.plots.degrees import folded
+
+
+def example(names=None, p=30, degrees=3, **changes):
+    parts = np.arange(p * degrees, 0, -1, dtype=float).reshape(p, degrees) / 100
+    given = {
+        "names": names or tuple(f"f{j}" for j in range(p)),
+        "values": parts.sum(axis=1),
+        "measure": "mdi",
+        "unit": "bits",
+        "by_degree": parts,
+        "standard_error": np.linspace(0.3, 0.1, p),
+    }
+    return Importances(**{**given, **changes})
+
+
+def drawn(ax):
+    """The figure as SVG with text as text."""
+    buffer = BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        ax.figure.savefig(buffer, format="svg")
+    return buffer.getvalue().decode()
+
+
+def test_ranking_shows_the_best_on_top_with_error_bars():
+    result = example()
+    ax = ranking(result, k=5)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["f0", "f1", "f2", "f3", "f4"]
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_allclose(widths, result.values[:5])
+    low, high = ax.get_ylim()
+    assert low > high
+    (bars,) = (c for c in ax.collections if hasattr(c, "get_segments"))
+    spans = [segment[1, 0] - segment[0, 0] for segment in bars.get_segments()]
+    np.testing.assert_allclose(spans, 2 * result.standard_error[:5])
+    assert ax.get_xlabel() == "importance (bits)"
+
+
+def test_ranking_needs_no_standard_errors():
+    ax = ranking(example(standard_error=None), k=3)
+    assert len(ax.patches) == 3
+    assert not ax.collections
+
+
+def test_heat_map_shows_parts_by_degree():
+    result = example(degrees=3)
+    ax = by_degree(result, k=4)
+    (mesh,) = ax.collections
+    np.testing.assert_allclose(np.asarray(mesh.get_array()).reshape(4, 3), result.by_degree[:4])
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2"]
+    assert ax.get_xlabel() == "interaction degree; cells in 0.001 bits"
+    assert [text.get_text() for text in ax.texts[:3]] == ["900", "890", "880"]
+
+
+def test_heat_map_folds_high_degrees():
+    parts = np.ones((2, 14))
+    together, titles = folded(parts)
+    assert together.shape == (2, 9)
+    assert together[:, -1].tolist() == [6.0, 6.0]
+    assert titles[-2:] == ["7", "8+"]
+
+
+def test_heat_map_of_nothing_and_of_negative_parts_draws():
+    assert "f1" in drawn(by_degree(example(values=np.zeros(30), by_degree=np.zeros((30, 2))), k=2))
+    assert "f1" in drawn(by_degree(example(by_degree=-np.ones((30, 2))), k=2))
+
+
+def test_oob_error_draws_the_curve_and_names_its_end():
+    errors = np.r_[np.nan, np.linspace(0.5, 0.125, 99)]
+    ax = oob_error(errors)
+    line = ax.lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 101))
+    np.testing.assert_array_equal(line.get_ydata(), errors)
+    assert ax.texts[0].get_text() == "0.125"
+    assert ax.get_ylim()[0] == 0
+
+
+def test_oob_error_of_zero_draws():
+    assert "<svg" in drawn(oob_error([0.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("plot", [ranking, by_degree])
+def test_draws_on_given_axes(plot):
+    ax = Figure().add_subplot()
+    assert plot(example(), k=3, ax=ax) is ax
+
+
+def test_oob_error_draws_on_given_axes():
+    ax = Figure().add_subplot()
+    assert oob_error([0.5, 0.4], ax=ax) is ax
+
+
+@pytest.mark.parametrize("plot", [ranking, by_degree])
+def test_names_are_drawn_as_they_are(plot):
+    names = ("$\\frac{1}$", "a$b$c", "<b>&amp;", "x\ty\n", "é β Я", "_^{}\\", "q" * 99)
+    svg = drawn(plot(example(names, p=7)))
+    assert "a$b$c" in svg
+    assert "$\\frac{1}$" in svg
+    assert "&lt;b&gt;&amp;amp;" in svg
+    assert "x\\ty\\n" in svg
+    assert "é β Я" in svg
+    assert "q" * 99 not in svg
+    assert "…" in svg
+
+
+@pytest.mark.parametrize("plot", [ranking, by_degree])
+@pytest.mark.parametrize("k", [0, -1])
+def test_refuses_k_below_one(plot, k):
+    with pytest.raises(ValueError, match=f"k must be at least 1, got {k}"):
+        plot(example(), k=k)
+
+
+def test_refuses_what_cannot_be_drawn():
+    with pytest.raises(ValueError, match="must have by_degree, got None"):
+        by_degree(example(by_degree=None))
+    with pytest.raises(ValueError, match="must have a feature"):
+        ranking(Importances((), [], "mdi", "bits"))
+    for errors in ([], [np.nan], [[0.1]]):
+        with pytest.raises(ValueError, match="one number a tree"):
+            oob_error(errors)
+
+
+def test_leaves_global_state_alone():
+    code = (
+        "import sys, matplotlib; before = dict(matplotlib.rcParams)\n"
+        "from duramen.plots import oob_error\n"
+        "ax = oob_error([0.5, 0.4]); ax.figure.savefig(sys.stdout.buffer, format='svg')\n"
+        "assert dict(matplotlib.rcParams) == before\n"
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"<svg" in done.stdout
+
+
+def test_blue_reads_on_white_and_black():
+    """Contrast of the accent colour, as WCAG reckons it, for those who see colours otherwise."""
+    from matplotlib.colors import to_rgb
+
+    from duramen.plots.canvas import ACCENT
+
+    channel = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(ACCENT)]
+    light = 0.2126 * channel[0] + 0.7152 * channel[1] + 0.0722 * channel[2]
+    assert 1.05 / (light + 0.05) > 4.5

@@ -1,0 +1,92 @@
+"""Every code block of the documentation runs.
+
+Python blocks of a file share one namespace and run in a folder of their own, in order; in a
+shell block, the lines that call ``duramen`` run in the same folder. What the blocks draw or
+print is thrown away: the text around them says what they show.
+"""
+
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import duramen as dm
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+LANGUAGES = {"python", "sh", "text"}
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str, int]]:
+    """The code blocks of a page: language, code, line of its first line."""
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        yield match[1], match[2], text.count("\n", 0, match.start(2)) + 1
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_says_its_language(page: Path) -> None:
+    assert {language for language, _, _ in blocks(page)} <= LANGUAGES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_of_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for language, code, line in blocks(page):
+        if language == "python":
+            # Leading empty lines make a traceback point at the line of the page.
+            exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+        elif language == "sh":
+            for command in commands(code):
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                assert done.returncode == 0, f"{name_of(page)}:{line}: {command}\n{done.stderr}"
+    capsys.readouterr()
+
+
+def commands(code: str) -> Iterator[list[str]]:
+    """The calls of duramen in a shell block, as the interpreter under test would make them."""
+    for line in code.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words and words[0] == "duramen":
+            call = "import sys; from duramen.cli import main; sys.exit(main())"
+            yield [sys.executable, "-c", call, *words[1:]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
+    targets = [target.split("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8"))]
+    local = [target for target in targets if target and "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_the_list_of_public_names_is_complete() -> None:
+    listed = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    rooms = [thing for thing in map(vars(dm).get, dm.__all__) if inspect.ismodule(thing)]
+    names = [f"dm.{name}" for name in dm.__all__ if not inspect.ismodule(getattr(dm, name))]
+    names += [
+        f"dm.{room.__name__.removeprefix('duramen.')}.{name}"
+        for room in rooms
+        for name in room.__all__
+        if inspect.isfunction(getattr(room, name))
+    ]
+    public = [name for name in names if "__" not in name]
+    assert [name for name in public if not re.search(rf"`{re.escape(name)}\b", listed)] == []
+
+
+def test_commands_are_found_in_a_shell_block() -> None:
+    code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
+    assert [words[3:] for words in commands(code)] == [["rank", "genes.csv", "--target", "kind"]]
