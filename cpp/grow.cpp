@@ -4,7 +4,10 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "grower.hpp"
@@ -13,56 +16,66 @@
 namespace duramen {
 namespace {
 
-template <class Value>
-void append_and_free(std::vector<Value>& to, std::vector<Value>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-  std::vector<Value>().swap(from);
+template <class Visitor>
+void visit_arrays(Visitor&& visit) {
+  visit(&Trees::n_nodes);
+  visit(&Trees::n_leaves);
+  visit(&Trees::pool_sizes);
+  visit(&Trees::feature);
+  visit(&Trees::child);
+  visit(&Trees::cut);
+  visit(&Trees::threshold);
+  visit(&Trees::split);
+  visit(&Trees::rows);
+  visit(&Trees::degree);
+  visit(&Trees::weight);
+  visit(&Trees::impurity);
+  visit(&Trees::pool);
+  visit(&Trees::leaf_values);
 }
 
-// Room for so many trees like the one that is there.
-void reserve_for(Trees& block, std::uint64_t n_trees) {
-  const auto reserve = [n_trees](auto& array) {
-    array.reserve(array.size() * n_trees + array.size() * n_trees / 8);
-  };
-  reserve(block.feature);
-  reserve(block.child);
-  reserve(block.cut);
-  reserve(block.threshold);
-  reserve(block.split);
-  reserve(block.rows);
-  reserve(block.degree);
-  reserve(block.weight);
-  reserve(block.impurity);
-  reserve(block.pool);
-  reserve(block.leaf_values);
-}
+// Puts blocks of trees together in order, whichever is finished first.
+class Assembly {
+ public:
+  explicit Assembly(std::uint64_t n_blocks) : n_blocks_(n_blocks) {}
 
-// One array after another, so that at most one is ever held twice.
-Trees concatenate(std::vector<Trees>& blocks) {
-  if (blocks.size() == 1) return std::move(blocks[0]);
-  Trees all;
-  const auto join = [&](auto field) {
-    std::size_t size = 0;
-    for (const Trees& block : blocks) size += (block.*field).size();
-    (all.*field).reserve(size);
-    for (Trees& block : blocks) append_and_free(all.*field, block.*field);
-  };
-  join(&Trees::n_nodes);
-  join(&Trees::n_leaves);
-  join(&Trees::pool_sizes);
-  join(&Trees::feature);
-  join(&Trees::child);
-  join(&Trees::cut);
-  join(&Trees::threshold);
-  join(&Trees::split);
-  join(&Trees::rows);
-  join(&Trees::degree);
-  join(&Trees::weight);
-  join(&Trees::impurity);
-  join(&Trees::pool);
-  join(&Trees::leaf_values);
-  return all;
-}
+  // Takes a block; leaves it empty, with its memory where the block could be copied at once.
+  void add(std::uint64_t number, Trees& block) {
+    const std::lock_guard<std::mutex> lock(guard_);
+    if (number != next_) {
+      waiting_.emplace(number, std::move(block));
+      block = Trees{};
+      return;
+    }
+    append(block);
+    visit_arrays([&](auto array) { (block.*array).clear(); });
+    for (auto found = waiting_.find(next_); found != waiting_.end();
+         found = waiting_.find(next_)) {
+      append(found->second);
+      waiting_.erase(found);
+    }
+  }
+
+  Trees& trees() { return trees_; }
+
+ private:
+  void append(const Trees& block) {
+    visit_arrays([&](auto array) {
+      auto& to = trees_.*array;
+      const auto& from = block.*array;
+      // Memory that is reserved but never written costs nothing.
+      if (next_ == 0) to.reserve(from.size() * n_blocks_ + from.size() * n_blocks_ / 8);
+      to.insert(to.end(), from.begin(), from.end());
+    });
+    ++next_;
+  }
+
+  std::uint64_t n_blocks_;
+  std::uint64_t next_ = 0;
+  std::mutex guard_;
+  std::map<std::uint64_t, Trees> waiting_;
+  Trees trees_;
+};
 
 // Threads take blocks of consecutive trees; each block is written by one thread alone.
 template <class T, class Node>
@@ -72,24 +85,25 @@ Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t 
   const std::uint64_t rows = std::max<std::uint64_t>(problem.table.n_rows, 1);
   const std::uint64_t share = (n_trees + 4 * n_threads - 1) / (4 * n_threads);
   const std::uint64_t block_size =
-      std::max<std::uint64_t>(1, std::min({share, 400000 / rows + 1, std::uint64_t{256}}));
+      std::max<std::uint64_t>(1, std::min({share, 20000 / rows + 1, std::uint64_t{64}}));
   const std::uint64_t n_blocks = (n_trees + block_size - 1) / block_size;
-  std::vector<Trees> blocks(n_blocks);
+  Assembly assembly(n_blocks);
   std::atomic<std::uint64_t> next{0};
   const auto work = [&](unsigned) {
     Grower<T, Node> grower(problem, working);
+    Trees block;
     for (std::uint64_t b = next++; b < n_blocks; b = next++) {
       const std::uint64_t end = std::min(n_trees, (b + 1) * block_size);
       for (std::uint64_t t = b * block_size; t < end; ++t) {
         if (problem.monitor != nullptr && problem.monitor->stop.load()) return;
-        if (!grower.grow(first_tree + t, blocks[b])) return;
+        if (!grower.grow(first_tree + t, block)) return;
         if (problem.monitor != nullptr) ++problem.monitor->done;
-        if (t == b * block_size) reserve_for(blocks[b], end - t);
       }
+      assembly.add(b, block);
     }
   };
   run_threads(static_cast<unsigned>(std::clamp<std::uint64_t>(n_blocks, 1, n_threads)), work);
-  return concatenate(blocks);
+  return std::move(assembly.trees());
 }
 
 // Random cuts need values, not codes: single precision halves what is read. (Values that single

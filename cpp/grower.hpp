@@ -76,6 +76,10 @@ class Grower {
     double impurity = 0.0;
     std::uint8_t split = 0;
   };
+  // An ordered split whose code is yet to be found among `length` codes from the recorded one on.
+  struct Pending {
+    std::uint32_t id, length;
+  };
   // A node whose best split is known but not yet carried out (best first).
   struct Planned {
     Range range;
@@ -145,9 +149,18 @@ class Grower {
         stack.push_back({bounds_[c], bounds_[c + 1], range.depth + 1,
                          first + static_cast<std::uint32_t>(c), range.n_constant,
                          range.degree + 1});
+        prefetch_first_candidate(stack.back());
       }
     }
     return true;
+  }
+
+  // The column that a node will try first, if nothing moves in the pool before.
+  void prefetch_first_candidate(const Range& range) const {
+    if (!working_.dense() || range.n_constant >= universe_) return;
+    Random random(problem_.seed, tree_, range.id, Purpose::node);
+    const auto left = static_cast<std::uint32_t>(universe_ - range.n_constant);
+    working_.prefetch(pool_[range.n_constant + random.below(left)]);
   }
 
   // The split with the largest weighted decrease first, until the leaves are as many as allowed.
@@ -231,8 +244,21 @@ class Grower {
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
-    // The place of the next candidate is drawn one ahead, so that its column can be fetched.
-    std::uint32_t next = low < high ? random.below(static_cast<std::uint32_t>(high - low)) : 0;
+    // The places of the next candidates are drawn ahead, so that their columns can be fetched. The
+    // columns to choose from are one fewer after each, whether it is constant or not.
+    constexpr std::uint32_t kAhead = 4;
+    const std::uint32_t ahead = std::min(kAhead, settings_.max_features);
+    std::uint32_t places[kAhead] = {};
+    std::uint32_t n_placed = 0;
+    std::uint32_t n_taken = 0;
+    const auto place_next = [&] {
+      if (high - low <= n_placed - n_taken) return;
+      const auto left = static_cast<std::uint32_t>(high - low) - (n_placed - n_taken);
+      const std::uint32_t place = random.below(left);
+      places[n_placed++ % kAhead] = place;
+      if (settings_.max_features > 1) working_.prefetch(pool_[low + place]);
+    };
+    while (n_placed < ahead && n_placed < high - low) place_next();
     for (std::uint32_t drawn = 0; drawn < settings_.max_features;) {
       if (settings_.count_constants) {
         const std::size_t left = known + (high - low);
@@ -244,20 +270,17 @@ class Grower {
         }
       }
       if (low == high) break;
-      const std::size_t at = low + next;
+      const std::size_t at = low + places[n_taken++ % kAhead];
       const std::uint32_t column = pool_[at];
-      if (high - low > 1) {
-        next = random.below(static_cast<std::uint32_t>(high - low - 1));
-        working_.prefetch(pool_[low + next]);
-      }
       if (!evaluate(column, rows, random)) {
         pool_.swap(at, low++);
         if (settings_.count_constants) ++drawn;
-        continue;
+      } else {
+        pool_.swap(at, --high);
+        ++drawn;
+        if (best_.score >= bound) break;
       }
-      pool_.swap(at, --high);
-      ++drawn;
-      if (best_.score >= bound) break;
+      place_next();
       if ((drawn & 63U) == 0 && stopped()) return false;
     }
     range.n_constant = static_cast<std::uint32_t>(low);
@@ -335,8 +358,7 @@ class Grower {
       }
     }
     if constexpr (std::is_integral_v<T>) {
-      const T* codes = ordered_.gather(column, rows, node_.n_rows());
-      if (!grouped_.load(codes, node_.n_rows(), table_.n_codes(column), node_)) return false;
+      if (!group(column, rows)) return false;
       const bool has_missing = table_.missing[column] != 0;
       const bool best = settings_.cut == Cut::best;
       switch (family) {
@@ -357,6 +379,16 @@ class Grower {
     return true;
   }
 
+  // Groups the rows of the node by their codes of a column; false where that is constant.
+  bool group(std::uint32_t column, const std::uint32_t* rows) {
+    if constexpr (std::is_integral_v<T>) {
+      const auto [low, high] = ordered_.gather_range(column, rows, node_.n_rows());
+      if (low == high) return false;
+      grouped_.load(ordered_.codes(), node_.n_rows(), low, high, node_);
+    }
+    return true;
+  }
+
   // PERT: two rows of different classes, a column on which they differ, a cut between them.
   bool find_pert_split(const std::uint32_t* rows, Random& random) {
     if constexpr (Node::kClasses && std::is_integral_v<T>) {
@@ -373,8 +405,10 @@ class Grower {
           if (family == Family::ordered) {
             ordered_.mixture_cut(column, codes[a], codes[b], random, best_);
           } else {
-            grouped_.load(codes, node_.n_rows(), table_.n_codes(column), node_);
-            grouped_.separating(node_, column, family, codes[a], codes[b], random, best_);
+            const T code_a = codes[a];
+            const T code_b = codes[b];
+            group(column, rows);
+            grouped_.separating(node_, column, family, code_a, code_b, random, best_);
           }
           return true;
         }
@@ -388,15 +422,15 @@ class Grower {
   bool partition(const Range& range, std::vector<std::uint32_t>& bounds) {
     const std::uint32_t n = range.end - range.start;
     std::uint32_t* rows = index_.data() + range.start;
-    const std::size_t column = static_cast<std::size_t>(best_.feature);
+    const std::uint32_t column = static_cast<std::uint32_t>(best_.feature);
     bounds.clear();
     bounds.push_back(range.start);
     // With one candidate the groups of its codes are still at hand.
     const bool grouped = best_.family == Family::multiway && settings_.max_features == 1;
-    const T* codes = grouped ? nullptr : ordered_.gather(column, rows, n);
+    const T* codes = best_.family == Family::multiway ? nullptr : ordered_.gather(column, rows, n);
     if (best_.family == Family::multiway) {
       if constexpr (std::is_integral_v<T>) {
-        if (!grouped) grouped_.load(codes, n, table_.n_codes(column), node_);
+        if (!grouped) group(column, rows);
         grouped_.partition(rows, n, range.start, spare_, bounds);
       }
     } else {
@@ -555,68 +589,62 @@ class Grower {
       record.threshold = std::numeric_limits<double>::infinity();
       return;
     }
-    const double* values = table_.values(column);
-    std::uint32_t low = split.low;
-    double threshold = split.threshold;
+    record.cut = split.low;
+    record.threshold = split.threshold;
+    std::uint32_t length = 1;  // of the codes from split.low on among which the cut lies
     if (!split.real_cut) {
+      const double* values = table_.values(column);
       const double a = values[split.low];
       const double b = values[split.high];
-      threshold = a / 2 + b / 2;
-      if (!(threshold >= a && threshold < b)) threshold = a;
-      const double* after = std::upper_bound(values + split.low, values + split.high, threshold);
-      low = static_cast<std::uint32_t>(after - values) - 1;
+      const double middle = a / 2 + b / 2;
+      record.threshold = middle >= a && middle < b ? middle : a;
+      length = split.high - split.low;
     } else if (!std::is_integral_v<T> && !split.by_code) {
-      record.threshold = threshold;
-      unplaced_.push_back(id);
-      return;
+      record.cut = 0;
+      length = n_values;
     }
-    record.cut = low;
-    record.threshold = threshold;
-    if (split.real_cut) unsettled_.push_back(id);
+    if (length > 1 || split.real_cut) pending_.push_back({id, length});
   }
 
-  // Looks up the codes of the cuts that were drawn among rounded values, several searches side by
-  // side, so that they wait for memory together.
+  // Finds the codes of the cuts that are known by their thresholds, several searches side by side,
+  // so that they wait for memory together.
   void place_cuts() {
     constexpr std::size_t kLanes = 16;
-    for (std::size_t begin = 0; begin < unplaced_.size(); begin += kLanes) {
-      const std::size_t count = std::min(kLanes, unplaced_.size() - begin);
+    for (std::size_t begin = 0; begin < pending_.size(); begin += kLanes) {
+      const std::size_t count = std::min(kLanes, pending_.size() - begin);
       const double* values[kLanes];
-      float cut[kLanes];
+      // What was drawn among rounded values is looked up among them.
+      using Real = std::conditional_t<std::is_integral_v<T>, double, float>;
+      Real cut[kLanes];
       std::uint32_t length[kLanes];
       std::uint32_t low[kLanes];
       std::uint32_t longest = 1;
       for (std::size_t lane = 0; lane < count; ++lane) {
-        const NodeRecord& record = nodes_[unplaced_[begin + lane]];
-        const std::size_t column = static_cast<std::size_t>(record.feature);
-        values[lane] = table_.values(column);
-        cut[lane] = static_cast<float>(record.threshold);
-        length[lane] = table_.n_values(column);
-        low[lane] = 0;
+        const NodeRecord& record = nodes_[pending_[begin + lane].id];
+        values[lane] = table_.values(static_cast<std::size_t>(record.feature));
+        cut[lane] = static_cast<Real>(record.threshold);
+        length[lane] = pending_[begin + lane].length;
+        low[lane] = record.cut;
         longest = std::max(longest, length[lane]);
       }
       for (; longest > 1; longest -= longest / 2) {
         for (std::size_t lane = 0; lane < count; ++lane) {
           const std::uint32_t half = length[lane] / 2;
-          const float middle = static_cast<float>(values[lane][low[lane] + half]);
+          const Real middle = static_cast<Real>(values[lane][low[lane] + half]);
           low[lane] += middle <= cut[lane] ? half : 0;
           length[lane] -= half;
         }
       }
       for (std::size_t lane = 0; lane < count; ++lane) {
-        nodes_[unplaced_[begin + lane]].cut = low[lane];
-        unsettled_.push_back(unplaced_[begin + lane]);
+        NodeRecord& record = nodes_[pending_[begin + lane].id];
+        record.cut = low[lane];
+        // A cut drawn among rounded values may lie beside the true ones.
+        const double* value = values[lane] + low[lane];
+        const bool between = record.threshold >= value[0] && record.threshold < value[1];
+        record.threshold = between ? record.threshold : value[0];
       }
     }
-    unplaced_.clear();
-    // A cut drawn among rounded values may lie beside the true ones.
-    for (const std::uint32_t id : unsettled_) {
-      NodeRecord& record = nodes_[id];
-      const double* value = table_.values(static_cast<std::size_t>(record.feature)) + record.cut;
-      const bool between = record.threshold >= value[0] && record.threshold < value[1];
-      record.threshold = between ? record.threshold : value[0];
-    }
-    unsettled_.clear();
+    pending_.clear();
   }
 
   // A bit a code; codes that the node has not seen go with the heavier child.
@@ -670,7 +698,7 @@ class Grower {
   std::vector<Weight> tree_weights_;  // of every row in the bag
   std::vector<std::uint32_t> multiplicity_, index_, spare_, bounds_;
   std::vector<std::uint8_t> marks_;
-  std::vector<std::uint32_t> unplaced_, unsettled_;
+  std::vector<Pending> pending_;
   std::vector<NodeRecord> nodes_;
   std::vector<Range> stack_;
   Split best_;

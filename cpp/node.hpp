@@ -181,13 +181,20 @@ class ClassNode {
       return n_log2_n(count);
     }
   }
-  static double entropy_of(const std::vector<W>& counts, W total) {
+  double exact(W count) const {
+    if constexpr (kWhole && kCriterion == Criterion::entropy) {
+      return problem_.logs.exact(count);
+    } else {
+      return n_log2_n(static_cast<double>(count));
+    }
+  }
+  double entropy_of(const std::vector<W>& counts, W total) const {
     if (counts.size() <= 1) return 0.0;
-    double sum = n_log2_n(static_cast<double>(total));
-    for (const W c : counts) sum -= n_log2_n(static_cast<double>(c));
+    double sum = exact(total);
+    for (const W c : counts) sum -= exact(c);
     return std::max(0.0, sum / static_cast<double>(total));
   }
-  static double impurity_of(const std::vector<W>& counts, W total) {
+  double impurity_of(const std::vector<W>& counts, W total) const {
     if constexpr (kCriterion == Criterion::entropy) {
       return entropy_of(counts, total);
     } else {

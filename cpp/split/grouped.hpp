@@ -23,29 +23,48 @@ class GroupedSplits {
   explicit GroupedSplits(const Problem& problem)
       : settings_(problem.settings), table_(problem.table), group_(problem.table.n_rows) {}
 
-  // Groups the rows of a node by code, groups by ascending code; false where there is but one.
+  // Groups the rows of a node by code, groups by ascending code; low and high are the least and the
+  // largest code, and differ.
   template <class T>
-  bool load(const T* codes, std::uint32_t n, std::uint32_t n_codes, const Node& node) {
+  void load(const T* codes, std::uint32_t n, std::uint32_t low, std::uint32_t high,
+            const Node& node) {
     n_ = n;
     node_ = &node;
     described_ = false;
-    if (slot_.size() < n_codes) slot_.resize(n_codes, kNone);
+    const std::uint32_t range = high - low + 1;
+    if (range == 2) {
+      std::uint32_t n_high = 0;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        group_[i] = codes[i] - low;
+        n_high += group_[i];
+      }
+      present_ = {low, high};
+      sizes_ = {n - n_high, n_high};
+      return;
+    }
     present_.clear();
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (slot_[codes[i]] == kNone) {
-        slot_[codes[i]] = 0;
-        present_.push_back(codes[i]);
+    sizes_.clear();
+    if (slot_.size() < range) slot_.resize(range, 0);
+    if (range <= kFewCodes || range <= n) {
+      for (std::uint32_t i = 0; i < n; ++i) ++slot_[codes[i] - low];
+      for (std::uint32_t c = 0; c < range; ++c) {
+        if (slot_[c] == 0) continue;
+        present_.push_back(low + c);
+        sizes_.push_back(slot_[c]);
+        slot_[c] = static_cast<std::uint32_t>(present_.size() - 1);
+      }
+    } else {
+      for (std::uint32_t i = 0; i < n; ++i) {
+        if (slot_[codes[i] - low]++ == 0) present_.push_back(codes[i]);
+      }
+      std::sort(present_.begin(), present_.end());
+      for (std::uint32_t g = 0; g < present_.size(); ++g) {
+        sizes_.push_back(slot_[present_[g] - low]);
+        slot_[present_[g] - low] = g;
       }
     }
-    std::sort(present_.begin(), present_.end());
-    for (std::uint32_t g = 0; g < present_.size(); ++g) slot_[present_[g]] = g;
-    sizes_.assign(present_.size(), 0);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      group_[i] = slot_[codes[i]];
-      ++sizes_[group_[i]];
-    }
-    for (const std::uint32_t code : present_) slot_[code] = kNone;
-    return present_.size() > 1;
+    for (std::uint32_t i = 0; i < n; ++i) group_[i] = slot_[codes[i] - low];
+    for (const std::uint32_t code : present_) slot_[code - low] = 0;
   }
 
   void multiway(const Node& node, std::size_t column, Split& best, std::uint64_t& n_scored) {
@@ -163,7 +182,7 @@ class GroupedSplits {
   bool marked(std::uint32_t code) const { return marks_[code] != 0; }
 
  private:
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kFewCodes = 16;
 
   // The best among the splits of one column, ties broken uniformly.
   struct Choice {

@@ -76,6 +76,19 @@ class OrderedSplits {
     }
   }
 
+  // Gathers the codes of a column and returns the least and the largest of them.
+  std::pair<T, T> gather_range(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
+    if (by_row_) {
+      const T* base = working_.rows() + column;
+      return gather_from(n, [&](std::uint32_t i) { return base[row_starts_[i]]; });
+    }
+    const T* base = working_.column(column);
+    return gather_from(n, [&](std::uint32_t i) { return base[rows[i]]; });
+  }
+
+  // What was gathered last.
+  const T* codes() const { return buffer_.data(); }
+
   // The codes of a column at the rows of a node; valid until the next call.
   const T* gather(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
     gather_range(column, rows, n);
@@ -187,16 +200,6 @@ class OrderedSplits {
   static constexpr std::size_t kRowMajorNodeBytes = std::size_t{1} << 19;
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
-
-  // Gathers the codes of a column and returns the least and the largest of them.
-  std::pair<T, T> gather_range(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
-    if (by_row_) {
-      const T* base = working_.rows() + column;
-      return gather_from(n, [&](std::uint32_t i) { return base[row_starts_[i]]; });
-    }
-    const T* base = working_.column(column);
-    return gather_from(n, [&](std::uint32_t i) { return base[rows[i]]; });
-  }
 
   template <class Read>
   std::pair<T, T> gather_from(std::uint32_t n, Read&& read) {
@@ -511,9 +514,15 @@ class OrderedSplits {
         const double right = whole - left;
         const double other = all - sums_[i];
         const double rest = other * other / right;
-        scores_[i] = sums_[i] * sums_[i] / left + (right > 0.0 ? rest : 0.0);
+        scores_[i] = sums_[i] * sums_[i] / left + remaining(rest, right);
       }
     }
+  }
+
+  // A quotient by the weight that remains. It is never 0, but rounding may take the difference of
+  // real weights there.
+  static double remaining(double quotient, double weight) {
+    return Node::kWhole || weight > 0.0 ? quotient : 0.0;
   }
 
   // With two classes the count of the second follows from that of the first.
@@ -532,7 +541,7 @@ class OrderedSplits {
           const double r0 = whole_zero - l0;
           const double r1 = r - r0;
           const double second = (r0 * r0 + r1 * r1) / r;
-          scores_[i] = (l0 * l0 + l1 * l1) / l + (r > 0.0 ? second : 0.0);
+          scores_[i] = (l0 * l0 + l1 * l1) / l + remaining(second, r);
         }
       } else {
         for (std::uint32_t i = 0; i < n_cuts; ++i) {

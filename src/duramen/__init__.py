@@ -55,11 +55,9 @@ __all__ = [
     "TotallyRandomizedTreesRegressor",
     "datasets",
     "encode",
-    "forests",
     "importances",
     "plots",
     "reports",
-    "tables",
 ]
 
 _ROOMS = ("datasets", "forests", "importances", "plots", "reports", "tables")
@@ -68,10 +66,10 @@ _HOMES = {"encode": "tables", "EncodedTable": "tables", "Importances": "importan
 
 def __getattr__(name: str) -> Any:
     """Import a room when it is first asked for: ``import duramen`` itself does no work."""
-    if name not in __all__:
-        raise AttributeError(f"module 'duramen' has no attribute {name!r}")
     if name in _ROOMS:
         return import_module(f"duramen.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'duramen' has no attribute {name!r}")
     value = getattr(import_module(f"duramen.{_HOMES.get(name, 'forests')}"), name)
     globals()[name] = value
     return value

@@ -61,8 +61,13 @@ def test_the_library_does_not_print() -> None:
     assert [place for path in library for place in calls_of_print(path)] == []
 
 
-def test_import_loads_no_heavy_optional_package() -> None:
-    code = "import sys, json, duramen; print(json.dumps(sorted(sys.modules)))"
+@pytest.mark.parametrize(
+    "names", ["dm", "dm.encode, dm.RandomForestClassifier, dm.importances.mdi"]
+)
+def test_import_loads_no_heavy_optional_package(names: str) -> None:
+    code = (
+        f"import sys, json, duramen as dm; {names or None}; print(json.dumps(sorted(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     by_dependencies = set(json.loads(_modules_of_dependencies()))
@@ -83,7 +88,7 @@ def test_import_starts_no_thread_and_touches_no_state() -> None:
     code = (
         "import random, threading, warnings, numpy as np, sklearn.base;"
         "before = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
-        "import duramen;"
+        "import duramen as dm; dm.encode, dm.RandomForestClassifier, dm.importances.mdi;"
         "after = (random.getstate(), np.random.get_state()[1].tobytes(), list(warnings.filters));"
         "assert before == after; assert threading.active_count() == 1"
     )

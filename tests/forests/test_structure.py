@@ -217,6 +217,19 @@ def test_weights_of_zero_leave_rows_out():
     assert forest.forest_.total_weight == 100
 
 
+def test_a_bag_without_weight_predicts_the_whole_sample():
+    settings = {"n_estimators": 30, "bootstrap": False, "max_samples": 1, "random_state": 0}
+    X, weights = [[0], [0], [0]], [1, 3, 0]
+    numbers = forests.RandomForestRegressor(**settings).fit(X, [0, 4, 9], sample_weight=weights)
+    classes = forests.RandomForestClassifier(**settings).fit(X, [0, 1, 1], sample_weight=weights)
+    for forest, empty in ((numbers.forest_, [3.0]), (classes.forest_, [0.25, 0.75])):
+        forest.check()
+        without = forest.weight == 0
+        assert 3 < without.sum() < 20
+        np.testing.assert_array_equal(forest.leaf_values[without], [empty] * without.sum())
+    assert np.isfinite(numbers.feature_importances_).all()
+
+
 def test_whole_weights_are_repetitions():
     X, y = load_iris(return_X_y=True)
     random = np.random.default_rng(0)

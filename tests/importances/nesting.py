@@ -26,6 +26,7 @@ def nested(estimator, X_train, X_held, *, oob=False):
             if tree.feature[i] >= 0:
                 first = int(tree.child[i])
                 node["feature"] = int(tree.feature[i])
+                node["degree"] = int(tree.degree[i])
                 node["children"] = nodes[first : first + int(tree.n_children[i])]
         roots.append(nodes[0])
     return roots

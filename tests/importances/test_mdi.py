@@ -27,12 +27,12 @@ def mixed(n=60, seed=0):
 
 
 def tallied(roots, p, amount):
-    """Mean and standard error over trees of what `amount(node, root)` gives, and by depth."""
-    deepest = max(depth for root in roots for _, depth in oracle.internal(root))
+    """Mean and standard error over trees of what `amount(node, root)` gives, and by degree."""
+    deepest = max(degree for root in roots for _, degree in oracle.internal(root))
     sums = np.zeros((len(roots), p, deepest + 1))
     for t, root in enumerate(roots):
-        for node, depth in oracle.internal(root):
-            sums[t, node["feature"], depth] += amount(node, root)
+        for node, degree in oracle.internal(root):
+            sums[t, node["feature"], degree] += amount(node, root)
     totals = sums.sum(axis=2)
     error = totals.std(axis=0, ddof=1) / np.sqrt(len(roots))
     return totals.mean(axis=0), error, sums.mean(axis=0)

@@ -1,7 +1,8 @@
 """Mean decrease of impurity the slow way, over nested nodes and lists of rows.
 
 A node is a dictionary with ``train`` (training rows, repeated as drawn), ``held`` (rows dropped
-through), and, where it splits, ``feature`` and ``children``.
+through), and, where it splits, ``feature``, ``children`` and ``degree``, the number of columns
+conditioned on above it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ def variance(numbers: Sequence) -> float:
     return sum((number - mean) ** 2 for number in numbers) / len(numbers)
 
 
-def internal(node: dict, depth: int = 0) -> Iterator[tuple[dict, int]]:
+def internal(node: dict) -> Iterator[tuple[dict, int]]:
     if "children" in node:
-        yield node, depth
+        yield node, node["degree"]
         for child in node["children"]:
-            yield from internal(child, depth + 1)
+            yield from internal(child)
 
 
 def decrease(node: dict, y: Sequence, impurity: Callable, rows: str = "train") -> float:

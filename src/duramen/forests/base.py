@@ -75,7 +75,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
     def _owner(self) -> str:
         return type(self).__name__
 
-    def _target(self, y: Any) -> Target:
+    def _target(self, y: Any, n_rows: int) -> Target:
         raise TypeError(f"{self._owner} is a base class; use one of the named estimators")
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -116,12 +116,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         settings = resolve_settings(self, n_rows, n_features)
         self._check_oob_score(settings.samples_rows)
         kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
-        target = self._target(y)
-        if len(target.values) != n_rows:
-            raise ValueError(
-                f"{self._owner}.fit: X has {n_rows} rows but y has {len(target.values)} values; "
-                "give one value for each row"
-            )
+        target = self._target(y, n_rows)
         weights = targets.combine_class_weight(
             self._owner,
             self.class_weight,
@@ -369,8 +364,8 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
     classes_: NDArray[Any]
     n_classes_: int
 
-    def _target(self, y: Any) -> Target:
-        return targets.class_target(self._owner, y)
+    def _target(self, y: Any, n_rows: int) -> Target:
+        return targets.class_target(self._owner, y, n_rows)
 
     def _adopt(self, forest: Forest) -> None:
         super()._adopt(forest)
@@ -424,8 +419,8 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
     criteria: ClassVar[dict[str, str]] = {"squared_error": "variance", "variance": "variance"}
     criterion: Parameter = "squared_error"
 
-    def _target(self, y: Any) -> Target:
-        return targets.number_target(self._owner, y)
+    def _target(self, y: Any, n_rows: int) -> Target:
+        return targets.number_target(self._owner, y, n_rows)
 
     def _set_out_of_bag(
         self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target

@@ -268,6 +268,11 @@ class Tree:
         return self._slice("rows")
 
     @property
+    def degree(self) -> NDArray[np.uint32]:
+        """Interaction degree of the splits: columns conditioned on above them."""
+        return self._slice("degree")
+
+    @property
     def weight(self) -> NDArray[np.float64]:
         """Training weight."""
         return self._slice("weight")

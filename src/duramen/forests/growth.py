@@ -95,6 +95,7 @@ def grow(
         n_threads,
         progress,
     )
+    _fill_empty_trees(arrays, target, weights)
     return Forest(
         **arrays,
         settings=settings,
@@ -105,6 +106,26 @@ def grow(
         seed=seed,
         first_tree=first_tree,
     )
+
+
+def _fill_empty_trees(
+    arrays: dict[str, NDArray[Any]],
+    target: NDArray[np.uint32] | NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+) -> None:
+    """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
+    roots = arrays["offsets"][:-1]
+    empty = arrays["weight"][roots] == 0
+    if not empty.any():
+        return
+    values = arrays["leaf_values"]
+    if target.dtype == np.uint32:
+        whole = np.bincount(target, weights=weights, minlength=values.shape[1])
+        whole = whole / whole.sum()
+    else:
+        whole = np.array([np.average(target, weights=weights)])
+    values[arrays["leaf_offsets"][:-1][empty]] = whole
+    arrays["impurity"][roots[empty]] = 0.0
 
 
 def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_classes: int) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-MOST = np.iinfo(np.uint32).max
+MOST = int(np.iinfo(np.uint32).max)
+MOST_THREADS = 256
 
 
 def refuse(owner: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
@@ -82,14 +83,14 @@ def check_real(
 
 
 def check_jobs(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` to a number of threads, as joblib does."""
+    """Resolve ``n_jobs`` to a number of threads, as joblib does; at most 256."""
     from joblib import effective_n_jobs
 
     if value is not None and (not is_integer(value) or value == 0):
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return int(effective_n_jobs(value))
+    return min(int(effective_n_jobs(value)), MOST_THREADS)
 
 
 def check_verbosity(owner: str, value: Any) -> int:

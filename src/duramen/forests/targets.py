@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from duramen.forests.parameters import is_real
+from duramen.tables import encode_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,43 +33,17 @@ class Target:
         return self.values if self.classes is None else self.classes[self.values]
 
 
-def class_target(owner: str, y: Any) -> Target:
-    """Encode class labels as their ranks.
-
-    Raises
-    ------
-    ValueError
-        When ``y`` is not one-dimensional, is empty, holds missing values, or is continuous.
-    """
-    labels = _one_dimension(owner, y)
-    assert_all_finite(labels, input_name="y", estimator_name=owner)
-    if labels.dtype == object:
-        _refuse_missing_labels(owner, labels)
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    return Target(codes.reshape(-1).astype(np.uint32), classes)
+def class_target(owner: str, y: Any, n_rows: int) -> Target:
+    """Encode class labels as their ranks; a single class will do."""
+    classes, codes = encode_target(
+        y, "classification", n_rows=n_rows, allow_one_class=True, function=f"{owner}.fit"
+    )
+    return Target(codes, classes)
 
 
-def number_target(owner: str, y: Any) -> Target:
-    """Check numbers to be predicted.
-
-    Raises
-    ------
-    ValueError
-        When ``y`` is not one-dimensional, is empty, or holds what is no finite number.
-    """
-    values = _one_dimension(owner, y)
-    if values.dtype.kind not in "biuf":
-        try:
-            values = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{owner}: y must hold numbers, got {values.dtype} ({error}); "
-                "labels need the classifier"
-            ) from error
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    assert_all_finite(values, input_name="y", estimator_name=owner)
-    return Target(values, None)
+def number_target(owner: str, y: Any, n_rows: int) -> Target:
+    """Check numbers to be predicted."""
+    return Target(encode_target(y, "regression", n_rows=n_rows, function=f"{owner}.fit"), None)
 
 
 def row_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -152,28 +125,4 @@ def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
             raise ValueError(
                 f"The 'class_weight' parameter of {owner} must hold finite numbers >= 0. "
                 f"Got {weight!r} for class {label!r}."
-            )
-
-
-def _one_dimension(owner: str, y: Any) -> NDArray[Any]:
-    if y is None:
-        raise ValueError(
-            f"This {owner} estimator requires y to be passed, but the target y is None"
-        )
-    if hasattr(y, "to_numpy") and not hasattr(y, "__array__"):
-        y = y.to_numpy()
-    values: NDArray[Any] = column_or_1d(y, warn=True)
-    if len(values) == 0:
-        raise ValueError(f"{owner}.fit: y is empty (0 samples); give one value for each row of X")
-    if values.dtype.kind == "c":
-        raise ValueError(f"{owner}.fit: y holds complex numbers; give labels or real numbers")
-    return values
-
-
-def _refuse_missing_labels(owner: str, labels: NDArray[Any]) -> None:
-    for row, label in enumerate(labels):
-        if label is None:
-            raise ValueError(
-                f"Input y contains NaN or None (row {row}); {owner} needs a label for each row: "
-                "leave such rows out"
             )
