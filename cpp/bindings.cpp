@@ -538,8 +538,19 @@ static void bind_forests(nb::module_& module) {
       "Mean decrease of impurity of every column, its standard error, and its parts by degree.");
 }
 
-NB_MODULE(_kernel, module) {
+NB_MODULE(DURAMEN_MODULE, module) {
   module.doc() = "The compiled kernel of duramen.";
+  module.def(
+      "has_avx2",
+      [] {
+#if defined(__x86_64__)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+               __builtin_cpu_supports("fma");
+#else
+        return false;
+#endif
+      },
+      "Whether this processor runs the build for AVX2.");
   bind_encode(module);
   bind_forests(module);
 }

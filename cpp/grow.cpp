@@ -10,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "grower.hpp"
 #include "parallel.hpp"
 
@@ -32,6 +36,16 @@ void visit_arrays(Visitor&& visit) {
   visit(&Trees::impurity);
   visit(&Trees::pool);
   visit(&Trees::leaf_values);
+}
+
+// Asks for large pages for memory that is about to be filled: far fewer page faults.
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
+  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
 }
 
 // Puts blocks of trees together in order, whichever is finished first.
@@ -64,7 +78,10 @@ class Assembly {
       auto& to = trees_.*array;
       const auto& from = block.*array;
       // Memory that is reserved but never written costs nothing.
-      if (next_ == 0) to.reserve(from.size() * n_blocks_ + from.size() * n_blocks_ / 8);
+      if (next_ == 0) {
+        to.reserve(from.size() * n_blocks_ + from.size() * n_blocks_ / 8);
+        prefer_large_pages(to.data(), from.size() * n_blocks_ * sizeof(from[0]));
+      }
       to.insert(to.end(), from.begin(), from.end());
     });
     ++next_;

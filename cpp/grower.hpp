@@ -38,6 +38,9 @@ class Grower {
         grouped_(problem),
         tree_weights_(problem.table.n_rows) {
     index_.reserve(problem.table.n_rows);
+    for (std::size_t j = 0; j < table_.n_columns; ++j) {
+      if (table_.kind(j) != Kind::numeric || table_.missing[j]) all_numeric_ = false;
+    }
   }
 
   // Appends one tree to `out`; false when it was stopped half-way.
@@ -155,7 +158,7 @@ class Grower {
     return true;
   }
 
-  // The column that a node will try first, if nothing moves in the pool before.
+  // Asks for the column that a node will try first, if nothing moves in the pool before.
   void prefetch_first_candidate(const Range& range) const {
     if (!working_.dense() || range.n_constant >= universe_) return;
     Random random(problem_.seed, tree_, range.id, Purpose::node);
@@ -240,25 +243,14 @@ class Grower {
       return find_multiway_split(range, rows, random);
     }
 
+    if (all_numeric_ && !settings_.count_constants && ordered_.draws_side_by_side()) {
+      return settings_.max_features == 1 ? draw_one(range, rows, random)
+                                         : draw_side_by_side(range, rows, random);
+    }
     const double bound = node_.largest_score(settings_);
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
-    // The places of the next candidates are drawn ahead, so that their columns can be fetched. The
-    // columns to choose from are one fewer after each, whether it is constant or not.
-    constexpr std::uint32_t kAhead = 4;
-    const std::uint32_t ahead = std::min(kAhead, settings_.max_features);
-    std::uint32_t places[kAhead] = {};
-    std::uint32_t n_placed = 0;
-    std::uint32_t n_taken = 0;
-    const auto place_next = [&] {
-      if (high - low <= n_placed - n_taken) return;
-      const auto left = static_cast<std::uint32_t>(high - low) - (n_placed - n_taken);
-      const std::uint32_t place = random.below(left);
-      places[n_placed++ % kAhead] = place;
-      if (settings_.max_features > 1) working_.prefetch(pool_[low + place]);
-    };
-    while (n_placed < ahead && n_placed < high - low) place_next();
     for (std::uint32_t drawn = 0; drawn < settings_.max_features;) {
       if (settings_.count_constants) {
         const std::size_t left = known + (high - low);
@@ -270,7 +262,7 @@ class Grower {
         }
       }
       if (low == high) break;
-      const std::size_t at = low + places[n_taken++ % kAhead];
+      const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
       const std::uint32_t column = pool_[at];
       if (!evaluate(column, rows, random)) {
         pool_.swap(at, low++);
@@ -280,8 +272,61 @@ class Grower {
         ++drawn;
         if (best_.score >= bound) break;
       }
-      place_next();
       if ((drawn & 63U) == 0 && stopped()) return false;
+    }
+    range.n_constant = static_cast<std::uint32_t>(low);
+    return best_.found();
+  }
+
+  // The same for a single random cut, which needs no score.
+  bool draw_one(Range& range, const std::uint32_t* rows, Random& random) {
+    std::size_t low = range.n_constant;
+    Draw draw = Draw::constant;
+    while (draw == Draw::constant && low < universe_) {
+      const std::size_t at = low + random.below(static_cast<std::uint32_t>(universe_ - low));
+      working_.prefetch(pool_[at]);
+      draw = ordered_.one_random_cut(node_, pool_[at], rows, random, best_);
+      if (draw == Draw::constant) pool_.swap(at, low++);
+    }
+    n_scored_ = 1;
+    range.n_constant = static_cast<std::uint32_t>(low);
+    return draw == Draw::scored;
+  }
+
+  // The same for random cuts on values, a few candidates at a time: each alone is a chain of
+  // dependent steps, several side by side keep the processor busy.
+  bool draw_side_by_side(Range& range, const std::uint32_t* rows, Random& random) {
+    constexpr std::size_t kSide = OrderedSplits<T, Node>::kSide;
+    const double bound = node_.largest_score(settings_);
+    std::size_t low = range.n_constant;
+    std::size_t high = universe_;
+    std::uint32_t wanted = settings_.max_features;
+    while (wanted > 0 && low < high && best_.score < bound && !stopped()) {
+      std::uint32_t columns[kSide];
+      Split cuts[kSide];
+      Draw draws[kSide];
+      const std::size_t count = std::min({kSide, high - low, std::size_t{wanted}});
+      for (std::size_t c = 0; c < count; ++c) {
+        const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
+        columns[c] = pool_[at];
+        pool_.swap(at, --high);
+        working_.prefetch(columns[c]);
+      }
+      ordered_.random_cuts(node_, columns, count, rows, random, cuts, draws);
+      // Constant columns go to the front of the pool, from behind, where the drawn ones now are.
+      const std::size_t first = high;
+      for (std::size_t c = count; c-- > 0;) {
+        if (draws[c] != Draw::constant) continue;
+        pool_.swap(first + (count - 1 - c), high);
+        pool_.swap(high++, low++);
+      }
+      for (std::size_t c = 0; c < count && best_.score < bound; ++c) {
+        if (draws[c] == Draw::constant) continue;
+        --wanted;
+        if (draws[c] == Draw::forbidden) continue;
+        ++n_scored_;
+        ordered_.offer(node_, best_, cuts[c], cuts[c].score);
+      }
     }
     range.n_constant = static_cast<std::uint32_t>(low);
     return best_.found();
@@ -709,6 +754,7 @@ class Grower {
   std::int32_t n_leaves_ = 0;
   std::uint64_t n_scored_ = 0;
   double total_weight_ = 0.0;
+  bool all_numeric_ = true;    // no categories, no missing values
   bool unit_weights_ = false;  // every row of the bag weighs 1
 };
 

@@ -34,8 +34,14 @@ class ClassNode {
   static constexpr bool kWhole = std::numeric_limits<W>::is_integer;
 
   explicit ClassNode(const Problem& problem) : problem_(problem) {
-    weights_.resize(problem.table.n_rows + kPadding);
+    weights_.resize(problem.table.n_rows + kPadding, W{1});
     groups_.resize(problem.table.n_rows);
+    const Settings& settings = problem.settings;
+    segments_only_ = kWhole && settings.cut == Cut::random && settings.splits == Family::ordered &&
+                     !settings.bootstrap && problem.weights == nullptr;
+    for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
+      if (problem.table.kind(j) != Kind::numeric) segments_only_ = false;
+    }
   }
 
   void load(const std::uint32_t* rows, std::uint32_t n, const W* weights) {
@@ -46,6 +52,25 @@ class ClassNode {
     totals_.clear();
     std::uint32_t i = 0;
     weight_ = W{0};
+    if (segments_only_) {
+      while (i < n) {
+        const std::uint32_t c = problem_.classes[rows[i]];
+        classes_.push_back(c);
+        starts_.push_back(i);
+        const std::uint32_t* end = rows + n;
+        if (problem_.classes[end[-1]] != c) {
+          end = std::partition_point(rows + i, end, [&](std::uint32_t row) {
+            return problem_.classes[row] == c;
+          });
+        }
+        const std::uint32_t size = static_cast<std::uint32_t>(end - rows) - i;
+        totals_.push_back(static_cast<W>(size));
+        i += size;
+      }
+      starts_.push_back(n);
+      weight_ = static_cast<W>(n);
+      return;
+    }
     while (i < n) {
       const std::uint32_t c = problem_.classes[rows[i]];
       const std::uint32_t k = static_cast<std::uint32_t>(classes_.size());
@@ -212,6 +237,7 @@ class ClassNode {
   const std::uint32_t* rows_ = nullptr;
   std::uint32_t n_ = 0;
   W weight_{0};
+  bool segments_only_ = false;  // every row weighs 1, and where the classes start is enough
   std::vector<std::uint32_t> classes_, starts_, groups_;
   std::vector<W> totals_, weights_, child_;
 };

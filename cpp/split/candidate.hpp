@@ -24,4 +24,7 @@ struct Split {
   bool found() const { return feature >= 0; }
 };
 
+// What became of a drawn column.
+enum class Draw { constant, forbidden, scored };
+
 }  // namespace duramen

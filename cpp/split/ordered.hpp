@@ -41,7 +41,8 @@ class OrderedSplits {
         settings_(problem.settings),
         working_(working),
         n_columns_(working.n_columns()),
-        buffer_(problem.table.n_rows + kPadding),
+        side_stride_(problem.table.n_rows + kPadding),
+        buffer_(side_stride_ * (std::is_integral_v<T> ? 1 : kSide)),
         order_(problem.table.n_rows + kPadding),
         words_(problem.table.n_rows / 64 + 2),
         row_starts_(problem.table.n_rows),
@@ -80,10 +81,10 @@ class OrderedSplits {
   std::pair<T, T> gather_range(std::size_t column, const std::uint32_t* rows, std::uint32_t n) {
     if (by_row_) {
       const T* base = working_.rows() + column;
-      return gather_from(n, [&](std::uint32_t i) { return base[row_starts_[i]]; });
+      return gather_from(n, buffer_.data(), [&](std::uint32_t i) { return base[row_starts_[i]]; });
     }
     const T* base = working_.column(column);
-    return gather_from(n, [&](std::uint32_t i) { return base[rows[i]]; });
+    return gather_from(n, buffer_.data(), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
   // What was gathered last.
@@ -95,68 +96,82 @@ class OrderedSplits {
     return buffer_.data();
   }
 
+  // Columns whose random cuts are drawn at a time.
+  static constexpr std::size_t kSide = 4;
+
+  bool draws_side_by_side() const { return use_dense_ || !std::is_integral_v<T>; }
+
+  // A random cut of each of up to kSide numeric columns without missing values, with its score.
+  void random_cuts(const Node& node, const std::uint32_t* columns, std::size_t count,
+                   const std::uint32_t* rows, Random& random, Split* cuts, Draw* draws) {
+    const std::uint32_t n = node.n_rows();
+    std::pair<T, T> ranges[kSide];
+    if constexpr (kDensePossible) {
+      for (std::size_t c = 0; c < count; ++c) {
+        ranges[c] = dense_.range(working_.column(columns[c]));
+      }
+    } else if constexpr (!std::is_integral_v<T>) {
+      gather_side_by_side(columns, count, rows, n, ranges);
+    }
+    for (std::size_t c = 0; c < count; ++c) {
+      const auto [low, high] = ranges[c];
+      draws[c] = low < high ? Draw::scored : Draw::constant;
+      if (low < high) cuts[c] = drawn_cut(columns[c], low, high, random);
+    }
+    for (std::size_t c = 0; c < count; ++c) {
+      if constexpr (kDensePossible) {
+        if (draws[c] == Draw::scored && scoring_) {
+          cuts[c].score = dense_.score(node, working_.column(columns[c]), limit_of(cuts[c]));
+        }
+      } else if constexpr (!std::is_integral_v<T>) {
+        if (draws[c] == Draw::scored) {
+          draws[c] = score_cut(node, side(c), cuts[c]);
+        } else if (working_.collides(columns[c])) {
+          draws[c] = code_cut(node, columns[c], rows, random, cuts[c]);
+        }
+      }
+      if (!scoring_) cuts[c].score = 0.0;
+    }
+  }
+
+  // Candidates come in random order: among equals the first stays.
+  static void offer(const Node& node, Split& best, const Split& cut, double score) {
+    if (!best.found() || score > best.score + node.tolerance(best.score)) take(best, cut, score);
+  }
+
+  // The same for one column alone, without a score.
+  Draw one_random_cut(const Node& node, std::uint32_t column, const std::uint32_t* rows,
+                      Random& random, Split& cut) {
+    std::pair<T, T> range;
+    if constexpr (kDensePossible) {
+      range = dense_.range(working_.column(column));
+    } else {
+      range = gather_range(column, rows, node.n_rows());
+    }
+    if (range.first == range.second) {
+      if constexpr (std::is_integral_v<T>) return Draw::constant;
+      return working_.collides(column) ? code_cut(node, column, rows, random, cut) : Draw::constant;
+    }
+    cut = drawn_cut(column, range.first, range.second, random);
+    if constexpr (kDensePossible) return Draw::scored;
+    return score_cut(node, buffer_.data(), cut);
+  }
+
+  // The same for one column of codes, with missing values or without; false where it is constant.
   bool random_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
                   Split& best, std::uint64_t& n_scored) {
-    const bool has_missing = table_.missing[column] != 0;
-    if constexpr (kDensePossible) {
-      if (use_dense_ && !has_missing) return dense_cut(node, column, random, best, n_scored);
-    }
-    const std::uint32_t n = node.n_rows();
-    const auto [low, high] = gather_range(column, rows, n);
-    const T* codes = buffer_.data();
-    if (low == high) {
-      if constexpr (std::is_integral_v<T>) return false;
-      return working_.collides(column) && code_cut(node, column, rows, random, best, n_scored);
-    }
+    const auto [low, high] = gather_range(column, rows, node.n_rows());
+    if (low == high) return false;
     if constexpr (std::is_integral_v<T>) {
-      if (has_missing && high == missing_code(column)) {
-        random_cut_missing(node, column, codes, low, random, best, n_scored);
+      if (table_.missing[column] != 0 && high == missing_code(column)) {
+        random_cut_missing(node, column, buffer_.data(), low, random, best, n_scored);
         return true;
       }
     }
     Split cut = drawn_cut(column, low, high, random);
-    const T limit = limit_of(cut);
-    if (settings_.min_samples_leaf > 1) {
-      std::uint32_t n_first = 0;
-      for (std::uint32_t i = 0; i < n; ++i) n_first += codes[i] <= limit ? 1 : 0;
-      if (!large_enough(n_first, n)) return true;
-    }
+    if (score_cut(node, buffer_.data(), cut) == Draw::forbidden) return true;
     ++n_scored;
-    if (!scoring_) {
-      take(best, cut, 0.0);
-      return true;
-    }
-    double score;
-    if constexpr (Node::kClasses) {
-      const auto& starts = node.starts();
-      const auto& totals = node.totals();
-      const Weight* weights = node.weights();
-      const bool unit = node.unit_weights();
-      if (unit) bits_up_to(codes, limit, n, words_.data());
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      Weight first{0};
-      for (std::size_t k = 0; k < totals.size(); ++k) {
-        Weight count{0};
-        if (unit) {
-          count = static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
-        } else {
-          for (std::uint32_t i = starts[k]; i < starts[k + 1]; ++i) {
-            count += codes[i] <= limit ? weights[i] : Weight{0};
-          }
-        }
-        first += count;
-        first_terms += node.term(count);
-        second_terms += node.term(totals[k] - count);
-      }
-      score = node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
-    } else if constexpr (std::is_same_v<T, float> && Node::kWhole) {
-      const auto [first, sum] = sums_up_to(codes, limit, node.weights(), node.moments(), n);
-      score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
-    } else {
-      score = score_of(node, codes, [limit](T code) { return code <= limit; });
-    }
-    offer(node, best, cut, score);
+    offer(node, best, cut, cut.score);
     return true;
   }
 
@@ -201,9 +216,42 @@ class OrderedSplits {
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
 
+  T* side(std::size_t c) { return buffer_.data() + c * side_stride_; }
+
+  // Gathers several columns, each to its side of the buffer, with their ranges.
+  void gather_side_by_side(const std::uint32_t* columns, std::size_t count,
+                           const std::uint32_t* rows, std::uint32_t n, std::pair<T, T>* ranges) {
+    if (!by_row_ || count != kSide) {
+      for (std::size_t c = 0; c < count; ++c) {
+        const T* base = by_row_ ? working_.rows() + columns[c] : working_.column(columns[c]);
+        ranges[c] = by_row_ ? gather_from(n, side(c), [&](std::uint32_t i) {
+          return base[row_starts_[i]];
+        })
+                            : gather_from(n, side(c), [&](std::uint32_t i) {
+                                return base[rows[i]];
+                              });
+      }
+      return;
+    }
+    // Together, the columns share the cache lines of a row.
+    T low[kSide];
+    T high[kSide];
+    const T* base = working_.rows();
+    for (std::size_t c = 0; c < kSide; ++c) low[c] = high[c] = base[row_starts_[0] + columns[c]];
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const T* row = base + row_starts_[i];
+      for (std::size_t c = 0; c < kSide; ++c) {
+        const T value = row[columns[c]];
+        side(c)[i] = value;
+        low[c] = value < low[c] ? value : low[c];
+        high[c] = value > high[c] ? value : high[c];
+      }
+    }
+    for (std::size_t c = 0; c < kSide; ++c) ranges[c] = {low[c], high[c]};
+  }
+
   template <class Read>
-  std::pair<T, T> gather_from(std::uint32_t n, Read&& read) {
-    T* out = buffer_.data();
+  std::pair<T, T> gather_from(std::uint32_t n, T* out, Read&& read) {
     constexpr std::uint32_t kWays = 4;  // independent chains of comparisons
     const T first = read(0);
     T low[kWays] = {first, first, first, first};
@@ -304,30 +352,9 @@ class OrderedSplits {
     best.family = Family::ordered;
   }
 
-  // Candidates come in random order: among equals the first stays.
-  static void offer(const Node& node, Split& best, const Split& cut, double score) {
-    if (!best.found() || score > best.score + node.tolerance(best.score)) take(best, cut, score);
-  }
-
-  bool dense_cut(const Node& node, std::size_t column, Random& random, Split& best,
-                 std::uint64_t& n_scored) {
-    if constexpr (kDensePossible) {
-      const auto [low, high] = dense_.range(working_.column(column));
-      if (low == high) return false;
-      Split cut = drawn_cut(column, low, high, random);
-      ++n_scored;
-      if (!scoring_) {
-        take(best, cut, 0.0);
-        return true;
-      }
-      offer(node, best, cut, dense_.score(node, working_.column(column), limit_of(cut)));
-    }
-    return true;
-  }
-
   // Values that are equal in single precision, but perhaps not in double.
-  bool code_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
-                Split& best, std::uint64_t& n_scored) {
+  Draw code_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
+                Split& cut) {
     std::uint32_t low = table_.code(column, rows[0]);
     std::uint32_t high = low;
     for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
@@ -335,16 +362,54 @@ class OrderedSplits {
       low = std::min(low, order_[i]);
       high = std::max(high, order_[i]);
     }
-    if (low == high) return false;
-    Split cut = drawn_cut(column, low, high, random);
+    if (low == high) return Draw::constant;
+    cut = drawn_cut(column, low, high, random);
     cut.by_code = true;
     const auto goes_first = [&](std::uint32_t code) { return code <= cut.low; };
     std::uint32_t n_first = 0;
     for (std::uint32_t i = 0; i < node.n_rows(); ++i) n_first += goes_first(order_[i]) ? 1 : 0;
-    if (!large_enough(n_first, node.n_rows())) return true;
-    ++n_scored;
-    offer(node, best, cut, scoring_ ? score_of(node, order_.data(), goes_first) : 0.0);
-    return true;
+    if (!large_enough(n_first, node.n_rows())) return Draw::forbidden;
+    cut.score = scoring_ ? score_of(node, order_.data(), goes_first) : 0.0;
+    return Draw::scored;
+  }
+
+  // Scores a drawn cut of a gathered column.
+  Draw score_cut(const Node& node, const T* codes, Split& cut) {
+    const std::uint32_t n = node.n_rows();
+    const T limit = limit_of(cut);
+    if (settings_.min_samples_leaf > 1) {
+      std::uint32_t n_first = 0;
+      for (std::uint32_t i = 0; i < n; ++i) n_first += codes[i] <= limit ? 1 : 0;
+      if (!large_enough(n_first, n)) return Draw::forbidden;
+    }
+    cut.score = 0.0;
+    if (!scoring_) return Draw::scored;
+    if constexpr (Node::kClasses) {
+      if (!node.unit_weights()) {
+        cut.score = score_of(node, codes, [limit](T code) { return code <= limit; });
+        return Draw::scored;
+      }
+      const auto& starts = node.starts();
+      const auto& totals = node.totals();
+      bits_up_to(codes, limit, n, words_.data());
+      double first_terms = 0.0;
+      double second_terms = 0.0;
+      Weight first{0};
+      for (std::size_t k = 0; k < totals.size(); ++k) {
+        const Weight count =
+            static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
+        first += count;
+        first_terms += node.term(count);
+        second_terms += node.term(totals[k] - count);
+      }
+      cut.score = node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+    } else if constexpr (std::is_same_v<T, float> && Node::kWhole) {
+      const auto [first, sum] = sums_up_to(codes, limit, node.weights(), node.moments(), n);
+      cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
+    } else {
+      cut.score = score_of(node, codes, [limit](T code) { return code <= limit; });
+    }
+    return Draw::scored;
   }
 
   // A cut drawn among the seen values, the missing rows on the better side.
@@ -559,7 +624,7 @@ class OrderedSplits {
   const Table& table_;
   const Settings& settings_;
   const Working<T>& working_;
-  std::size_t n_columns_;
+  std::size_t n_columns_, side_stride_;
   bool by_row_ = false, use_dense_ = false, scoring_ = true;
   std::vector<T> buffer_;
   std::vector<std::uint32_t> order_;

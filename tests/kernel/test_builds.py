@@ -1,0 +1,43 @@
+"""The builds of the kernel for different processors compute the same, bit for bit."""
+
+import numpy as np
+import pytest
+
+from duramen import _kernel, _kernel_generic
+from duramen.forests.growth import table_arguments
+from duramen.forests.settings import GrowthSettings
+from duramen.tables import encode
+
+
+@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
+@pytest.mark.parametrize("n", [70, 400])
+@pytest.mark.parametrize("cut", ["best", "random"])
+@pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_same_trees(n, cut, task, bootstrap):
+    from duramen import _kernel_avx2
+
+    random = np.random.default_rng(n)
+    X = random.normal(size=(n, 12)).round(2)
+    X[:, 3] = random.integers(0, 3, n)
+    number = X[:, 0] * X[:, 1] + 0.3 * random.normal(size=n)
+    target = number if task == "variance" else (number > 0).astype(np.uint32)
+    settings = GrowthSettings(criterion=task, cut=cut, max_features=4, bootstrap=bootstrap)
+    grown = [
+        build.grow(
+            *table_arguments(encode(X)),
+            target,
+            0 if task == "variance" else 2,
+            None,
+            settings.for_kernel(),
+            0,
+            30,
+            5,
+            1,
+            None,
+        )
+        for build in (_kernel_generic, _kernel_avx2)
+    ]
+    assert grown[0]["feature"].size > 300
+    for name, array in grown[0].items():
+        assert array.tobytes() == grown[1][name].tobytes(), name
