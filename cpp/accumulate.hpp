@@ -21,9 +21,9 @@ struct Decreases {
 Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree);
 
 struct OutOfBag {
-  std::vector<double> sums;            // row by value: sum over the trees the row is out of bag of
-  std::vector<std::uint32_t> counts;   // per row: number of those trees
-  std::vector<double> error;           // after 1, 2, ... trees; NaN while no row was out of bag
+  std::vector<double> sums;           // row by value: sum over the trees the row is out of bag of
+  std::vector<std::uint32_t> counts;  // per row: number of those trees
+  std::vector<double> error;          // after 1, 2, ... trees; NaN while no row was out of bag
 };
 
 // Out-of-bag sums of leaf values. The error is the share of wrong classes, or the mean square.

@@ -196,7 +196,8 @@ void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& w
 template <class T>
 nb::object to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
   auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
+  nb::capsule owner(kept,
+                    [](void* memory) noexcept { delete static_cast<std::vector<T>*>(memory); });
   return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
 }
 
@@ -292,8 +293,8 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
                               const Vector<std::int32_t>& feature,
                               const Vector<std::int32_t>& child, const Vector<std::uint32_t>& cut,
                               const Vector<double>& threshold, const Vector<std::uint8_t>& split,
-                              const Vector<std::uint32_t>& pool, const Vector<std::uint32_t>& degree,
-                              const Vector<double>& weight,
+                              const Vector<std::uint32_t>& pool,
+                              const Vector<std::uint32_t>& degree, const Vector<double>& weight,
                               const Vector<double>& impurity, const Matrix<double>& leaf_values) {
   duramen::ForestView forest;
   need(offsets.shape(0) > 0 && leaf_offsets.shape(0) == offsets.shape(0) &&
@@ -322,28 +323,27 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
   return forest;
 }
 
-#define DURAMEN_TABLE                                                                            \
-  const Matrix<std::uint8_t>&block8, const Matrix<std::uint16_t>&block16,                        \
-      const Matrix<std::uint32_t>&block32, const Vector<std::uint8_t>&block_of,                  \
-      const Vector<std::int64_t>&slot, const Vector<double>&cut_values,                          \
-      const Vector<std::int64_t>&value_offsets, const Vector<std::uint8_t>&kinds,                \
+#define DURAMEN_TABLE                                                             \
+  const Matrix<std::uint8_t>&block8, const Matrix<std::uint16_t>&block16,         \
+      const Matrix<std::uint32_t>&block32, const Vector<std::uint8_t>&block_of,   \
+      const Vector<std::int64_t>&slot, const Vector<double>&cut_values,           \
+      const Vector<std::int64_t>&value_offsets, const Vector<std::uint8_t>&kinds, \
       const Vector<std::uint8_t>&missing
-#define DURAMEN_TABLE_OF                                                                          \
+#define DURAMEN_TABLE_OF \
   table_of(block8, block16, block32, block_of, slot, cut_values, value_offsets, kinds, missing)
-#define DURAMEN_FOREST                                                                            \
-  const Vector<std::int64_t>&offsets, const Vector<std::int64_t>&leaf_offsets,                    \
-      const Vector<std::int64_t>&pool_offsets, const Vector<std::int32_t>&feature,                \
-      const Vector<std::int32_t>&child, const Vector<std::uint32_t>&cut,                          \
-      const Vector<double>&threshold, const Vector<std::uint8_t>&split,                           \
-      const Vector<std::uint32_t>&pool, const Vector<std::uint32_t>&degree,                        \
-      const Vector<double>&weight,                                                              \
-      const Vector<double>&impurity, const Matrix<double>&leaf_values
-#define DURAMEN_FOREST_OF                                                                         \
-  forest_of(offsets, leaf_offsets, pool_offsets, feature, child, cut, threshold, split, pool,     \
+#define DURAMEN_FOREST                                                             \
+  const Vector<std::int64_t>&offsets, const Vector<std::int64_t>&leaf_offsets,     \
+      const Vector<std::int64_t>&pool_offsets, const Vector<std::int32_t>&feature, \
+      const Vector<std::int32_t>&child, const Vector<std::uint32_t>&cut,           \
+      const Vector<double>&threshold, const Vector<std::uint8_t>&split,            \
+      const Vector<std::uint32_t>&pool, const Vector<std::uint32_t>&degree,        \
+      const Vector<double>&weight, const Vector<double>&impurity, const Matrix<double>&leaf_values
+#define DURAMEN_FOREST_OF                                                                     \
+  forest_of(offsets, leaf_offsets, pool_offsets, feature, child, cut, threshold, split, pool, \
             degree, weight, impurity, leaf_values)
-#define DURAMEN_SCHEMA                                                                            \
-  const Vector<double>&cut_values, const Vector<std::int64_t>&value_offsets,                      \
-      const Vector<std::uint8_t>&kinds, const Vector<std::uint8_t>&missing,                       \
+#define DURAMEN_SCHEMA                                                       \
+  const Vector<double>&cut_values, const Vector<std::int64_t>&value_offsets, \
+      const Vector<std::uint8_t>&kinds, const Vector<std::uint8_t>&missing,  \
       const Matrix<double>&values
 
 // What routing by values needs of the training table.
@@ -434,8 +434,7 @@ static void bind_forests(nb::module_& module) {
       "apply_values",
       [](DURAMEN_FOREST, DURAMEN_SCHEMA, unsigned n_threads) {
         const duramen::ForestView forest = DURAMEN_FOREST_OF;
-        const duramen::Table table =
-            schema_of(cut_values, value_offsets, kinds, missing, values);
+        const duramen::Table table = schema_of(cut_values, value_offsets, kinds, missing, values);
         std::vector<std::int32_t> leaves(values.shape(0) * forest.n_trees);
         duramen::Monitor monitor;
         run_watched(monitor, nb::none(), [&] {
@@ -449,8 +448,7 @@ static void bind_forests(nb::module_& module) {
       "predict_values",
       [](DURAMEN_FOREST, DURAMEN_SCHEMA, unsigned n_threads) {
         const duramen::ForestView forest = DURAMEN_FOREST_OF;
-        const duramen::Table table =
-            schema_of(cut_values, value_offsets, kinds, missing, values);
+        const duramen::Table table = schema_of(cut_values, value_offsets, kinds, missing, values);
         std::vector<double> out(values.shape(0) * forest.n_values);
         duramen::Monitor monitor;
         run_watched(monitor, nb::none(), [&] {
@@ -490,9 +488,8 @@ static void bind_forests(nb::module_& module) {
         const bool classes = nb::isinstance<Vector<std::uint32_t>>(target);
         set_target(problem, target, classes ? width : 0);
         duramen::OutOfBag result;
-        run_watched(monitor, nb::none(), [&] {
-          result = duramen::out_of_bag(forest, problem, first_tree, n_threads);
-        });
+        run_watched(monitor, nb::none(),
+                    [&] { result = duramen::out_of_bag(forest, problem, first_tree, n_threads); });
         return nb::make_tuple(to_array(std::move(result.sums), problem.table.n_rows, width),
                               to_array(std::move(result.counts)),
                               to_array(std::move(result.error)));

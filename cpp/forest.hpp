@@ -16,16 +16,16 @@ constexpr std::uint8_t kFirstHeavier = 8;  // child 0 carries more weight than c
 struct Trees {
   std::vector<std::int64_t> n_nodes, n_leaves, pool_sizes;  // one entry a tree
   std::vector<std::int32_t> feature;                        // -1 for a leaf
-  std::vector<std::int32_t> child;   // first child, or the number of the leaf
-  std::vector<std::uint32_t> cut;    // code of the cut, the single code, or an offset into pool
-  std::vector<double> threshold;     // cut of a numeric column in real values, else NaN
-  std::vector<std::uint8_t> split;   // family and flags
-  std::vector<std::uint32_t> rows;   // distinct rows
+  std::vector<std::int32_t> child;    // first child, or the number of the leaf
+  std::vector<std::uint32_t> cut;     // code of the cut, the single code, or an offset into pool
+  std::vector<double> threshold;      // cut of a numeric column in real values, else NaN
+  std::vector<std::uint8_t> split;    // family and flags
+  std::vector<std::uint32_t> rows;    // distinct rows
   std::vector<std::uint32_t> degree;  // columns conditioned on above the split
   std::vector<double> weight;
   std::vector<double> impurity;
-  std::vector<std::uint32_t> pool;   // bit sets and multiway code maps
-  std::vector<double> leaf_values;   // leaf by value
+  std::vector<std::uint32_t> pool;  // bit sets and multiway code maps
+  std::vector<double> leaf_values;  // leaf by value
 };
 
 // A forest in Python's arrays.

@@ -63,8 +63,7 @@ class Assembly {
     }
     append(block);
     visit_arrays([&](auto array) { (block.*array).clear(); });
-    for (auto found = waiting_.find(next_); found != waiting_.end();
-         found = waiting_.find(next_)) {
+    for (auto found = waiting_.find(next_); found != waiting_.end(); found = waiting_.find(next_)) {
       append(found->second);
       waiting_.erase(found);
     }
@@ -102,7 +101,7 @@ Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t 
   const std::uint64_t rows = std::max<std::uint64_t>(problem.table.n_rows, 1);
   const std::uint64_t share = (n_trees + 4 * n_threads - 1) / (4 * n_threads);
   const std::uint64_t block_size =
-      std::max<std::uint64_t>(1, std::min({share, 20000 / rows + 1, std::uint64_t{64}}));
+      std::max<std::uint64_t>(1, std::min({share, 4000 / rows + 1, std::uint64_t{64}}));
   const std::uint64_t n_blocks = (n_trees + block_size - 1) / block_size;
   Assembly assembly(n_blocks);
   std::atomic<std::uint64_t> next{0};

@@ -129,8 +129,7 @@ class Grower {
   }
 
   bool stopped() const {
-    return problem_.monitor != nullptr &&
-           problem_.monitor->stop.load(std::memory_order_relaxed);
+    return problem_.monitor != nullptr && problem_.monitor->stop.load(std::memory_order_relaxed);
   }
 
   bool depth_first() {
@@ -205,7 +204,8 @@ class Grower {
         continue;
       }
       n_leaves += more;
-      const std::uint32_t first = carry_out(planned.range, planned.split, planned.first_codes, planned.bounds);
+      const std::uint32_t first =
+          carry_out(planned.range, planned.split, planned.first_codes, planned.bounds);
       for (std::size_t c = 0; c + 1 < planned.bounds.size(); ++c) {
         consider({planned.bounds[c], planned.bounds[c + 1], planned.range.depth + 1,
                   first + static_cast<std::uint32_t>(c), 0, planned.range.degree + 1});
@@ -537,8 +537,8 @@ class Grower {
 
   // Chi-square law of the gain under independence, corrected for the splits that were compared.
   bool passes_node_test(std::uint32_t n) const {
-    const double tail = chi_square_tail(node_.gain_statistic(children_, n),
-                                        node_.gain_freedom(children_.count));
+    const double tail =
+        chi_square_tail(node_.gain_statistic(children_, n), node_.gain_freedom(children_.count));
     const double tests = static_cast<double>(std::max<std::uint64_t>(n_scored_, 1));
     return std::min(1.0, tail * tests) <= settings_.stop_alpha;
   }
@@ -623,7 +623,8 @@ class Grower {
 
   // The cut in codes of the whole table and, for numeric columns, in real values: the two agree on
   // every value of the table, and the real cut lies in [value of low, value of high).
-  void record_ordered(NodeRecord& record, std::uint32_t id, std::size_t column, const Split& split) {
+  void record_ordered(NodeRecord& record, std::uint32_t id, std::size_t column,
+                      const Split& split) {
     const std::uint32_t n_values = table_.n_values(column);
     if (table_.kind(column) != Kind::numeric) {
       record.cut = split.high >= n_values ? n_values - 1 : (split.low + split.high - 1) / 2;

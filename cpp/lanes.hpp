@@ -105,8 +105,7 @@ inline std::pair<std::int32_t, double> sums_up_to(const float* values, float lim
     weight = _mm256_add_epi32(
         weight,
         _mm256_and_si256(in, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights + i))));
-    const __m256d in_low =
-        _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(in)));
+    const __m256d in_low = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(in)));
     const __m256d in_high =
         _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm256_extracti128_si256(in, 1)));
     low = _mm256_add_pd(low, _mm256_and_pd(in_low, _mm256_loadu_pd(moments + i)));
@@ -127,8 +126,7 @@ inline __m256i load_lane(const std::uint8_t* from) {
 
 // Least and largest byte where the mask is 0xFF.
 inline std::pair<std::uint8_t, std::uint8_t> masked_range(const std::uint8_t* bytes,
-                                                          const std::uint8_t* mask,
-                                                          std::size_t n) {
+                                                          const std::uint8_t* mask, std::size_t n) {
   __m256i low = _mm256_set1_epi8(-1);
   __m256i high = _mm256_setzero_si256();
   for (std::size_t i = 0; i < n; i += kLane) {
@@ -138,11 +136,10 @@ inline std::pair<std::uint8_t, std::uint8_t> masked_range(const std::uint8_t* by
     // Complemented, the least byte is the largest.
     low = _mm256_min_epu8(low, _mm256_or_si256(here, _mm256_xor_si256(in, _mm256_set1_epi8(-1))));
   }
-  const __m128i low16 =
-      _mm_min_epu8(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-  const __m128i high16 = _mm_xor_si128(
-      _mm_max_epu8(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)),
-      _mm_set1_epi8(-1));
+  const __m128i low16 = _mm_min_epu8(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  const __m128i high16 =
+      _mm_xor_si128(_mm_max_epu8(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1)),
+                    _mm_set1_epi8(-1));
   // The least of 16-bit words comes with one instruction: fold pairs of bytes into words first.
   const __m128i low8 = _mm_min_epu8(low16, _mm_srli_epi16(low16, 8));
   const __m128i high8 = _mm_min_epu8(high16, _mm_srli_epi16(high16, 8));
@@ -163,8 +160,7 @@ inline std::uint32_t sum_up_to(const std::uint8_t* bytes, std::uint8_t limit,
     sum = _mm256_add_epi64(
         sum, _mm256_sad_epu8(_mm256_and_si256(in, load_lane(amounts + i)), _mm256_setzero_si256()));
   }
-  const __m128i half =
-      _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+  const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 2));
 }
 
@@ -174,8 +170,8 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
   std::uint32_t count = 0;
   for (std::size_t i = 0; i < n; i += 8) {
     const __m256 in = _mm256_cmp_ps(_mm256_loadu_ps(values + i), bound, _CMP_LE_OQ);
-    count += static_cast<std::uint32_t>(std::popcount(
-        static_cast<unsigned>(_mm256_movemask_ps(in))));
+    count +=
+        static_cast<std::uint32_t>(std::popcount(static_cast<unsigned>(_mm256_movemask_ps(in))));
   }
   return count;
 }
@@ -203,8 +199,7 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
 }
 
 inline std::pair<std::uint8_t, std::uint8_t> masked_range(const std::uint8_t* bytes,
-                                                          const std::uint8_t* mask,
-                                                          std::size_t n) {
+                                                          const std::uint8_t* mask, std::size_t n) {
   std::uint8_t low = 0xFF;
   std::uint8_t high = 0;
   for (std::size_t i = 0; i < n; ++i) {

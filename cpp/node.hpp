@@ -59,9 +59,8 @@ class ClassNode {
         starts_.push_back(i);
         const std::uint32_t* end = rows + n;
         if (problem_.classes[end[-1]] != c) {
-          end = std::partition_point(rows + i, end, [&](std::uint32_t row) {
-            return problem_.classes[row] == c;
-          });
+          end = std::partition_point(rows + i, end,
+                                     [&](std::uint32_t row) { return problem_.classes[row] == c; });
         }
         const std::uint32_t size = static_cast<std::uint32_t>(end - rows) - i;
         totals_.push_back(static_cast<W>(size));
@@ -306,9 +305,7 @@ class MomentNode {
   }
   double tolerance(double score) const { return 1e-12 * std::fabs(score); }
 
-  bool gains(double score) const {
-    return score - join(sum_, weight_) > 1e-9 * std::fabs(score);
-  }
+  bool gains(double score) const { return score - join(sum_, weight_) > 1e-9 * std::fabs(score); }
 
   // The best cut of the sorted responses bounds every split into two; sought where nodes are small.
   double largest_score(const Settings& settings) const {
@@ -359,9 +356,7 @@ class MomentNode {
     if (after <= 0.0) return std::numeric_limits<double>::max();
     return n * std::log(impurity_ / after);
   }
-  double gain_freedom(std::size_t n_children) const {
-    return static_cast<double>(n_children - 1);
-  }
+  double gain_freedom(std::size_t n_children) const { return static_cast<double>(n_children - 1); }
 
   void append_leaf_values(std::vector<double>& values) const { values.push_back(mean_); }
 

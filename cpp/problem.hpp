@@ -25,13 +25,13 @@ struct Problem {
   Table table;
   Settings settings;
   std::uint64_t seed = 0;
-  std::uint32_t n_classes = 0;               // 0: regression
-  const std::uint32_t* classes = nullptr;    // class of every row
-  const double* response = nullptr;          // regression target
-  const double* weights = nullptr;           // or null: every row weighs 1
-  bool whole_weights = true;                 // all weights are whole numbers of moderate size
-  std::vector<double> grid_response;         // centred, on a grid where all sums are exact
-  std::vector<std::uint32_t> row_order;      // rows sorted by class
+  std::uint32_t n_classes = 0;             // 0: regression
+  const std::uint32_t* classes = nullptr;  // class of every row
+  const double* response = nullptr;        // regression target
+  const double* weights = nullptr;         // or null: every row weighs 1
+  bool whole_weights = true;               // all weights are whole numbers of moderate size
+  std::vector<double> grid_response;       // centred, on a grid where all sums are exact
+  std::vector<std::uint32_t> row_order;    // rows sorted by class
   LogTable logs;
   Monitor* monitor = nullptr;
 
@@ -78,10 +78,17 @@ inline void Problem::prepare() {
     }
     return;
   }
+  // Rows of weight 0 are in no tree: they must not coarsen the grid.
+  const auto counts = [this](std::size_t i) { return weights == nullptr || weights[i] > 0.0; };
   double mean = 0.0;
-  for (std::size_t i = 0; i < n; ++i) mean += response[i] / static_cast<double>(n);
+  double n_counted = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (counts(i)) mean += (response[i] - mean) / ++n_counted;
+  }
   double reach = 0.0;
-  for (std::size_t i = 0; i < n; ++i) reach = std::max(reach, std::fabs(response[i] - mean));
+  for (std::size_t i = 0; i < n; ++i) {
+    if (counts(i)) reach = std::max(reach, std::fabs(response[i] - mean));
+  }
   grid_response.assign(n, 0.0);
   if (reach > 0.0) {
     int mass_exponent = 0;
@@ -91,7 +98,7 @@ inline void Problem::prepare() {
     // |sum w y| stays below 2^53 steps.
     const int shift = 52 - mass_exponent - reach_exponent;
     for (std::size_t i = 0; i < n; ++i) {
-      grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, shift));
+      if (counts(i)) grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, shift));
     }
   }
 }

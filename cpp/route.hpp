@@ -90,8 +90,8 @@ struct TreeView {
         return code == cut[node] ? 0 : 1;
       }
       case Family::any: {
-        const std::uint32_t code = missing ? missing_code(rows, j, has_missing_code)
-                                           : rows.code(j, row);
+        const std::uint32_t code =
+            missing ? missing_code(rows, j, has_missing_code) : rows.code(j, row);
         if (code == kUnseen) return first_heavier ? 0 : 1;
         return (pool[cut[node] + code / 32] >> (code % 32)) & 1U ? 0 : 1;
       }

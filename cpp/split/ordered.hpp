@@ -9,12 +9,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "../lanes.hpp"
+#include "../node.hpp"
 #include "../problem.hpp"
 #include "../random.hpp"
 #include "../working.hpp"
 #include "candidate.hpp"
-#include "../lanes.hpp"
-#include "../node.hpp"
 #include "dense.hpp"
 #include "sorting.hpp"
 
@@ -61,8 +61,8 @@ class OrderedSplits {
                    settings_.splits == Family::ordered && settings_.min_samples_leaf == 1 &&
                    dense_.start_node(node, rows, working_.stride(), scoring_);
     }
-    by_row_ = working_.rows() != nullptr &&
-              node.n_rows() * n_columns_ * sizeof(T) <= kRowMajorNodeBytes;
+    by_row_ =
+        working_.rows() != nullptr && node.n_rows() * n_columns_ * sizeof(T) <= kRowMajorNodeBytes;
     if (by_row_) {
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) row_starts_[i] = rows[i] * n_columns_;
     }
@@ -224,12 +224,9 @@ class OrderedSplits {
     if (!by_row_ || count != kSide) {
       for (std::size_t c = 0; c < count; ++c) {
         const T* base = by_row_ ? working_.rows() + columns[c] : working_.column(columns[c]);
-        ranges[c] = by_row_ ? gather_from(n, side(c), [&](std::uint32_t i) {
-          return base[row_starts_[i]];
-        })
-                            : gather_from(n, side(c), [&](std::uint32_t i) {
-                                return base[rows[i]];
-                              });
+        ranges[c] =
+            by_row_ ? gather_from(n, side(c), [&](std::uint32_t i) { return base[row_starts_[i]]; })
+                    : gather_from(n, side(c), [&](std::uint32_t i) { return base[rows[i]]; });
       }
       return;
     }
@@ -429,9 +426,7 @@ class OrderedSplits {
       if (first && one_value) break;
       std::uint32_t n_first = 0;
       const T limit = limit_of(drawn);
-      const auto goes_first = [&](T code) {
-        return code == missing ? first : code <= limit;
-      };
+      const auto goes_first = [&](T code) { return code == missing ? first : code <= limit; };
       for (std::uint32_t i = 0; i < n; ++i) n_first += goes_first(codes[i]) ? 1 : 0;
       if (!large_enough(n_first, n)) continue;
       Split cut = drawn;

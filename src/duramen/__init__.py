@@ -6,7 +6,8 @@ importances::
     import duramen as dm
 
     leukemia = dm.datasets.load_leukemia()
-    forest = dm.RandomForestClassifier(n_estimators=1000, random_state=0).fit(leukemia.X, leukemia.y)
+    table = dm.encode(leukemia.X, names=leukemia.names)
+    forest = dm.RandomForestClassifier(1000, random_state=0).fit(table, leukemia.y)
     print(dm.importances.mdi(forest))
 """
 
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from duramen import datasets, forests, importances, plots, reports, tables
+    from duramen import datasets, importances, plots, reports
     from duramen.forests import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
