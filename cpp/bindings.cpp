@@ -540,14 +540,14 @@ NB_MODULE(DURAMEN_MODULE, module) {
   module.def(
       "has_avx2",
       [] {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(DURAMEN_ONE_BUILD)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                __builtin_cpu_supports("fma");
 #else
         return false;
 #endif
       },
-      "Whether this processor runs the build for AVX2.");
+      "Whether there is a build for AVX2 that this processor runs.");
   bind_encode(module);
   bind_forests(module);
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "bit_grower.hpp"
 #include "grower.hpp"
 #include "parallel.hpp"
 
@@ -94,10 +95,9 @@ class Assembly {
 };
 
 // Threads take blocks of consecutive trees; each block is written by one thread alone.
-template <class T, class Node>
-Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t n_trees,
-                unsigned n_threads) {
-  const Working<T> working(problem.table);
+template <class Grow, class T>
+Trees grow_on(const Problem& problem, const Working<T>& working, std::uint64_t first_tree,
+              std::uint64_t n_trees, unsigned n_threads) {
   const std::uint64_t rows = std::max<std::uint64_t>(problem.table.n_rows, 1);
   const std::uint64_t share = (n_trees + 4 * n_threads - 1) / (4 * n_threads);
   const std::uint64_t block_size =
@@ -106,7 +106,7 @@ Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t 
   Assembly assembly(n_blocks);
   std::atomic<std::uint64_t> next{0};
   const auto work = [&](unsigned) {
-    Grower<T, Node> grower(problem, working);
+    Grow grower(problem, working);
     Trees block;
     for (std::uint64_t b = next++; b < n_blocks; b = next++) {
       const std::uint64_t end = std::min(n_trees, (b + 1) * block_size);
@@ -120,6 +120,18 @@ Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t 
   };
   run_threads(static_cast<unsigned>(std::clamp<std::uint64_t>(n_blocks, 1, n_threads)), work);
   return std::move(assembly.trees());
+}
+
+template <class T, class Node>
+Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t n_trees,
+                unsigned n_threads) {
+  const Working<T> working(problem.table);
+  if constexpr (std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole) {
+    if (BitGrower<Node>::suits(problem)) {
+      return grow_on<BitGrower<Node>>(problem, working, first_tree, n_trees, n_threads);
+    }
+  }
+  return grow_on<Grower<T, Node>>(problem, working, first_tree, n_trees, n_threads);
 }
 
 // Random cuts need values, not codes: single precision halves what is read. (Values that single

@@ -15,6 +15,7 @@
 #include "forest.hpp"
 #include "node.hpp"
 #include "problem.hpp"
+#include "recorder.hpp"
 #include "split/candidate.hpp"
 #include "split/grouped.hpp"
 #include "split/ordered.hpp"
@@ -36,6 +37,7 @@ class Grower {
         node_(problem),
         ordered_(problem, working),
         grouped_(problem),
+        recorder_(problem.table),
         tree_weights_(problem.table.n_rows) {
     index_.reserve(problem.table.n_rows);
     for (std::size_t j = 0; j < table_.n_columns; ++j) {
@@ -46,42 +48,22 @@ class Grower {
   // Appends one tree to `out`; false when it was stopped half-way.
   bool grow(std::uint64_t tree, Trees& out) {
     tree_ = tree;
-    out_ = &out;
-    nodes_.clear();
-    first_pool_ = out.pool.size();
-    n_leaves_ = 0;
+    recorder_.start_tree(out);
     fill_bag();
     universe_ = pool_.start_tree(settings_, problem_.seed, tree);
     const bool whole = settings_.max_leaf_nodes > 0 ? best_first() : depth_first();
-    place_cuts();
-    append_nodes();
-    out.n_nodes.push_back(static_cast<std::int64_t>(nodes_.size()));
-    out.n_leaves.push_back(n_leaves_);
-    out.pool_sizes.push_back(static_cast<std::int64_t>(out.pool.size() - first_pool_));
+    recorder_.finish_tree();
     return whole;
   }
 
  private:
+  // At nodes with more rows than this, Ctrl-C is looked for at every candidate.
+  static constexpr std::uint32_t kManyRows = 4096;
+
   struct Range {
     std::uint32_t start, end, depth, id;
     std::uint32_t n_constant;  // so many columns at the front of the pool are constant here
     std::uint32_t degree;      // columns conditioned on so far
-  };
-  // A node of the tree at hand; forest.hpp says what the fields mean.
-  struct NodeRecord {
-    std::int32_t feature = -1;
-    std::int32_t child = 0;
-    std::uint32_t cut = 0;
-    std::uint32_t rows = 0;
-    std::uint32_t degree = 0;
-    double threshold = std::numeric_limits<double>::quiet_NaN();
-    double weight = 0.0;
-    double impurity = 0.0;
-    std::uint8_t split = 0;
-  };
-  // An ordered split whose code is yet to be found among `length` codes from the recorded one on.
-  struct Pending {
-    std::uint32_t id, length;
   };
   // A node whose best split is known but not yet carried out (best first).
   struct Planned {
@@ -135,7 +117,7 @@ class Grower {
   bool depth_first() {
     std::vector<Range>& stack = stack_;
     stack.clear();
-    new_nodes(1);
+    recorder_.add_nodes(1);
     stack.push_back({0, static_cast<std::uint32_t>(index_.size()), 0, 0, 0, 0});
     while (!stack.empty()) {
       if (stopped()) return false;
@@ -185,7 +167,7 @@ class Grower {
       node_.append_leaf_values(leaf_values);
       frontier.push_back({range, split, grouped_.chosen(), bounds, leaf_values, decrease});
     };
-    new_nodes(1);
+    recorder_.add_nodes(1);
     consider({0, static_cast<std::uint32_t>(index_.size()), 0, 0, 0, 0});
     std::size_t n_leaves = 1;
     while (!frontier.empty()) {
@@ -198,9 +180,8 @@ class Grower {
       frontier.erase(chosen);
       const std::size_t more = planned.bounds.size() - 2;
       if (n_leaves + more > settings_.max_leaf_nodes) {
-        nodes_[planned.range.id].child = n_leaves_++;
-        out_->leaf_values.insert(out_->leaf_values.end(), planned.leaf_values.begin(),
-                                 planned.leaf_values.end());
+        std::vector<double>& values = recorder_.add_leaf(planned.range.id);
+        values.insert(values.end(), planned.leaf_values.begin(), planned.leaf_values.end());
         continue;
       }
       n_leaves += more;
@@ -217,7 +198,7 @@ class Grower {
   // The statistics of a node, and its record.
   void describe(const Range& range) {
     node_.load(index_.data() + range.start, range.end - range.start, tree_weights_.data());
-    NodeRecord& record = nodes_[range.id];
+    NodeRecord& record = recorder_[range.id];
     record.rows = range.end - range.start;
     record.weight = node_.weight();
     record.impurity = node_.impurity();
@@ -543,39 +524,15 @@ class Grower {
     return std::min(1.0, tail * tests) <= settings_.stop_alpha;
   }
 
-  void new_nodes(std::size_t count) { nodes_.resize(nodes_.size() + count); }
-
-  void finish_leaf(const Range& range) {
-    nodes_[range.id].child = n_leaves_++;
-    node_.append_leaf_values(out_->leaf_values);
-  }
-
-  // The finished nodes, array by array.
-  void append_nodes() {
-    const auto append = [this](auto& to, auto field) {
-      const std::size_t at = to.size();
-      to.resize(at + nodes_.size());
-      for (std::size_t i = 0; i < nodes_.size(); ++i) to[at + i] = nodes_[i].*field;
-    };
-    append(out_->feature, &NodeRecord::feature);
-    append(out_->child, &NodeRecord::child);
-    append(out_->cut, &NodeRecord::cut);
-    append(out_->threshold, &NodeRecord::threshold);
-    append(out_->split, &NodeRecord::split);
-    append(out_->rows, &NodeRecord::rows);
-    append(out_->degree, &NodeRecord::degree);
-    append(out_->weight, &NodeRecord::weight);
-    append(out_->impurity, &NodeRecord::impurity);
-  }
+  void finish_leaf(const Range& range) { node_.append_leaf_values(recorder_.add_leaf(range.id)); }
 
   // Records a split and makes room for its children; returns the first child's number.
   std::uint32_t carry_out(const Range& range, const Split& split,
                           const std::vector<std::uint32_t>& first_codes,
                           const std::vector<std::uint32_t>& bounds) {
     const std::size_t column = static_cast<std::size_t>(split.feature);
-    const std::uint32_t first = static_cast<std::uint32_t>(nodes_.size());
-    new_nodes(bounds.size() - 1);
-    NodeRecord& record = nodes_[range.id];
+    const std::uint32_t first = recorder_.add_nodes(bounds.size() - 1);
+    NodeRecord& record = recorder_[range.id];
     record.feature = static_cast<std::int32_t>(split.feature);
     record.child = static_cast<std::int32_t>(first);
     record.degree = range.degree;
@@ -595,7 +552,7 @@ class Grower {
         record.cut = split.low;
         if (table_.missing[column] != 0) missing_first = split.low == table_.n_values(column);
       } else {
-        record_ordered(record, range.id, column, split);
+        recorder_.record_ordered(range.id, split);
       }
       if (missing_first) flags |= kMissingFirst;
     }
@@ -621,84 +578,12 @@ class Grower {
     return false;
   }
 
-  // The cut in codes of the whole table and, for numeric columns, in real values: the two agree on
-  // every value of the table, and the real cut lies in [value of low, value of high).
-  void record_ordered(NodeRecord& record, std::uint32_t id, std::size_t column,
-                      const Split& split) {
-    const std::uint32_t n_values = table_.n_values(column);
-    if (table_.kind(column) != Kind::numeric) {
-      record.cut = split.high >= n_values ? n_values - 1 : (split.low + split.high - 1) / 2;
-      return;
-    }
-    if (split.high >= n_values && !split.real_cut) {  // missing against the rest
-      record.cut = n_values - 1;
-      record.threshold = std::numeric_limits<double>::infinity();
-      return;
-    }
-    record.cut = split.low;
-    record.threshold = split.threshold;
-    std::uint32_t length = 1;  // of the codes from split.low on among which the cut lies
-    if (!split.real_cut) {
-      const double* values = table_.values(column);
-      const double a = values[split.low];
-      const double b = values[split.high];
-      const double middle = a / 2 + b / 2;
-      record.threshold = middle >= a && middle < b ? middle : a;
-      length = split.high - split.low;
-    } else if (!std::is_integral_v<T> && !split.by_code) {
-      record.cut = 0;
-      length = n_values;
-    }
-    if (length > 1 || split.real_cut) pending_.push_back({id, length});
-  }
-
-  // Finds the codes of the cuts that are known by their thresholds, several searches side by side,
-  // so that they wait for memory together.
-  void place_cuts() {
-    constexpr std::size_t kLanes = 16;
-    for (std::size_t begin = 0; begin < pending_.size(); begin += kLanes) {
-      const std::size_t count = std::min(kLanes, pending_.size() - begin);
-      const double* values[kLanes];
-      // What was drawn among rounded values is looked up among them.
-      using Real = std::conditional_t<std::is_integral_v<T>, double, float>;
-      Real cut[kLanes];
-      std::uint32_t length[kLanes];
-      std::uint32_t low[kLanes];
-      std::uint32_t longest = 1;
-      for (std::size_t lane = 0; lane < count; ++lane) {
-        const NodeRecord& record = nodes_[pending_[begin + lane].id];
-        values[lane] = table_.values(static_cast<std::size_t>(record.feature));
-        cut[lane] = static_cast<Real>(record.threshold);
-        length[lane] = pending_[begin + lane].length;
-        low[lane] = record.cut;
-        longest = std::max(longest, length[lane]);
-      }
-      for (; longest > 1; longest -= longest / 2) {
-        for (std::size_t lane = 0; lane < count; ++lane) {
-          const std::uint32_t half = length[lane] / 2;
-          const Real middle = static_cast<Real>(values[lane][low[lane] + half]);
-          low[lane] += middle <= cut[lane] ? half : 0;
-          length[lane] -= half;
-        }
-      }
-      for (std::size_t lane = 0; lane < count; ++lane) {
-        NodeRecord& record = nodes_[pending_[begin + lane].id];
-        record.cut = low[lane];
-        // A cut drawn among rounded values may lie beside the true ones.
-        const double* value = values[lane] + low[lane];
-        const bool between = record.threshold >= value[0] && record.threshold < value[1];
-        record.threshold = between ? record.threshold : value[0];
-      }
-    }
-    pending_.clear();
-  }
-
   // A bit a code; codes that the node has not seen go with the heavier child.
   void record_set(NodeRecord& record, std::size_t column,
                   const std::vector<std::uint32_t>& first_codes, bool first_heavier,
                   const std::vector<std::uint32_t>& bounds) {
     const std::uint32_t n_codes = table_.n_codes(column);
-    record.cut = static_cast<std::uint32_t>(out_->pool.size() - first_pool_);
+    record.cut = recorder_.pool_offset();
     std::vector<std::uint32_t> words((n_codes + 31) / 32, first_heavier ? ~0U : 0U);
     if (first_heavier) {
       if (n_codes % 32 != 0) words.back() = (1U << (n_codes % 32)) - 1;
@@ -709,13 +594,13 @@ class Grower {
     } else {
       for (const std::uint32_t code : first_codes) words[code / 32] |= 1U << (code % 32);
     }
-    out_->pool.insert(out_->pool.end(), words.begin(), words.end());
+    recorder_.pool().insert(recorder_.pool().end(), words.begin(), words.end());
   }
 
   // [number of children, the heaviest of them, the code of each, ascending]
   void record_multiway(NodeRecord& record, std::size_t column,
                        const std::vector<std::uint32_t>& bounds) {
-    record.cut = static_cast<std::uint32_t>(out_->pool.size() - first_pool_);
+    record.cut = recorder_.pool_offset();
     const std::uint32_t count = static_cast<std::uint32_t>(bounds.size() - 1);
     std::uint32_t heaviest = 0;
     double largest = -1.0;
@@ -726,10 +611,10 @@ class Grower {
         heaviest = c;
       }
     }
-    out_->pool.push_back(count);
-    out_->pool.push_back(heaviest);
+    recorder_.pool().push_back(count);
+    recorder_.pool().push_back(heaviest);
     for (std::uint32_t c = 0; c < count; ++c) {
-      out_->pool.push_back(table_.code(column, index_[bounds[c]]));
+      recorder_.pool().push_back(table_.code(column, index_[bounds[c]]));
     }
   }
 
@@ -741,18 +626,15 @@ class Grower {
   Node node_;
   OrderedSplits<T, Node> ordered_;
   GroupedSplits<Node> grouped_;
+  Recorder<T> recorder_;
   std::vector<Weight> tree_weights_;  // of every row in the bag
   std::vector<std::uint32_t> multiplicity_, index_, spare_, bounds_;
   std::vector<std::uint8_t> marks_;
-  std::vector<Pending> pending_;
-  std::vector<NodeRecord> nodes_;
   std::vector<Range> stack_;
   Split best_;
   Children children_;
-  Trees* out_ = nullptr;
   std::uint64_t tree_ = 0;
-  std::size_t first_pool_ = 0, universe_ = 0;
-  std::int32_t n_leaves_ = 0;
+  std::size_t universe_ = 0;
   std::uint64_t n_scored_ = 0;
   double total_weight_ = 0.0;
   bool all_numeric_ = true;    // no categories, no missing values

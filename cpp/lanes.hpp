@@ -124,6 +124,31 @@ inline __m256i load_lane(const std::uint8_t* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
+// A bit for every byte, set where it is at most `limit`.
+inline void byte_bits_up_to(const std::uint8_t* bytes, std::uint8_t limit, std::size_t n,
+                            std::uint64_t* words) {
+  const __m256i bound = _mm256_set1_epi8(static_cast<char>(limit));
+  for (std::size_t i = 0; i < n; i += kLane) {
+    const __m256i here = load_lane(bytes + i);
+    const __m256i in = _mm256_cmpeq_epi8(_mm256_min_epu8(here, bound), here);
+    const std::uint64_t bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(in));
+    words[i / 64] = i % 64 == 0 ? bits : words[i / 64] | bits << 32;
+  }
+}
+
+// 0xFF for every bit that is set, 0 for the others.
+inline void expand_bits(const std::uint64_t* words, std::size_t n, std::uint8_t* mask) {
+  const __m256i spread = _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101,
+                                            0x0202020202020202, 0x0303030303030303);
+  const __m256i places = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
+  for (std::size_t i = 0; i < n; i += kLane) {
+    const auto bits = static_cast<std::int32_t>(words[i / 64] >> (i % 64));
+    const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits), spread);
+    const __m256i in = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, places), places);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(mask + i), in);
+  }
+}
+
 // Least and largest byte where the mask is 0xFF.
 inline std::pair<std::uint8_t, std::uint8_t> masked_range(const std::uint8_t* bytes,
                                                           const std::uint8_t* mask, std::size_t n) {
@@ -177,6 +202,15 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
 }
 
 #else
+
+inline void byte_bits_up_to(const std::uint8_t* bytes, std::uint8_t limit, std::size_t n,
+                            std::uint64_t* words) {
+  bits_up_to(bytes, limit, n, words);
+}
+
+inline void expand_bits(const std::uint64_t* words, std::size_t n, std::uint8_t* mask) {
+  for (std::size_t i = 0; i < n; ++i) mask[i] = (words[i / 64] >> (i % 64)) & 1U ? 0xFF : 0;
+}
 
 // The sums are exact, so that their order does not matter.
 inline std::pair<std::int32_t, double> sums_up_to(const float* values, float limit,

@@ -88,6 +88,21 @@ class ClassNode {
     starts_.push_back(n);
   }
 
+  // The same from the number of rows of each class, every row weighing 1; without the rows.
+  void load_counts(const std::vector<std::uint32_t>& counts) {
+    classes_.clear();
+    totals_.clear();
+    n_ = 0;
+    for (std::uint32_t c = 0; c < counts.size(); ++c) {
+      if (counts[c] == 0) continue;
+      classes_.push_back(c);
+      totals_.push_back(static_cast<W>(counts[c]));
+      n_ += counts[c];
+    }
+    weight_ = static_cast<W>(n_);
+  }
+  const std::vector<std::uint32_t>& classes() const { return classes_; }
+
   std::uint32_t n_rows() const { return n_; }
   // Whether every row weighs 1.
   bool unit_weights() const { return kWhole && weight_ == static_cast<W>(n_); }
@@ -326,7 +341,7 @@ class MomentNode {
       count += weights_[sorted[i].second];
       best = std::max(best, join(sum, count) + join(sum_ - sum, weight_ - count));
     }
-    return kWhole ? best : best * (1.0 - 1e-12);
+    return best * (1.0 - 1e-12);
   }
 
   Children children(const std::uint32_t* index, const std::vector<std::uint32_t>& bounds,

@@ -210,6 +210,36 @@ class OrderedSplits {
     take(best, cut, 0.0);
   }
 
+  // Uniform between two values; the value of `high` stays beyond the cut.
+  template <class Code>
+  Split drawn_cut(std::size_t column, Code low, Code high, Random& random) const {
+    Split cut;
+    cut.feature = static_cast<std::int64_t>(column);
+    cut.real_cut = true;
+    const double u = random.uniform();
+    if constexpr (!std::is_integral_v<Code>) {
+      cut.threshold = mixture(low, high, u);
+    } else {
+      cut.high = high;
+      if constexpr (kDensePossible) {
+        const float* rounded = working_.dense() ? working_.rounded(column) : nullptr;
+        if (rounded != nullptr) {
+          const float threshold = mixture(rounded[low], rounded[high], u);
+          const std::size_t from = low / 8 * 8;
+          const std::size_t to = (high + std::size_t{8}) / 8 * 8;
+          cut.low = static_cast<std::uint32_t>(from) - 1 +
+                    count_up_to(rounded + from, threshold, to - from);
+          cut.threshold = threshold;
+          return cut;
+        }
+      }
+      const double* values = table_.values(column);
+      cut.threshold = mixture(values[low], values[high], u);
+      cut.low = last_up_to(values, low, high, cut.threshold);
+    }
+    return cut;
+  }
+
  private:
   // Nodes whose rows fit the cache are read from the rows: children find them there again.
   static constexpr std::size_t kRowMajorNodeBytes = std::size_t{1} << 19;
@@ -276,36 +306,6 @@ class OrderedSplits {
 
   bool large_enough(std::uint32_t n_first, std::uint32_t n) const {
     return n_first >= settings_.min_samples_leaf && n - n_first >= settings_.min_samples_leaf;
-  }
-
-  // Uniform between two values; the value of `high` stays beyond the cut.
-  template <class Code>
-  Split drawn_cut(std::size_t column, Code low, Code high, Random& random) const {
-    Split cut;
-    cut.feature = static_cast<std::int64_t>(column);
-    cut.real_cut = true;
-    const double u = random.uniform();
-    if constexpr (!std::is_integral_v<Code>) {
-      cut.threshold = mixture(low, high, u);
-    } else {
-      cut.high = high;
-      if constexpr (kDensePossible) {
-        const float* rounded = working_.dense() ? working_.rounded(column) : nullptr;
-        if (rounded != nullptr) {
-          const float threshold = mixture(rounded[low], rounded[high], u);
-          const std::size_t from = low / 8 * 8;
-          const std::size_t to = (high + std::size_t{8}) / 8 * 8;
-          cut.low = static_cast<std::uint32_t>(from) - 1 +
-                    count_up_to(rounded + from, threshold, to - from);
-          cut.threshold = threshold;
-          return cut;
-        }
-      }
-      const double* values = table_.values(column);
-      cut.threshold = mixture(values[low], values[high], u);
-      cut.low = last_up_to(values, low, high, cut.threshold);
-    }
-    return cut;
   }
 
   template <class Real>
@@ -571,18 +571,18 @@ class OrderedSplits {
       const double whole = static_cast<double>(node.whole());
       for (std::uint32_t i = 0; i < n_cuts; ++i) {
         const double left = static_cast<double>(firsts_[i]);
-        const double right = whole - left;
         const double other = all - sums_[i];
-        const double rest = other * other / right;
-        scores_[i] = sums_[i] * sums_[i] / left + remaining(rest, right);
+        scores_[i] = score_of_two(sums_[i] * sums_[i], left, other * other, whole - left);
       }
     }
   }
 
-  // A quotient by the weight that remains. It is never 0, but rounding may take the difference of
-  // real weights there.
-  static double remaining(double quotient, double weight) {
-    return Node::kWhole || weight > 0.0 ? quotient : 0.0;
+  // a / left + b / right. With whole weights one division serves both; rounding may take the
+  // difference of real weights to 0.
+  static double score_of_two(double a, double left, double b, double right) {
+    if constexpr (Node::kWhole) return (a * right + b * left) / (left * right);
+    const double second = b / right;
+    return a / left + (right > 0.0 ? second : 0.0);
   }
 
   // With two classes the count of the second follows from that of the first.
@@ -600,8 +600,7 @@ class OrderedSplits {
           const double r = whole - l;
           const double r0 = whole_zero - l0;
           const double r1 = r - r0;
-          const double second = (r0 * r0 + r1 * r1) / r;
-          scores_[i] = (l0 * l0 + l1 * l1) / l + remaining(second, r);
+          scores_[i] = score_of_two(l0 * l0 + l1 * l1, l, r0 * r0 + r1 * r1, r);
         }
       } else {
         for (std::uint32_t i = 0; i < n_cuts; ++i) {

@@ -41,3 +41,35 @@ def test_same_trees(n, cut, task, bootstrap):
     assert grown[0]["feature"].size > 300
     for name, array in grown[0].items():
         assert array.tobytes() == grown[1][name].tobytes(), name
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("K", [1, 3, 40])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"row_samples": 50}])
+def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, criterion, limits):
+    # Small tables with random cuts have a growth loop of their own, but for weighted rows.
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(90, 40)).round(1)
+    X[:, :5] = X[:, :5].round()
+    X[:, 6] = 1
+    target = random.integers(0, n_classes, 90).astype(np.uint32)
+    settings = GrowthSettings(criterion=criterion, cut="random", max_features=K, **limits)
+    grown = [
+        _kernel.grow(
+            *table_arguments(encode(X)),
+            target,
+            n_classes,
+            weights,
+            settings.for_kernel(),
+            0,
+            20,
+            7,
+            1,
+            None,
+        )
+        for weights in (None, np.ones(90))
+    ]
+    assert grown[0]["feature"].size > 200
+    for name, array in grown[0].items():
+        assert array.tobytes() == grown[1][name].tobytes(), name
