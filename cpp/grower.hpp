@@ -133,18 +133,9 @@ class Grower {
         stack.push_back({bounds_[c], bounds_[c + 1], range.depth + 1,
                          first + static_cast<std::uint32_t>(c), range.n_constant,
                          range.degree + 1});
-        prefetch_first_candidate(stack.back());
       }
     }
     return true;
-  }
-
-  // Asks for the column that a node will try first, if nothing moves in the pool before.
-  void prefetch_first_candidate(const Range& range) const {
-    if (!working_.dense() || range.n_constant >= universe_) return;
-    Random random(problem_.seed, tree_, range.id, Purpose::node);
-    const auto left = static_cast<std::uint32_t>(universe_ - range.n_constant);
-    working_.prefetch(pool_[range.n_constant + random.below(left)]);
   }
 
   // The split with the largest weighted decrease first, until the leaves are as many as allowed.
