@@ -10,7 +10,7 @@ from duramen.tables import EncodedTable
 from duramen.tables.memory import available_bytes, require_memory
 from duramen.tables.names import KINDS
 
-NODE_BYTES = 4 + 4 + 4 + 8 + 1 + 4 + 8 + 8
+NODE_BYTES = 4 + 4 + 4 + 8 + 1 + 4 + 4 + 8 + 8
 TREE_BYTES = 3 * 8
 PILOT_TREES = 8
 NOMINAL = KINDS.index("nominal")
