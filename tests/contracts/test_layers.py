@@ -10,8 +10,10 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-# Taken from the package's root: the compiled kernel (which has no source) and the version.
-FROM_ROOT = {"_kernel", "__version__"}
+# Taken from the package's root: the version. All else is imported from its room.
+FROM_ROOT = {"__version__"}
+# duramen._kernel picks one of the compiled modules; the rooms above call it, not them.
+KERNEL = "_kernel.py"
 KERNEL_ROOMS = {"tables", "forests", "importances", "theory"}
 ONLY_IN = {
     "typer": {"cli"},
@@ -55,8 +57,11 @@ def test_imports_of_a_file(path: Path) -> None:
         top = module.split(".")[0]
         if module == "duramen" and here != "root" and not may_come_from_root(name):
             complaints.append(f"line {line}: takes {name} from the package's root")
-        if "_kernel" in (module.split(".")[-1], name) and here not in KERNEL_ROOMS:
+        parts = [*module.split("."), name or ""]
+        if "_kernel" in parts and here not in KERNEL_ROOMS:
             complaints.append(f"line {line}: only {sorted(KERNEL_ROOMS)} call the kernel")
+        if any(part.startswith("_kernel_") for part in parts) and path.name != KERNEL:
+            complaints.append(f"line {line}: a build of the kernel is picked by {KERNEL} alone")
         if top in ONLY_IN and here not in ONLY_IN[top]:
             complaints.append(f"line {line}: {top} belongs to {sorted(ONLY_IN[top])}")
         if here == "theory" and not theory_may(top):
