@@ -50,6 +50,20 @@ class ColumnPool {
     touched_.push_back(static_cast<std::uint32_t>(b));
   }
 
+  // Columns drawn one after another lie behind `high`, the first of them farthest. Those that turn
+  // out to be constant go to the front, behind the `low` that are known to be; the columns that
+  // they displace fill the gaps.
+  template <class IsConstant>
+  void set_constants_aside(std::size_t& low, std::size_t& high, std::size_t n_drawn,
+                           IsConstant&& is_constant) {
+    const std::size_t first = high;
+    for (std::size_t c = n_drawn; c-- > 0;) {
+      if (!is_constant(c)) continue;
+      swap(first + (n_drawn - 1 - c), high);
+      swap(high++, low++);
+    }
+  }
+
   // Identity again, with the columns of a tree's subspace at the front; returns their number.
   std::size_t start_tree(const Settings& settings, std::uint64_t seed, std::uint64_t tree) {
     if (touched_.size() >= columns_.size()) {

@@ -177,13 +177,8 @@ class BitGrower {
         working_.prefetch(columns[c]);
       }
       draw_side_by_side(range, columns, count, random, candidates);
-      // Constant columns go to the front of the pool, from behind, where the drawn ones now are.
-      const std::size_t first = high;
-      for (std::size_t c = count; c-- > 0;) {
-        if (candidates[c].varies) continue;
-        pool_.swap(first + (count - 1 - c), high);
-        pool_.swap(high++, low++);
-      }
+      pool_.set_constants_aside(low, high, count,
+                                [&](std::size_t c) { return !candidates[c].varies; });
       for (std::size_t c = 0; c < count && best_.cut.score < bound; ++c) {
         if (!candidates[c].varies) continue;
         --wanted;

@@ -285,13 +285,8 @@ class Grower {
         working_.prefetch(columns[c]);
       }
       ordered_.random_cuts(node_, columns, count, rows, random, cuts, draws);
-      // Constant columns go to the front of the pool, from behind, where the drawn ones now are.
-      const std::size_t first = high;
-      for (std::size_t c = count; c-- > 0;) {
-        if (draws[c] != Draw::constant) continue;
-        pool_.swap(first + (count - 1 - c), high);
-        pool_.swap(high++, low++);
-      }
+      pool_.set_constants_aside(low, high, count,
+                                [&](std::size_t c) { return draws[c] == Draw::constant; });
       for (std::size_t c = 0; c < count && best_.score < bound; ++c) {
         if (draws[c] == Draw::constant) continue;
         --wanted;
