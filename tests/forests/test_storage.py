@@ -124,7 +124,7 @@ def test_wrong_files_are_refused(grown, tmp_path):
     with pytest.raises(ValueError, match="no file that duramen saved"):
         Forest.load(path)
     grown["patches"].save(path)
-    with pytest.raises(ValueError, match="holds a RandomPatchesRegressor; load it with that"):
+    with pytest.raises(ValueError, match="holds a RandomPatchesRegressor, not RandomForest"):
         forests.RandomForestRegressor.load(path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}

@@ -17,8 +17,8 @@ from duramen.cli.forests import Criterion, ForestName, Task, make_forest
 from duramen.cli.output import results_folder
 
 if TYPE_CHECKING:
-    from duramen.importances.result import Importances
     from duramen.reports import Run
+    from duramen.results.importances import Importances
     from duramen.tables import EncodedTable
 
 COMMAND = "rank"
@@ -245,8 +245,8 @@ def _record(
 ) -> Run:
     import numpy as np
 
-    from duramen.importances.provenance import versions
     from duramen.reports import Run
+    from duramen.results.provenance import versions
 
     grown = estimator.forest_
     classes = None

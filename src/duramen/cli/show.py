@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from duramen.importances.result import Importances
-from duramen.importances.text import fixed, printable
 from duramen.reports import Run
 from duramen.reports.summary import UNIT_WORDS, oob_name
+from duramen.results.importances import Importances
+from duramen.results.text import fixed, printable
 
 _BAR = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"

@@ -7,19 +7,16 @@ others (strings in object arrays, say) are lists in the JSON object.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import ARRAY_NAMES, Forest
 from duramen.forests.settings import GrowthSettings
+from duramen.results.archive import read_archive, write_archive
 from duramen.tables import Schema
 
 if TYPE_CHECKING:
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     Estimator = TypeVar("Estimator", bound=BaseForest)
 
 FORMAT = 1
-OUT_OF_BAG = ("oob_decision_function_", "oob_prediction_", "oob_error_curve_")
+OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
 PLAIN = (bool, int, float, str, type(None))
 
 Arrays = dict[str, NDArray[Any]]
@@ -43,7 +40,7 @@ def save_forest(forest: Forest, path: str | PathLike[str]) -> None:
         When a label is no number, string or truth value.
     """
     arrays, plain = _pack_forest(forest)
-    _write(Path(path), arrays, {"what": "Forest", "forest": plain})
+    write_archive(path, _header("Forest", plain), arrays)
 
 
 def load_forest(path: str | PathLike[str]) -> Forest:
@@ -54,8 +51,8 @@ def load_forest(path: str | PathLike[str]) -> Forest:
     ValueError
         When the file is no such file, or its arrays describe no trees.
     """
-    arrays, plain = _read(Path(path), "Forest.load")
-    return _unpack_forest(arrays, plain["forest"])
+    header, arrays = read_archive(path, what=None, newest=FORMAT, function="Forest.load")
+    return _unpack_forest(arrays, header, path)
 
 
 def save_estimator(estimator: BaseForest, path: str | PathLike[str]) -> None:
@@ -63,17 +60,13 @@ def save_estimator(estimator: BaseForest, path: str | PathLike[str]) -> None:
     arrays, plain = _pack_forest(estimator.forest_)
     for name in OUT_OF_BAG:
         if hasattr(estimator, name):
-            arrays[name] = getattr(estimator, name)
-    meta = {
-        "what": type(estimator).__name__,
-        "forest": plain,
-        "parameters": {
-            name: _plain_parameter(name, value)
-            for name, value in estimator.get_params(deep=False).items()
-        },
-        "oob_score_": getattr(estimator, "oob_score_", None),
+            arrays[name] = np.asarray(getattr(estimator, name))
+    header = _header(type(estimator).__name__, plain)
+    header["parameters"] = {
+        name: _plain_parameter(name, value)
+        for name, value in estimator.get_params(deep=False).items()
     }
-    _write(Path(path), arrays, meta)
+    write_archive(path, header, arrays)
 
 
 def load_estimator(kind: type[Estimator], path: str | PathLike[str]) -> Estimator:
@@ -84,23 +77,26 @@ def load_estimator(kind: type[Estimator], path: str | PathLike[str]) -> Estimato
     ValueError
         When the file holds something else.
     """
-    arrays, plain = _read(Path(path), f"{kind.__name__}.load")
-    if plain["what"] != kind.__name__:
-        raise ValueError(
-            f"{kind.__name__}.load: {path} holds a {plain['what']}; load it with that class"
-        )
-    parameters = {name: _parameter_from_plain(value) for name, value in plain["parameters"].items()}
+    what = kind.__name__
+    header, arrays = read_archive(path, what=what, newest=FORMAT, function=f"{what}.load")
+    parameters = {
+        name: _parameter_from_plain(value) for name, value in header["parameters"].items()
+    }
     estimator = kind(**parameters)
-    estimator._adopt(_unpack_forest(arrays, plain["forest"]))
+    estimator._adopt(_unpack_forest(arrays, header, path))
     for name in OUT_OF_BAG:
         if name in arrays:
-            setattr(estimator, name, arrays[name])
-    if plain["oob_score_"] is not None:
-        estimator.oob_score_ = plain["oob_score_"]
+            setattr(estimator, name, arrays[name] if arrays[name].ndim else arrays[name].item())
     return estimator
 
 
 # A forest
+
+
+def _header(what: str, forest: dict[str, Any]) -> dict[str, Any]:
+    from duramen import __version__
+
+    return {"what": what, "format": FORMAT, "version": __version__, "forest": forest}
 
 
 def _pack_forest(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
@@ -128,8 +124,9 @@ def _pack_forest(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
     return arrays, plain
 
 
-def _unpack_forest(arrays: Arrays, plain: Mapping[str, Any]) -> Forest:
+def _unpack_forest(arrays: Arrays, header: Mapping[str, Any], path: str | PathLike[str]) -> Forest:
     try:
+        plain = header["forest"]
         schema = Schema(
             names=tuple(plain["names"]),
             named=plain["named"],
@@ -155,7 +152,9 @@ def _unpack_forest(arrays: Arrays, plain: Mapping[str, Any]) -> Forest:
             first_tree=plain["first_tree"],
         )
     except KeyError as error:
-        raise ValueError(f"Forest.load: the file lacks {error}") from error
+        raise ValueError(
+            f"Forest.load: {path} holds a {header['what']}, which lacks {error}"
+        ) from error
     forest.check()
     return forest
 
@@ -206,40 +205,3 @@ def _parameter_from_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return dict(value["pairs"])
     return value
-
-
-# Files
-
-
-def _write(path: Path, arrays: Arrays, meta: Mapping[str, Any]) -> None:
-    from duramen import __version__
-
-    text = json.dumps({"format": FORMAT, "version": __version__, **meta}, ensure_ascii=True)
-    members = {**arrays, "json": np.frombuffer(text.encode("ascii"), dtype=np.uint8)}
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, allow_pickle=False, **members)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _read(path: Path, where: str) -> tuple[Arrays, dict[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        plain = json.loads(arrays.pop("json").tobytes())
-        readable = plain["format"] == FORMAT and isinstance(plain["forest"], dict)
-    except FileNotFoundError:
-        raise
-    except (OSError, BadZipFile, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"{where}: {path} is no file that duramen saved ({type(error).__name__}: {error})"
-        ) from error
-    if not readable:
-        raise ValueError(
-            f"{where}: {path} has format {plain['format']!r}, this version reads {FORMAT}; "
-            "load it with the version that saved it"
-        )
-    return arrays, plain

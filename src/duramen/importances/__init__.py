@@ -1,6 +1,6 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.importances.mdi import mdi
-from duramen.importances.result import Importances
+from duramen.results import Importances
 
 __all__ = ["Importances", "mdi"]

@@ -13,9 +13,9 @@ from duramen.forests.forest import Forest
 from duramen.forests.route import rows_of
 from duramen.importances.corrections import CORRECTIONS, corrected
 from duramen.importances.heldout import held_out
-from duramen.importances.provenance import versions
-from duramen.importances.result import FloatArray, Importances
 from duramen.importances.tally import Tally
+from duramen.results.importances import FloatArray, Importances
+from duramen.results.provenance import versions
 from duramen.tables import encode_target
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from duramen.importances.text import printable
+from duramen.results.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

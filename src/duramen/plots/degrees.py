@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.result import Importances
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
 from duramen.plots.ranking import shown
+from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from duramen.importances.result import Importances
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, label, tidy
+from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

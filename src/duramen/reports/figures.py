@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from duramen.importances.text import width
 from duramen.plots import by_degree, oob_error, ranking
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
 from duramen.reports.summary import Report
+from duramen.results.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

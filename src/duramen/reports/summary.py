@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.importances.result import Importances
-from duramen.importances.text import fixed
 from duramen.reports.run import Run
+from duramen.results.importances import Importances
+from duramen.results.text import fixed
 
 _ROWS = 100
 

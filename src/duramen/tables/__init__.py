@@ -2,7 +2,7 @@
 
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
-from duramen.tables.files import read_table, replacing, target_column, write_table
+from duramen.tables.files import read_table, target_column, write_table
 from duramen.tables.schema import Schema
 from duramen.tables.target import encode_target, infer_task, target_array
 
@@ -13,7 +13,6 @@ __all__ = [
     "encode_target",
     "infer_task",
     "read_table",
-    "replacing",
     "target_array",
     "target_column",
     "write_table",

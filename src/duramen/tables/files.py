@@ -4,12 +4,12 @@ import csv
 import difflib
 import io
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from duramen.results.replacing import replacing
 from duramen.tables.memory import require_memory
 
 if TYPE_CHECKING:
@@ -145,25 +145,6 @@ def write_table(table: Any, path: str | os.PathLike[str], *, function: str = "wr
             pq.write_table(table, file)
     else:
         raise ValueError(f"{function}: cannot write {path.name!r}; name it .csv, .tsv or .parquet")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[io.BufferedWriter]:
-    """Open a file beside `path` for writing bytes; at the end it takes the place of `path`.
-
-    Where anything goes wrong on the way, Ctrl-C included, it is removed and `path` left as it was.
-    """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def _kind_of(path: Path, function: str) -> str:

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables.files import replacing
+from duramen.results.replacing import replacing
 
 _HEADER = "json"
 
@@ -37,7 +37,7 @@ def write_archive(
 
 
 def read_archive(
-    path: str | PathLike[str], *, what: str, newest: int, function: str
+    path: str | PathLike[str], *, what: str | None, newest: int, function: str
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_archive` wrote.
 
@@ -45,8 +45,8 @@ def read_archive(
     ----------
     path : path
         The file.
-    what : str
-        The kind of thing that it shall hold.
+    what : str or None
+        The kind of thing that it shall hold; None where the caller looks for itself.
     newest : int
         The newest format of it that can be read.
     function : str
@@ -68,18 +68,18 @@ def read_archive(
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays.pop(_HEADER).tobytes())
-        found, number = header["what"], int(header["format"])
+        kind, number = header["what"], int(header["format"])
     except FileNotFoundError:
         raise
     except (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError) as error:
         raise ValueError(
             f"{function}: {path} is no file that duramen saved ({type(error).__name__}: {error})"
         ) from None
-    if found != what:
-        raise ValueError(f"{function}: {path} holds {found!r}, not {what!r}")
+    if what is not None and kind != what:
+        raise ValueError(f"{function}: {path} holds a {kind}, not {what}; load it with that class")
     if number > newest:
         raise ValueError(
-            f"{function}: {path} has format {number} of {what}, this version reads up to {newest}; "
+            f"{function}: {path} has format {number} of {kind}, this version reads up to {newest}; "
             "a later duramen wrote it: upgrade"
         )
     return header, arrays

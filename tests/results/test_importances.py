@@ -154,7 +154,7 @@ def test_load_refuses_what_is_no_result(tmp_path, content):
 
 def test_load_refuses_other_things_and_later_versions(tmp_path):
     for header, message in [
-        ({"what": "Forest", "format": 1}, "holds 'Forest', not 'Importances'"),
+        ({"what": "Forest", "format": 1}, "holds a Forest, not Importances"),
         ({"what": "Importances", "format": 99}, "upgrade"),
     ]:
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -223,7 +223,7 @@ def test_prints_few_of_many_and_no_control_characters():
 
 
 def test_prints_wide_letters_aligned():
-    from duramen.importances.text import width
+    from duramen.results.text import width
 
     result = Importances(("遺伝子の名前", "b"), [2.0, 1.0], "mdi", "bits")
     assert len({width(line) for line in repr(result).splitlines()[1:]}) == 1

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.importances.text import aligned, fixed
-from duramen.tables.archive import read_archive, write_archive
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.frames import native_frame
+from duramen.results.text import aligned, fixed
 
 FloatArray = NDArray[np.float64]
 
@@ -183,9 +183,7 @@ class Importances:
         pandas.DataFrame, polars.DataFrame or pyarrow.Table
             The first of these libraries that is installed.
         """
-        import narwhals.stable.v2 as nw
-
-        return nw.from_dict(self.columns(), backend=_frame_backend()).to_native()
+        return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
@@ -316,9 +314,3 @@ def _same(a: FloatArray | None, b: FloatArray | None, rtol: float, atol: float) 
     if a is None or b is None:
         return a is b
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=rtol, atol=atol))
-
-
-def _frame_backend() -> Literal["pandas", "polars", "pyarrow"]:
-    if importlib.util.find_spec("pandas") is not None:
-        return "pandas"
-    return "pyarrow" if importlib.util.find_spec("polars") is None else "polars"

@@ -1,0 +1,6 @@
+"""What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
+
+from duramen.results.importances import Importances
+from duramen.results.replacing import replacing
+
+__all__ = ["Importances", "replacing"]
