@@ -19,14 +19,39 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
   std::vector<std::uint32_t> used;
   std::vector<std::uint8_t> seen(n_columns, 0);
   std::vector<std::vector<double>> degrees;  // degree, then column
+  std::vector<std::uint32_t> inner;          // nodes of a tree that are split
+  std::vector<double> weights;               // of the nodes of a tree
+  std::vector<std::uint32_t> depths;         // likewise
   const double n_trees = static_cast<double>(forest.n_trees);
   for (std::size_t t = 0; t < forest.n_trees; ++t) {
     const TreeView tree(forest, t);
-    const double* weight = forest.weight + forest.offsets[t];
+    const std::uint32_t* rows = forest.rows + forest.offsets[t];
+    const double* weight = forest.weight == nullptr ? nullptr : forest.weight + forest.offsets[t];
+    if (weight == nullptr) {
+      weights.assign(rows, rows + tree.n_nodes);
+      weight = weights.data();
+    }
     const double* impurity = forest.impurity + forest.offsets[t];
-    const std::uint32_t* degree = forest.degree + forest.offsets[t];
+    const std::uint32_t* degree =
+        forest.degree == nullptr ? nullptr : forest.degree + forest.offsets[t];
+    if (degree == nullptr && by_degree) {
+      depths.assign(tree.n_nodes, 0);
+      for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+        for (std::uint32_t c = 0; c < tree.n_children(node); ++c) {
+          depths[static_cast<std::size_t>(tree.child[node]) + c] = depths[node] + 1;
+        }
+      }
+      degree = depths.data();
+    }
+    // Which nodes are leaves cannot be foreseen: they are sorted out without a branch.
+    inner.resize(tree.n_nodes + 1);
+    std::size_t n_inner = 0;
     for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-      if (tree.feature[node] < 0) continue;
+      inner[n_inner] = static_cast<std::uint32_t>(node);
+      n_inner += tree.feature[node] >= 0 ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < n_inner; ++i) {
+      const std::size_t node = inner[i];
       const std::size_t j = static_cast<std::size_t>(tree.feature[node]);
       const std::size_t first = static_cast<std::size_t>(tree.child[node]);
       double decrease = weight[node] * impurity[node];
@@ -39,8 +64,8 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
         used.push_back(static_cast<std::uint32_t>(j));
       }
       tree_sum[j] += decrease;
-      result.n_degrees = std::max<std::size_t>(result.n_degrees, degree[node] + 1);
       if (by_degree) {
+        result.n_degrees = std::max<std::size_t>(result.n_degrees, degree[node] + 1);
         if (degrees.size() <= degree[node]) {
           degrees.resize(degree[node] + 1, std::vector<double>(n_columns, 0.0));
         }

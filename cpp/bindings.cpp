@@ -293,7 +293,7 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
                               const Vector<std::int32_t>& feature,
                               const Vector<std::int32_t>& child, const Vector<std::uint32_t>& cut,
                               const Vector<double>& threshold, const Vector<std::uint8_t>& split,
-                              const Vector<std::uint32_t>& pool,
+                              const Vector<std::uint32_t>& pool, const Vector<std::uint32_t>& rows,
                               const Vector<std::uint32_t>& degree, const Vector<double>& weight,
                               const Vector<double>& impurity, const Matrix<double>& leaf_values) {
   duramen::ForestView forest;
@@ -303,8 +303,9 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
   forest.n_trees = offsets.shape(0) - 1;
   const auto n_nodes = static_cast<std::size_t>(offsets.data()[forest.n_trees]);
   need(feature.shape(0) == n_nodes && child.shape(0) == n_nodes && cut.shape(0) == n_nodes &&
-           threshold.shape(0) == n_nodes && split.shape(0) == n_nodes &&
-           degree.shape(0) == n_nodes && weight.shape(0) == n_nodes && impurity.shape(0) == n_nodes,
+           threshold.shape(0) == n_nodes && split.shape(0) == n_nodes && rows.shape(0) == n_nodes &&
+           impurity.shape(0) == n_nodes && (degree.shape(0) == n_nodes || degree.shape(0) == 0) &&
+           (weight.shape(0) == n_nodes || weight.shape(0) == 0),
        "the arrays of the forest differ in length");
   forest.n_values = leaf_values.shape(1);
   forest.offsets = offsets.data();
@@ -316,8 +317,9 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
   forest.threshold = threshold.data();
   forest.split = split.data();
   forest.pool = pool.data();
-  forest.degree = degree.data();
-  forest.weight = weight.data();
+  forest.rows = rows.data();
+  forest.degree = degree.shape(0) > 0 ? degree.data() : nullptr;
+  forest.weight = weight.shape(0) > 0 ? weight.data() : nullptr;
   forest.impurity = impurity.data();
   forest.leaf_values = leaf_values.data();
   return forest;
@@ -336,11 +338,12 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
       const Vector<std::int64_t>&pool_offsets, const Vector<std::int32_t>&feature, \
       const Vector<std::int32_t>&child, const Vector<std::uint32_t>&cut,           \
       const Vector<double>&threshold, const Vector<std::uint8_t>&split,            \
-      const Vector<std::uint32_t>&pool, const Vector<std::uint32_t>&degree,        \
-      const Vector<double>&weight, const Vector<double>&impurity, const Matrix<double>&leaf_values
+      const Vector<std::uint32_t>&pool, const Vector<std::uint32_t>&rows,          \
+      const Vector<std::uint32_t>&degree, const Vector<double>&weight,             \
+      const Vector<double>&impurity, const Matrix<double>&leaf_values
 #define DURAMEN_FOREST_OF                                                                     \
   forest_of(offsets, leaf_offsets, pool_offsets, feature, child, cut, threshold, split, pool, \
-            degree, weight, impurity, leaf_values)
+            rows, degree, weight, impurity, leaf_values)
 #define DURAMEN_SCHEMA                                                       \
   const Vector<double>&cut_values, const Vector<std::int64_t>&value_offsets, \
       const Vector<std::uint8_t>&kinds, const Vector<std::uint8_t>&missing,  \
@@ -397,8 +400,8 @@ nb::dict grow(DURAMEN_TABLE, const nb::object& target, std::uint32_t n_classes,
   forest["split"] = to_array(std::move(trees.split));
   forest["pool"] = to_array(std::move(trees.pool));
   forest["rows"] = to_array(std::move(trees.rows));
-  forest["degree"] = to_array(std::move(trees.degree));
-  forest["weight"] = to_array(std::move(trees.weight));
+  forest["node_degree"] = to_array(std::move(trees.degree));
+  forest["node_weight"] = to_array(std::move(trees.weight));
   forest["impurity"] = to_array(std::move(trees.impurity));
   forest["leaf_values"] = to_array(std::move(trees.leaf_values), n_leaves, width);
   return forest;

@@ -21,7 +21,8 @@
 
 namespace duramen {
 
-template <class Node>
+// kWords: words of 64 rows.
+template <class Node, std::size_t kWords>
 class BitGrower {
  public:
   // Numeric columns without missing values, rows of weight 1, few classes, no rule that needs more
@@ -29,10 +30,8 @@ class BitGrower {
   static bool suits(const Problem& problem) {
     const Settings& settings = problem.settings;
     const Table& table = problem.table;
-    if (table.n_rows > kDenseRows || problem.n_classes > kMostClasses) return false;
-    if (problem.weights != nullptr || settings.bootstrap || settings.balanced_subsample) {
-      return false;
-    }
+    if (table.n_rows > 64 * kWords || problem.n_classes > kMostClasses) return false;
+    if (!problem.unit_weights()) return false;
     if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
     if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
     if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
@@ -50,7 +49,7 @@ class BitGrower {
         pool_(problem.table.n_columns),
         node_(problem),
         cuts_(problem, working),
-        recorder_(problem.table),
+        recorder_(problem),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {
     for (std::size_t row = 0; row < problem.table.n_rows; ++row) {
@@ -61,6 +60,7 @@ class BitGrower {
   // Appends one tree to `out`; false when it was stopped half-way.
   bool grow(std::uint64_t tree, Trees& out) {
     recorder_.start_tree(out);
+    key_ = Random::key(problem_.seed, tree);
     draw_bag(settings_, problem_.table.n_rows, problem_.seed, tree, multiplicity_);
     universe_ = pool_.start_tree(settings_, problem_.seed, tree);
     Range root{};
@@ -76,14 +76,14 @@ class BitGrower {
       }
       const Range range = stack_.back();
       stack_.pop_back();
-      grow_node(tree, range);
+      grow_node(range);
     }
     recorder_.finish_tree();
     return true;
   }
 
  private:
-  static constexpr std::size_t kWords = kDenseRows / 64;
+  static_assert(64 * kWords <= kDenseRows);
   static constexpr std::uint32_t kMostClasses = 8;
   static constexpr std::size_t kSide = 4;
   using Bits = std::array<std::uint64_t, kWords>;
@@ -110,19 +110,24 @@ class BitGrower {
     return result;
   }
 
-  void grow_node(std::uint64_t tree, const Range& range) {
+  void grow_node(const Range& range) {
+    std::size_t n_seen = 0;  // classes
     for (std::size_t k = 0; k < counts_.size(); ++k) {
       counts_[k] = size(both(range.rows, class_rows_[k]));
+      n_seen += counts_[k] > 0 ? 1 : 0;
+    }
+    if (n_seen == 1) {
+      finish_pure(range);
+      return;
     }
     node_.load_counts(counts_);
     NodeRecord& record = recorder_[range.id];
     record.rows = node_.n_rows();
-    record.weight = node_.weight();
     record.impurity = node_.impurity();
-    const bool may_split = !node_.pure() && node_.n_rows() >= settings_.min_samples_split &&
+    const bool may_split = node_.n_rows() >= settings_.min_samples_split &&
                            (settings_.max_depth == 0 || range.depth < settings_.max_depth);
     std::uint32_t n_constant = range.n_constant;
-    if (!may_split || !find_split(tree, range, n_constant)) {
+    if (!may_split || !find_split(range, n_constant)) {
       node_.append_leaf_values(recorder_.add_leaf(range.id));
       return;
     }
@@ -131,7 +136,6 @@ class BitGrower {
     NodeRecord& inner = recorder_[range.id];
     inner.feature = static_cast<std::int32_t>(best_.cut.feature);
     inner.child = static_cast<std::int32_t>(first);
-    inner.degree = range.depth;
     if (2 * n_first >= node_.n_rows()) inner.split = kFirstHeavier | kMissingFirst;
     recorder_.record_ordered(range.id, best_.cut);
     Bits second;
@@ -140,8 +144,14 @@ class BitGrower {
     stack_.push_back({best_.first, range.depth + 1, first, n_constant});
   }
 
-  bool find_split(std::uint64_t tree, const Range& range, std::uint32_t& n_constant) {
-    Random random(problem_.seed, tree, range.id, Purpose::node);
+  void finish_pure(const Range& range) {
+    recorder_[range.id].rows = size(range.rows);
+    std::vector<double>& values = recorder_.add_leaf(range.id);
+    for (const std::uint32_t count : counts_) values.push_back(count > 0 ? 1.0 : 0.0);
+  }
+
+  bool find_split(const Range& range, std::uint32_t& n_constant) {
+    Random random(key_, range.id, Purpose::node);
     expand_bits(range.rows.data(), working_.stride(), mask_.data());
     best_.cut.feature = -1;
     best_.cut.score = -std::numeric_limits<double>::infinity();
@@ -247,6 +257,7 @@ class BitGrower {
   std::vector<Range> stack_;
   Candidate best_;
   std::size_t universe_ = 0;
+  std::uint64_t key_ = 0;
 };
 
 }  // namespace duramen

@@ -21,8 +21,8 @@ struct Trees {
   std::vector<double> threshold;      // cut of a numeric column in real values, else NaN
   std::vector<std::uint8_t> split;    // family and flags
   std::vector<std::uint32_t> rows;    // distinct rows
-  std::vector<std::uint32_t> degree;  // columns conditioned on above the split
-  std::vector<double> weight;
+  std::vector<std::uint32_t> degree;  // columns conditioned on above a split; empty: its depth
+  std::vector<double> weight;         // empty: every row weighs 1
   std::vector<double> impurity;
   std::vector<std::uint32_t> pool;  // bit sets and multiway code maps
   std::vector<double> leaf_values;  // leaf by value
@@ -41,8 +41,9 @@ struct ForestView {
   const double* threshold = nullptr;
   const std::uint8_t* split = nullptr;
   const std::uint32_t* pool = nullptr;
-  const std::uint32_t* degree = nullptr;
-  const double* weight = nullptr;
+  const std::uint32_t* rows = nullptr;
+  const std::uint32_t* degree = nullptr;  // or null
+  const double* weight = nullptr;         // or null
   const double* impurity = nullptr;
   const double* leaf_values = nullptr;
 };

@@ -10,10 +10,6 @@
 #include <utility>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include "bit_grower.hpp"
 #include "grower.hpp"
 #include "parallel.hpp"
@@ -37,16 +33,6 @@ void visit_arrays(Visitor&& visit) {
   visit(&Trees::impurity);
   visit(&Trees::pool);
   visit(&Trees::leaf_values);
-}
-
-// Asks for large pages for memory that is about to be filled: far fewer page faults.
-void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t kPage = std::uintptr_t{1} << 21;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / kPage * kPage;
-  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
 }
 
 // Puts blocks of trees together in order, whichever is finished first.
@@ -78,10 +64,7 @@ class Assembly {
       auto& to = trees_.*array;
       const auto& from = block.*array;
       // Memory that is reserved but never written costs nothing.
-      if (next_ == 0) {
-        to.reserve(from.size() * n_blocks_ + from.size() * n_blocks_ / 8);
-        prefer_large_pages(to.data(), from.size() * n_blocks_ * sizeof(from[0]));
-      }
+      if (next_ == 0) to.reserve(from.size() * n_blocks_ + from.size() * n_blocks_ / 8);
       to.insert(to.end(), from.begin(), from.end());
     });
     ++next_;
@@ -127,8 +110,14 @@ Trees grow_with(const Problem& problem, std::uint64_t first_tree, std::uint64_t 
                 unsigned n_threads) {
   const Working<T> working(problem.table);
   if constexpr (std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole) {
-    if (BitGrower<Node>::suits(problem)) {
-      return grow_on<BitGrower<Node>>(problem, working, first_tree, n_trees, n_threads);
+    const auto grow_bits = [&]<class Bits>(std::type_identity<Bits>) {
+      return grow_on<Bits>(problem, working, first_tree, n_trees, n_threads);
+    };
+    if (BitGrower<Node, 2>::suits(problem)) {
+      return grow_bits(std::type_identity<BitGrower<Node, 2>>{});
+    }
+    if (BitGrower<Node, 4>::suits(problem)) {
+      return grow_bits(std::type_identity<BitGrower<Node, 4>>{});
     }
   }
   return grow_on<Grower<T, Node>>(problem, working, first_tree, n_trees, n_threads);

@@ -37,7 +37,7 @@ class Grower {
         node_(problem),
         ordered_(problem, working),
         grouped_(problem),
-        recorder_(problem.table),
+        recorder_(problem),
         tree_weights_(problem.table.n_rows) {
     index_.reserve(problem.table.n_rows);
     for (std::size_t j = 0; j < table_.n_columns; ++j) {

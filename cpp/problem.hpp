@@ -37,6 +37,11 @@ struct Problem {
 
   // Fills what is derived from the public fields.
   void prepare();
+
+  // Whether a row that is in a bag weighs 1.
+  bool unit_weights() const {
+    return weights == nullptr && !settings.bootstrap && !settings.balanced_subsample;
+  }
 };
 
 inline void Problem::prepare() {

@@ -18,7 +18,14 @@ enum class Purpose : std::uint64_t { node = 0, bag = 1, columns = 2 };
 class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t tree, std::uint64_t node, Purpose purpose)
-      : state_(mix(mix(mix(seed + kGolden) + tree * kGolden) + node * kGolden) +
+      : Random(key(seed, tree), node, purpose) {}
+
+  // What the streams of a tree share.
+  static std::uint64_t key(std::uint64_t seed, std::uint64_t tree) {
+    return mix(mix(seed + kGolden) + tree * kGolden);
+  }
+  Random(std::uint64_t key, std::uint64_t node, Purpose purpose)
+      : state_(mix(key + node * kGolden) +
                static_cast<std::uint64_t>(purpose) * 0xd1342543de82ef95ULL) {}
 
   std::uint64_t next() { return mix(state_ += kGolden); }

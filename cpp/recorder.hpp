@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "forest.hpp"
+#include "problem.hpp"
 #include "split/candidate.hpp"
 #include "table.hpp"
 
@@ -31,7 +32,10 @@ struct NodeRecord {
 template <class T>
 class Recorder {
  public:
-  explicit Recorder(const Table& table) : table_(table) {}
+  explicit Recorder(const Problem& problem)
+      : table_(problem.table),
+        keeps_weight_(!problem.unit_weights()),
+        keeps_degree_(problem.settings.splits == Family::multiway) {}
 
   void start_tree(Trees& out) {
     out_ = &out;
@@ -88,7 +92,7 @@ class Recorder {
       record.cut = 0;
       length = n_values;
     }
-    if (length > 1 || split.real_cut) pending_.push_back({id, length});
+    if (length > 1 || (split.real_cut && !split.placed)) pending_.push_back({id, length});
   }
 
   void finish_tree() {
@@ -159,12 +163,13 @@ class Recorder {
     append(out_->threshold, &NodeRecord::threshold);
     append(out_->split, &NodeRecord::split);
     append(out_->rows, &NodeRecord::rows);
-    append(out_->degree, &NodeRecord::degree);
-    append(out_->weight, &NodeRecord::weight);
+    if (keeps_degree_) append(out_->degree, &NodeRecord::degree);
+    if (keeps_weight_) append(out_->weight, &NodeRecord::weight);
     append(out_->impurity, &NodeRecord::impurity);
   }
 
   const Table& table_;
+  bool keeps_weight_, keeps_degree_;
   Trees* out_ = nullptr;
   std::size_t first_pool_ = 0;
   std::int32_t n_leaves_ = 0;

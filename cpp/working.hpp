@@ -66,6 +66,8 @@ class Working {
   const float* rounded(std::size_t j) const {
     return collides_[j] ? nullptr : rounded_.data() + j * stride_;
   }
+  // Whether the values of a column of a dense table are those in single precision.
+  bool exact(std::size_t j) const { return exact_[j] != 0; }
   // Whether different values of a column are equal in single precision.
   bool collides(std::size_t j) const { return collides_[j] != 0; }
 
@@ -112,10 +114,15 @@ class Working {
 
   void round_values(const Table& table) {
     rounded_.assign(stride_ * n_columns_, std::numeric_limits<float>::infinity());
+    exact_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
+      bool exact = true;
       for (std::uint32_t v = 0; v < table.n_values(j); ++v) {
-        rounded_[j * stride_ + v] = static_cast<float>(table.values(j)[v]);
+        const double value = table.values(j)[v];
+        rounded_[j * stride_ + v] = static_cast<float>(value);
+        exact &= static_cast<double>(static_cast<float>(value)) == value;
       }
+      exact_[j] = exact ? 1 : 0;
     }
   }
 
@@ -141,7 +148,7 @@ class Working {
   std::vector<T> storage_;
   std::vector<T> row_major_;
   std::vector<float> rounded_;
-  std::vector<std::uint8_t> collides_;
+  std::vector<std::uint8_t> collides_, exact_;
 };
 
 }  // namespace duramen

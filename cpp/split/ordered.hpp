@@ -230,12 +230,14 @@ class OrderedSplits {
           cut.low = static_cast<std::uint32_t>(from) - 1 +
                     count_up_to(rounded + from, threshold, to - from);
           cut.threshold = threshold;
+          cut.placed = working_.exact(column);
           return cut;
         }
       }
       const double* values = table_.values(column);
       cut.threshold = mixture(values[low], values[high], u);
       cut.low = last_up_to(values, low, high, cut.threshold);
+      cut.placed = true;
     }
     return cut;
   }

@@ -316,7 +316,7 @@ def test_check_finds_what_is_wrong(grown):
         ("child", leaf, 1000, "leaves must be numbered"),
         ("cut", inner, 2**31, "cut"),
         ("offsets", 1, 0, "offsets must increase"),
-        ("weight", leaf, np.nan, "weight must be finite"),
+        ("impurity", leaf, np.nan, "impurity must be finite"),
         ("impurity", leaf, -1.0, "impurity must not be negative"),
         ("leaf_values", 0, 0.7, "class frequencies of a leaf"),
     ):

@@ -55,12 +55,10 @@ class Forest:
         children, the heaviest child, then the code of each child, ascending.
     rows : uint32 array of shape (N,)
         Distinct training rows at the node.
-    degree : uint32 array of shape (N,)
-        Interaction degree of a split: the number of columns conditioned on above it. Its depth,
-        but in totally randomised multiway trees (K = 1) the columns that were drawn and found
-        constant count too, as they do in the theory.
-    weight : float64 array of shape (N,)
-        Training weight at the node (row weights times multiplicities in the bag).
+    node_degree : uint32 array of shape (N,) or (0,)
+        `degree`; empty where it is the depth.
+    node_weight : float64 array of shape (N,) or (0,)
+        `weight`; empty where every row of a bag weighs 1.
     impurity : float64 array of shape (N,)
         Impurity in the criterion's unit: Gini, bits, or variance of ``y``.
     leaf_values : float64 array of shape (L, C)
@@ -91,8 +89,8 @@ class Forest:
     split: NDArray[np.uint8]
     pool: NDArray[np.uint32]
     rows: NDArray[np.uint32]
-    degree: NDArray[np.uint32]
-    weight: NDArray[np.float64]
+    node_degree: NDArray[np.uint32]
+    node_weight: NDArray[np.float64]
     impurity: NDArray[np.float64]
     leaf_values: NDArray[np.float64]
     settings: GrowthSettings
@@ -137,6 +135,29 @@ class Forest:
     def kind_codes(self) -> NDArray[np.uint8]:
         """Kind of every column: 0 numeric, 1 ordinal, 2 nominal."""
         return np.array([KINDS.index(kind) for kind in self.schema.kinds], dtype=np.uint8)
+
+    @cached_property
+    def degree(self) -> NDArray[np.uint32]:
+        """Interaction degree of every split, of shape (N,); 0 at a leaf.
+
+        The number of columns conditioned on above the split: its depth, but in multiway trees the
+        columns that were drawn and found constant count too, as they do in the theory.
+        """
+        if len(self.node_degree) == self.n_nodes:
+            return self.node_degree
+        from duramen.forests.structure import depths
+
+        return np.where(self.feature < 0, 0, depths(self)).astype(np.uint32)
+
+    @cached_property
+    def weight(self) -> NDArray[np.float64]:
+        """Training weight at every node, of shape (N,).
+
+        Row weights times multiplicities in the bag.
+        """
+        if len(self.node_weight) == self.n_nodes:
+            return self.node_weight
+        return self.rows.astype(np.float64)
 
     @property
     def nbytes(self) -> int:

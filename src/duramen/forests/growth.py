@@ -114,8 +114,10 @@ def _fill_empty_trees(
     weights: NDArray[np.float64] | None,
 ) -> None:
     """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
+    if len(arrays["node_weight"]) == 0:  # every row weighs 1
+        return
     roots = arrays["offsets"][:-1]
-    empty = arrays["weight"][roots] == 0
+    empty = arrays["node_weight"][roots] == 0
     if not empty.any():
         return
     values = arrays["leaf_values"]

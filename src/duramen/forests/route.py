@@ -28,8 +28,9 @@ def forest_arguments(forest: Forest) -> tuple[Any, ...]:
         forest.threshold,
         forest.split,
         forest.pool,
-        forest.degree,
-        forest.weight,
+        forest.rows,
+        forest.node_degree,
+        forest.node_weight,
         forest.impurity,
         forest.leaf_values,
     )

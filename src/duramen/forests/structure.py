@@ -125,9 +125,9 @@ def part(forest: Forest, start: int, stop: int) -> Forest:
         threshold=forest.threshold[node],
         split=forest.split[node],
         pool=forest.pool[word],
-        degree=forest.degree[node],
+        node_degree=forest.node_degree[node],
         rows=forest.rows[node],
-        weight=forest.weight[node],
+        node_weight=forest.node_weight[node],
         impurity=forest.impurity[node],
         leaf_values=forest.leaf_values[leaf],
         first_tree=forest.first_tree + start,
@@ -174,12 +174,14 @@ def _check_shapes(forest: Forest) -> None:
         "cut",
         "threshold",
         "split",
-        "degree",
         "rows",
-        "weight",
         "impurity",
+        "node_degree",
+        "node_weight",
     ):
-        if getattr(forest, name).shape != (n_nodes,):
+        length = getattr(forest, name).shape
+        may_be_empty = name.startswith("node_")
+        if length != (n_nodes,) and not (may_be_empty and length == (0,)):
             raise ValueError(f"Forest.check: {name} must have {n_nodes} entries")
     n_values = 1 if forest.classes is None else len(forest.classes)
     if forest.leaf_values.ndim != 2 or forest.leaf_values.shape[1] != n_values:
@@ -246,11 +248,11 @@ def _check_splits(forest: Forest) -> None:
 
 
 def _check_numbers(forest: Forest) -> None:
-    for name in ("weight", "impurity", "leaf_values"):
+    for name in ("node_weight", "impurity", "leaf_values"):
         array: NDArray[np.float64] = getattr(forest, name)
-        odd = np.isnan(array).reshape(len(array), -1).sum(axis=1) > 0
+        odd = np.isnan(array).any(axis=tuple(range(1, array.ndim)))
         _require(~odd, f"{name} must be finite")
-    _require(forest.weight >= 0, "weight must not be negative")
+    _require(forest.node_weight >= 0, "node_weight must not be negative")
     _require(forest.impurity >= 0, "impurity must not be negative")
     if forest.classes is not None:
         sums = forest.leaf_values.sum(axis=1)

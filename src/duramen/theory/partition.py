@@ -1,0 +1,83 @@
+"""Rows of a distribution grouped by the values of some variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+IndexArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_DENSE = 8  # a table of marks with at most so many entries a row is quicker than sorting
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition of N rows into cells.
+
+    Cells are numbered in the lexicographic order of the values that they stand for.
+
+    Parameters
+    ----------
+    cell : ndarray of int64, shape (N,)
+        The cell of each row, 0 .. n_cells - 1; every cell has a row.
+    n_cells : int
+        Number of cells.
+    """
+
+    cell: IndexArray
+    n_cells: int
+
+    @classmethod
+    def whole(cls, n_rows: int) -> Self:
+        """Return the partition with all rows in one cell."""
+        return cls(np.zeros(n_rows, dtype=np.int64), min(n_rows, 1))
+
+    @classmethod
+    def by(cls, columns: Iterable[tuple[NDArray[Any], int]], n_rows: int) -> Self:
+        """Group rows that agree in every column.
+
+        Parameters
+        ----------
+        columns : iterable of (codes, n_codes)
+            Integers of shape (N,) from 0 to n_codes - 1, and n_codes.
+        n_rows : int
+            N, for the case of no column.
+        """
+        partition = cls.whole(n_rows)
+        for codes, n_codes in columns:
+            partition = partition.refined(codes, n_codes)
+        return partition
+
+    def refined(self, codes: NDArray[Any], n_codes: int) -> Self:
+        """Split every cell by one more column.
+
+        Cells are renumbered at once, so the product of cells and codes is all that must fit in 64
+        bits, however many columns there are.
+        """
+        n_rows = len(self.cell)
+        if n_codes <= 1 or self.n_cells == n_rows:
+            return self
+        mixed = self.cell * np.int64(n_codes) + codes
+        size = self.n_cells * int(n_codes)
+        if size <= _DENSE * n_rows:
+            occupied = np.zeros(size, dtype=bool)
+            occupied[mixed] = True
+            number = np.cumsum(occupied) - 1
+            return type(self)(number[mixed], int(number[-1]) + 1)
+        cells, cell = np.unique(mixed, return_inverse=True)
+        return type(self)(cell.astype(np.int64, copy=False), len(cells))
+
+    def masses(self, weights: FloatArray) -> FloatArray:
+        """Return the total weight of each cell, shape (n_cells,)."""
+        return np.bincount(self.cell, weights=weights, minlength=self.n_cells)
+
+    def first_rows(self) -> IndexArray:
+        """Return the first row of each cell, shape (n_cells,)."""
+        first = np.empty(self.n_cells, dtype=np.int64)
+        first[self.cell[::-1]] = np.arange(len(self.cell) - 1, -1, -1)
+        return first
