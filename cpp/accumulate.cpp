@@ -32,23 +32,23 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
       weight = weights.data();
     }
     const double* impurity = forest.impurity + forest.offsets[t];
-    const std::uint32_t* degree =
-        forest.degree == nullptr ? nullptr : forest.degree + forest.offsets[t];
-    if (degree == nullptr && by_degree) {
-      depths.assign(tree.n_nodes, 0);
-      for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-        for (std::uint32_t c = 0; c < tree.n_children(node); ++c) {
-          depths[static_cast<std::size_t>(tree.child[node]) + c] = depths[node] + 1;
-        }
-      }
-      degree = depths.data();
-    }
     // Which nodes are leaves cannot be foreseen: they are sorted out without a branch.
     inner.resize(tree.n_nodes + 1);
     std::size_t n_inner = 0;
     for (std::size_t node = 0; node < tree.n_nodes; ++node) {
       inner[n_inner] = static_cast<std::uint32_t>(node);
       n_inner += tree.feature[node] >= 0 ? 1 : 0;
+    }
+    const std::uint32_t* degree =
+        forest.degree == nullptr ? nullptr : forest.degree + forest.offsets[t];
+    if (degree == nullptr && by_degree) {
+      depths.assign(tree.n_nodes, 0);
+      for (std::size_t i = 0; i < n_inner; ++i) {
+        const std::size_t first = static_cast<std::size_t>(tree.child[inner[i]]);
+        std::fill_n(depths.begin() + static_cast<std::ptrdiff_t>(first), tree.n_children(inner[i]),
+                    depths[inner[i]] + 1);
+      }
+      degree = depths.data();
     }
     for (std::size_t i = 0; i < n_inner; ++i) {
       const std::size_t node = inner[i];

@@ -12,6 +12,7 @@
 
 #include "accumulate.hpp"
 #include "bag.hpp"
+#include "digest.hpp"
 #include "encode.hpp"
 #include "grow.hpp"
 #include "route.hpp"
@@ -540,6 +541,14 @@ static void bind_forests(nb::module_& module) {
 
 NB_MODULE(DURAMEN_MODULE, module) {
   module.doc() = "The compiled kernel of duramen.";
+  module.def(
+      "digest",
+      [](const Vector<std::uint8_t>& bytes) {
+        const auto [first, second] =
+            duramen::digest(reinterpret_cast<const char*>(bytes.data()), bytes.shape(0));
+        return nb::make_tuple(first, second);
+      },
+      nb::arg("bytes"), "Two words that change when the bytes do.");
   module.def(
       "has_avx2",
       [] {

@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def digest(bytes: NDArray[np.uint8]) -> tuple[int, int]: ...
+
 # encode
 
 class ColumnEncoder:

@@ -345,7 +345,7 @@ def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
     finally:
         process.kill()
         process.wait()
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 1
     assert process.returncode == 130
     assert complaint == "duramen rank: interrupted, nothing was written\n"
     assert list(tmp_path.iterdir()) == []

@@ -103,6 +103,7 @@ def test_result_says_where_it_comes_from():
     assert result.metadata["forest"]["criterion"] == "gini"
     assert result.metadata["n_trees"] == 5
     assert result.metadata["seed"] == forest.forest_.seed
+    assert result.metadata["fingerprint"] == forest.forest_.fingerprint
     assert "duramen" in result.metadata["versions"]
 
 

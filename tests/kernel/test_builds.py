@@ -71,5 +71,9 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
         for weights in (None, np.ones(90))
     ]
     assert grown[0]["feature"].size > 200
+    # Only weights that were given are kept by node; they are the rows here.
+    weight = grown[1].pop("node_weight")
+    assert grown[0].pop("node_weight").size == 0
+    assert weight.tobytes() == grown[1]["rows"].astype(np.float64).tobytes()
     for name, array in grown[0].items():
         assert array.tobytes() == grown[1][name].tobytes(), name

@@ -262,7 +262,7 @@ def _record(
         file=problem.name,
         n_rows=problem.table.n_rows,
         n_features=problem.table.n_columns,
-        fingerprint=_fingerprint(problem),
+        fingerprint=grown.fingerprint,
         seed=options.seed,
         settings={
             "forest": options.forest.value,
@@ -282,13 +282,6 @@ def _record(
         timings=dict(clock.seconds),
         citation=problem.citation,
     )
-
-
-def _fingerprint(problem: Problem) -> str:
-    """Return SHA-256 of the encoded table and the target."""
-    from hashlib import sha256
-
-    return sha256(f"{problem.table.fingerprint()} {problem.y.tolist()!r}".encode()).hexdigest()
 
 
 def _command(options: Options, problem: Problem) -> str:

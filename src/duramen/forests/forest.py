@@ -75,6 +75,8 @@ class Forest:
         Sum of the row weights of the training table.
     seed : int
         Seed of the counter-based random numbers, in 0..2**64-1.
+    fingerprint : str
+        Fingerprint of the training table, the target and the weights.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     """
@@ -99,6 +101,7 @@ class Forest:
     n_rows: int
     total_weight: float
     seed: int
+    fingerprint: str
     first_tree: int = 0
 
     @property

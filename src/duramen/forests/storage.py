@@ -119,6 +119,7 @@ def _pack_forest(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
         "n_rows": forest.n_rows,
         "total_weight": forest.total_weight,
         "seed": forest.seed,
+        "fingerprint": forest.fingerprint,
         "first_tree": forest.first_tree,
     }
     return arrays, plain
@@ -149,6 +150,7 @@ def _unpack_forest(arrays: Arrays, header: Mapping[str, Any], path: str | PathLi
             n_rows=plain["n_rows"],
             total_weight=plain["total_weight"],
             seed=plain["seed"],
+            fingerprint=plain["fingerprint"],
             first_tree=plain["first_tree"],
         )
     except KeyError as error:

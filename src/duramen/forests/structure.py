@@ -250,8 +250,8 @@ def _check_splits(forest: Forest) -> None:
 def _check_numbers(forest: Forest) -> None:
     for name in ("node_weight", "impurity", "leaf_values"):
         array: NDArray[np.float64] = getattr(forest, name)
-        odd = np.isnan(array).any(axis=tuple(range(1, array.ndim)))
-        _require(~odd, f"{name} must be finite")
+        by_node = array[:, np.newaxis] if array.ndim == 1 else array
+        _require(np.isnan(by_node).sum(axis=1) == 0, f"{name} must be finite")
     _require(forest.node_weight >= 0, "node_weight must not be negative")
     _require(forest.impurity >= 0, "impurity must not be negative")
     if forest.classes is not None:

@@ -134,6 +134,7 @@ def _result(
             "n_trees": forest.n_trees,
             "n_rows": forest.n_rows,
             "seed": forest.seed,
+            "fingerprint": forest.fingerprint,
             "versions": versions(),
         },
     )

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.fingerprint import fingerprint
 from duramen.tables.names import KINDS
 from duramen.tables.schema import Schema
 
@@ -172,17 +172,23 @@ class EncodedTable:
         return self.schema.routing_values(X, estimator_name=estimator_name, function=function)
 
     def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, of shape, names, kinds, codes and values."""
-        digest = sha256()
-        digest.update(repr((self.shape, self.names, self.kinds)).encode())
-        for block in self.blocks:
-            digest.update(repr((block.dtype.str, block.shape)).encode())
-            digest.update(np.ascontiguousarray(block).data)
-        for array in (self.block_of, self.slot, self.cut_values, self.value_offsets, self.missing):
-            digest.update(np.ascontiguousarray(array).data)
-        for j in sorted(self.labels):
-            digest.update(repr((j, self.labels[j].tolist())).encode())
-        return digest.hexdigest()
+        """64 hexadecimal digits that depend on shape, names, kinds, codes and values.
+
+        The same on every machine; see `duramen.results.fingerprint`.
+        """
+        labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
+        return fingerprint(
+            repr(self.shape),
+            "\0".join(self.names),
+            " ".join(self.kinds),
+            *self.blocks,
+            self.block_of,
+            self.slot,
+            self.cut_values,
+            self.value_offsets,
+            self.missing,
+            *labels,
+        )
 
     def nbytes(self) -> int:
         """Bytes of codes and values."""
