@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from duramen import datasets, importances, plots, reports
+    from duramen import datasets, importances, plots, reports, theory
     from duramen.forests import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
@@ -59,9 +59,10 @@ __all__ = [
     "importances",
     "plots",
     "reports",
+    "theory",
 ]
 
-_ROOMS = ("datasets", "forests", "importances", "plots", "reports", "tables")
+_ROOMS = ("datasets", "forests", "importances", "plots", "reports", "results", "tables", "theory")
 _HOMES = {"encode": "tables", "EncodedTable": "tables", "Importances": "importances"}
 
 

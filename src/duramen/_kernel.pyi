@@ -42,3 +42,10 @@ def proximity(
 def mdi(
     *arguments: Any,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]: ...
+
+# theory: the arguments are those of duramen.theory.lattice.
+
+LATTICE_DONE: int
+
+def lattice(*arguments: Any) -> NDArray[np.float64]: ...
+def probe_lattice(*arguments: Any) -> tuple[NDArray[np.float64], float, float]: ...

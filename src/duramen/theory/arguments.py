@@ -22,9 +22,10 @@ def whole(
     allowed = f"an int >= {least}" if most == math.inf else f"an int in {least}..{most}"
     if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
         raise refuse(function, name, allowed, value, hint)
-    if not least <= value <= most:
+    number = int(value)
+    if not least <= number <= most:
         raise refuse(function, name, allowed, value, hint)
-    return int(value)
+    return number
 
 
 def real(

@@ -16,6 +16,8 @@ _LARGE = 16.0
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 _TINY = 1e-300
 _PRECISION = 1e-16
+# Some sqrt(a) terms are enough, wherever the fraction is used.
+_MOST_TERMS = 1_000_000
 
 
 def chi_square_tail(x: float, freedom: float) -> float:
@@ -125,9 +127,7 @@ def _fraction(a: float, z: float) -> float:
     c = 1.0 / _TINY
     d = 1.0 / b
     value = d
-    k, factor = 0, 0.0
-    while abs(factor - 1.0) > 2 * _PRECISION:
-        k += 1
+    for k in range(1, _MOST_TERMS):
         numerator = -k * (k - a)
         b += 2.0
         d = numerator * d + b
@@ -136,4 +136,6 @@ def _fraction(a: float, z: float) -> float:
         c = c if abs(c) > _TINY else _TINY
         factor = d * c
         value *= factor
+        if abs(factor - 1.0) < 10 * _PRECISION:
+            break
     return value

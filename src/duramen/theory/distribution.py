@@ -6,74 +6,53 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from enum import Enum
 from functools import cached_property
 from math import prod
 from operator import index as as_integer
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.text import aligned
 from duramen.theory import information
+from duramen.theory.axes import axis_labels, axis_names, axis_of
 from duramen.theory.information import CRITERIA, UNITS, Criterion, Unit
 from duramen.theory.partition import FloatArray, IndexArray, Partition
 from duramen.theory.reading import (
     Codes,
-    factorised,
+    checked_weights,
+    chosen_names,
     is_missing,
-    objects,
-    one_dimensional,
+    observed,
+    own_name,
     read_columns,
+    without_gaps,
 )
+from duramen.theory.sampling import Sample, draw, table_of
+from duramen.theory.storage import read_distribution, write_distribution
+from duramen.theory.validity import check_distribution, check_probabilities
+from duramen.theory.variables import CONTEXT, TARGET, Role, Variable, Variables, listed
+
+__all__ = [
+    "CONTEXT",
+    "TARGET",
+    "TOLERANCE",
+    "FiniteDistribution",
+    "Role",
+    "Sample",
+    "Variable",
+    "Variables",
+]
 
 TOLERANCE = 1e-10
 """An information of at most so many bits counts as zero, everywhere in this package."""
 
-_FORMAT = 1
 _SHOWN_ROWS = 12
 _SHOWN_FEATURES = 10
-_SUM = 1e-9  # how far from 1 given probabilities may sum
 _MOST_CELLS = 1 << 26
-
-
-class Role(Enum):
-    """A variable that is no feature."""
-
-    TARGET = "target"
-    CONTEXT = "context"
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-TARGET: Literal[Role.TARGET] = Role.TARGET
-CONTEXT: Literal[Role.CONTEXT] = Role.CONTEXT
-
-Variable: TypeAlias = str | int | Role
-Variables: TypeAlias = Variable | Iterable[Variable]
-
-
-class Sample(NamedTuple):
-    """Rows drawn from a distribution.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, p)
-        Values of the features; an array of objects where their types differ.
-    y : ndarray, shape (n,)
-        Values of the target.
-    context : ndarray of shape (n,) or None
-        Values of the context, where there is one.
-    """
-
-    X: NDArray[Any]
-    y: NDArray[Any]
-    context: NDArray[Any] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +125,7 @@ class FiniteDistribution:
             settle(self, "context", _frozen(self.context, np.uint32))
             settle(self, "context_values", _frozen(self.context_values))
         settle(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
-        _check(self)
+        check_distribution(self)
 
     # --- making one ------------------------------------------------------------------------
 
@@ -195,17 +174,17 @@ class FiniteDistribution:
         n_rows = table.n_rows
         if n_rows == 0:
             raise ValueError(f"{function}: X has no rows; a distribution needs at least one.")
-        chosen = _chosen_names(names, table.names, len(table.codes), function)
-        classes, target = _observed(y, "y", n_rows, function)
-        target_name = _own_name(y, ("Y", "target"), chosen)
+        chosen = chosen_names(names, table.names, len(table.codes), function)
+        classes, target = observed(y, "y", n_rows, function)
+        target_name = own_name(y, ("Y", "target"), chosen)
         context_name, context_values, context_codes = "Xc", None, None
         if context is not None:
-            context_values, context_codes = _observed(context, "context", n_rows, function)
-            context_name = _own_name(context, ("Xc", "context"), (*chosen, target_name))
-        return cls._merged(
+            context_values, context_codes = observed(context, "context", n_rows, function)
+            context_name = own_name(context, ("Xc", "context"), (*chosen, target_name))
+        return cls.from_codes(
             codes=table.codes,
             target=target,
-            weights=_checked_weights(weights, n_rows, function),
+            weights=checked_weights(weights, n_rows, function),
             names=chosen,
             labels=table.labels,
             classes=classes,
@@ -255,17 +234,17 @@ class FiniteDistribution:
         if table.ndim == 0:
             raise ValueError(f"{function}: probabilities must have one axis a variable, got none.")
         check_probabilities(table, "probabilities", function)
-        target_axis = _axis(target, names, table.ndim, "target", function)
+        target_axis = axis_of(target, names, table.ndim, "target", function)
         context_axis = None
         if context is not None:
-            context_axis = _axis(context, names, table.ndim, "context", function)
+            context_axis = axis_of(context, names, table.ndim, "context", function)
             if context_axis == target_axis:
                 raise ValueError(f"{function}: target and context are the same axis {context!r}.")
-        chosen = _axis_names(names, table.ndim, target_axis, context_axis, function)
-        values = _axis_labels(labels, chosen, table.shape, function)
+        chosen = axis_names(names, table.ndim, target_axis, context_axis, function)
+        values = axis_labels(labels, chosen, table.shape, function)
         occupied = np.nonzero(table)
         features = [a for a in range(table.ndim) if a not in (target_axis, context_axis)]
-        return cls._merged(
+        return cls.from_codes(
             codes=[occupied[axis].astype(np.uint32) for axis in features],
             target=occupied[target_axis].astype(np.uint32),
             weights=table[occupied],
@@ -279,7 +258,7 @@ class FiniteDistribution:
         )
 
     @classmethod
-    def _merged(
+    def from_codes(
         cls,
         *,
         codes: Sequence[Codes],
@@ -294,14 +273,32 @@ class FiniteDistribution:
         context_name: str = "Xc",
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Merge equal rows, leave out weights of zero and values without a row."""
+        """Merge equal rows, and leave out rows of weight zero and values without a row.
+
+        Parameters
+        ----------
+        codes : sequence of p ndarrays of uint32, shape (n,)
+            Codes of the features, column by column.
+        target : ndarray of uint32, shape (n,)
+            Codes of Y.
+        weights : ndarray of float64, shape (n,)
+            At least 0, some above; they are divided by their sum.
+        names : tuple of str
+            Names of the features.
+        labels : sequence of p ndarrays
+            Values of the features, in code order.
+        classes : ndarray
+            Values of Y, in code order.
+        target_name, context, context_values, context_name, metadata
+            As in the class.
+        """
         alive = weights > 0
         columns = [*codes, target] if context is None else [*codes, context, target]
         values = [*labels, classes]
         if context is not None and context_values is not None:
             values.insert(-1, context_values)
         kept = [
-            _without_gaps(column if alive.all() else column[alive], own)
+            without_gaps(column if alive.all() else column[alive], own)
             for column, own in zip(columns, values, strict=True)
         ]
         mass = weights[alive]
@@ -324,3 +321,542 @@ class FiniteDistribution:
             context_name=context_name,
             metadata={} if metadata is None else metadata,
         )
+
+    # --- as a table ------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number N of distinct rows."""
+        return len(self.weights)
+
+    @property
+    def n_features(self) -> int:
+        """Number p of features."""
+        return len(self.names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of values of Y."""
+        return len(self.classes)
+
+    @property
+    def n_contexts(self) -> int:
+        """Number of values of the context; 0 without one."""
+        return 0 if self.context_values is None else len(self.context_values)
+
+    @cached_property
+    def cardinalities(self) -> IndexArray:
+        """Number of values of each feature; int64 of shape (p,)."""
+        return np.array([len(labels) for labels in self.labels], dtype=np.int64)
+
+    @cached_property
+    def class_numbers(self) -> FloatArray:
+        """The values of Y as numbers, float64 of shape (n_classes,), which the variance needs.
+
+        Raises
+        ------
+        ValueError
+            If Y is not numeric.
+        """
+        if self.classes.dtype.kind not in "biuf":
+            raise ValueError(
+                f"FiniteDistribution: the variance needs a numeric target, but {self.target_name} "
+                f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
+            )
+        return self.classes.astype(np.float64)
+
+    def index(self, feature: Variable) -> int:
+        """Return the index of a feature that is given by name or by index.
+
+        Raises
+        ------
+        TypeError
+            If it is neither.
+        ValueError
+            If there is no such feature.
+        """
+        if isinstance(feature, str):
+            if feature in self._places:
+                return self._places[feature]
+            close = get_close_matches(feature, self.names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ValueError(f"FiniteDistribution: there is no feature {feature!r}.{hint}")
+        if isinstance(feature, Role):
+            raise ValueError(f"FiniteDistribution: a feature is wanted here, got the {feature!r}.")
+        try:
+            j = as_integer(feature)
+        except TypeError:
+            raise TypeError(
+                "FiniteDistribution: a feature is named by a string or an index, got "
+                f"{feature!r} of type {type(feature).__name__}."
+            ) from None
+        if isinstance(feature, bool) or not 0 <= j < self.n_features:
+            raise ValueError(
+                f"FiniteDistribution: the index of a feature is a whole number from 0 to "
+                f"{self.n_features - 1}, got {feature!r}."
+            )
+        return j
+
+    def indices(self, features: Variables) -> tuple[int, ...]:
+        """Return the indices of some features, each once and in the order given."""
+        return tuple(dict.fromkeys(self.index(feature) for feature in listed(features)))
+
+    def partition(self, variables: Variables) -> Partition:
+        """Group the rows by the values of some variables; the empty set gives one cell."""
+        return Partition.by(map(self._column, self._resolved(variables)), self.n_rows)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
+
+    def _resolved(self, variables: Variables) -> tuple[int | Role, ...]:
+        """Return indices and roles, each once."""
+        return tuple(dict.fromkeys(self._resolve(variable) for variable in listed(variables)))
+
+    def _resolve(self, variable: Variable) -> int | Role:
+        if variable is TARGET or variable == self.target_name:
+            return TARGET
+        named = variable == self.context_name and self.context is not None
+        if variable is CONTEXT or named:
+            if self.context is None:
+                raise ValueError(
+                    "FiniteDistribution: there is no context. Hint: from_table(X, y, context=...)."
+                )
+            return CONTEXT
+        return self.index(variable)
+
+    def _column(self, variable: int | Role) -> tuple[Codes, int]:
+        if variable is TARGET:
+            return self.target, self.n_classes
+        if variable is CONTEXT:
+            return cast("Codes", self.context), self.n_contexts
+        j = variable
+        return self.codes[:, j], len(self.labels[j])
+
+    def _values(self, variable: int | Role) -> NDArray[Any]:
+        if variable is TARGET:
+            return self.classes
+        if variable is CONTEXT:
+            return cast("NDArray[Any]", self.context_values)
+        return self.labels[variable]
+
+    def _name(self, variable: int | Role) -> str:
+        if variable is TARGET:
+            return self.target_name
+        return self.context_name if variable is CONTEXT else self.names[variable]
+
+    # --- information -----------------------------------------------------------------------
+
+    def entropy(
+        self, variables: Variables = TARGET, given: Variables = (), *, unit: Unit = "bits"
+    ) -> float:
+        r"""Return the conditional Shannon entropy H(A | B).
+
+        .. math:: H(A|B) = -\sum_{a,b} p(a,b) \log p(a|b)
+
+        Parameters
+        ----------
+        variables : variable or list of variables
+            The set A; by default Y.
+        given : variable or list of variables
+            The set B; by default empty.
+        unit : {"bits", "nats"}
+        """
+        scale = _scale(unit, "entropy")
+        condition = self.partition(given)
+        joint = self._refined(condition, variables)
+        return scale * information.conditional_entropy(self.weights, joint, condition)
+
+    def mutual_information(
+        self,
+        m: Variables,
+        given: Variables = (),
+        *,
+        other: Variables = TARGET,
+        unit: Unit = "bits",
+    ) -> float:
+        r"""Return the conditional mutual information I(A; C | B), at least 0.
+
+        .. math:: I(A;C|B) = H(A|B) - H(A|B,C)
+
+        ``mutual_information(m, given)`` is :math:`I(X_m;Y|B)`, the term of which population
+        importances are made (thesis, eq. 5.2). What is at most `TOLERANCE` counts as zero.
+
+        Parameters
+        ----------
+        m : variable or list of variables
+            The set A.
+        given : variable or list of variables
+            The set B; by default empty.
+        other : variable or list of variables
+            The set C; by default Y.
+        unit : {"bits", "nats"}
+        """
+        scale = _scale(unit, "mutual_information")
+        condition = self.partition(given)
+        left, right = (self._refined(condition, part) for part in (m, other))
+        joint = self._refined(left, other)
+        return scale * information.conditional_information(
+            self.weights, joint, left, right, condition
+        )
+
+    def multivariate_information(
+        self,
+        *variables: Variables,
+        given: Variables = (),
+        unit: Unit = "bits",
+    ) -> float:
+        r"""Return the information that several sets of variables share, I(A; C; D ... | B).
+
+        .. math:: I(A;C;D|B) = I(A;C|B) - I(A;C|B,D)
+
+        It does not depend on the order of the sets. It can be negative from three sets on: then
+        they are complementary (McGill 1954; thesis, eq. 2.29).
+
+        Parameters
+        ----------
+        *variables : variables or lists of variables
+            The sets, at least one; of a single one it is the entropy.
+        given : variable or list of variables
+            The set B; by default empty.
+        unit : {"bits", "nats"}
+
+        Raises
+        ------
+        ValueError
+            If no set is given.
+        """
+        scale = _scale(unit, "multivariate_information")
+        if not variables:
+            raise ValueError(
+                "FiniteDistribution.multivariate_information: give at least one set of variables."
+            )
+        parts = [self.partition(part) for part in variables]
+        return scale * information.multivariate_information(
+            self.weights, parts, self.partition(given)
+        )
+
+    def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
+        r"""Return the mean impurity of Y given some variables.
+
+        .. math:: i(Y|B) = \sum_b P(b)\, i(Y|b)
+
+        Parameters
+        ----------
+        given : variable or list of variables
+            The set B; by default empty.
+        criterion : {"entropy", "gini", "variance"}
+            The entropy in bits, Gini's index or the variance (of a numeric Y).
+        """
+        numbers = self._class_numbers(criterion, "impurity")
+        return information.impurity(
+            criterion, self.weights, self.target, numbers, self.partition(given)
+        )
+
+    def impurity_decrease(
+        self, m: Variables, given: Variables = (), *, criterion: Criterion = "entropy"
+    ) -> float:
+        r"""Return the mean decrease of the impurity of Y by some variables, at least 0.
+
+        .. math:: G(Y;A|B) = \sum_b P(b)\Big(i(Y|b) - \sum_a P(a|b)\, i(Y|a,b)\Big)
+
+        With the entropy it is the mutual information :math:`I(A;Y|B)` in bits (thesis, eq. 6.13).
+
+        Parameters
+        ----------
+        m : variable or list of variables
+            The set A.
+        given : variable or list of variables
+            The set B; by default empty.
+        criterion : {"entropy", "gini", "variance"}
+            The entropy in bits, Gini's index or the variance (of a numeric Y).
+        """
+        numbers = self._class_numbers(criterion, "impurity_decrease")
+        coarse = self.partition(given)
+        fine = self._refined(coarse, m)
+        return information.impurity_decrease(
+            criterion, self.weights, self.target, numbers, coarse, fine
+        )
+
+    def _refined(self, partition: Partition, variables: Variables) -> Partition:
+        for variable in self._resolved(variables):
+            partition = partition.refined(*self._column(variable))
+        return partition
+
+    def _class_numbers(self, criterion: str, method: str) -> FloatArray:
+        if criterion not in CRITERIA:
+            raise ValueError(
+                f"FiniteDistribution.{method}: criterion must be one of "
+                f"{', '.join(map(repr, CRITERIA))}, got {criterion!r}."
+            )
+        return self.class_numbers if criterion == "variance" else np.zeros(self.n_classes)
+
+    # --- other distributions ---------------------------------------------------------------
+
+    def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
+        """Return the distribution of some features and Y, in the order given.
+
+        Parameters
+        ----------
+        features : feature or list of features
+            Names or indices.
+        keep_context : bool, default=True
+            Whether the context, if there is one, is kept too.
+        """
+        chosen = self.indices(features)
+        return self._kept(np.ones(self.n_rows, dtype=bool), chosen, keep_context)
+
+    def conditioned(self, values: Mapping[Variable, Any]) -> Self:
+        """Return the distribution given the values of some features or of the context.
+
+        These variables are left out of it: they are constant there.
+
+        Parameters
+        ----------
+        values : mapping of variables to values
+            Such as ``{"X1": 0}`` or ``{CONTEXT: "female"}``.
+
+        Raises
+        ------
+        ValueError
+            If a variable has no such value, or no row has them all.
+        """
+        alive = np.ones(self.n_rows, dtype=bool)
+        fixed = set()
+        for variable, value in values.items():
+            place = self._resolve(variable)
+            if place is TARGET:
+                raise ValueError(
+                    "FiniteDistribution.conditioned: values must be of features or of the context, "
+                    f"got the target {self.target_name!r}."
+                )
+            alive &= self._column(place)[0] == self._code(place, value)
+            fixed.add(place)
+        if not alive.any():
+            raise ValueError(
+                f"FiniteDistribution.conditioned: no row has {dict(values)!r}; its probability is "
+                "0, so there is no such distribution."
+            )
+        rest = tuple(j for j in range(self.n_features) if j not in fixed)
+        return self._kept(alive, rest, CONTEXT not in fixed)
+
+    def _code(self, variable: int | Role, value: Any) -> int:
+        known = self._values(variable).tolist()
+        missing = is_missing(value)
+        for code, label in enumerate(known):
+            if label == value or (missing and is_missing(label)):
+                return code
+        raise ValueError(
+            f"FiniteDistribution: {self._name(variable)} has no value {value!r}; it has "
+            f"{_some(known)}."
+        )
+
+    def _kept(self, alive: NDArray[np.bool_], features: Sequence[int], context: bool) -> Self:
+        with_context = context and self.context is not None
+        return self.from_codes(
+            codes=[self.codes[alive, j] for j in features],
+            target=self.target[alive],
+            weights=self.weights[alive],
+            names=tuple(self.names[j] for j in features),
+            labels=[self.labels[j] for j in features],
+            classes=self.classes,
+            target_name=self.target_name,
+            context=cast("Codes", self.context)[alive] if with_context else None,
+            context_values=self.context_values if with_context else None,
+            context_name=self.context_name,
+            metadata=self.metadata,
+        )
+
+    # --- numbers and rows out of it --------------------------------------------------------
+
+    def probabilities(self, variables: Variables) -> FloatArray:
+        """Return the joint probabilities of some variables, with one axis a variable.
+
+        The axes are in the order given; along each lie the values in the order of their codes.
+
+        Raises
+        ------
+        ValueError
+            If the array would have more than 67 million entries.
+        """
+        places = self._resolved(variables)
+        columns = [self._column(place) for place in places]
+        shape = tuple(size for _, size in columns)
+        if prod(shape) > _MOST_CELLS:
+            raise ValueError(
+                f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
+                "ask for fewer variables; `partition` groups the rows that there are."
+            )
+        cell = np.zeros(self.n_rows, dtype=np.int64)
+        for codes, size in columns:
+            cell = cell * size + codes
+        mass = np.bincount(cell, weights=self.weights, minlength=prod(shape))
+        return np.asarray(mass, dtype=np.float64).reshape(shape)
+
+    def values(self, variable: Variable) -> NDArray[Any]:
+        """Return what the codes of a variable stand for."""
+        return self._values(self._resolve(variable))
+
+    def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
+        """Draw rows independently.
+
+        Parameters
+        ----------
+        n : int
+            How many, at least 0.
+        seed : int or numpy.random.Generator
+            The same seed gives the same rows.
+
+        Returns
+        -------
+        Sample
+            Named tuple of X of shape (n, p), y and context (or None): values, not codes.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+        """
+        if n < 0:
+            raise ValueError(f"FiniteDistribution.sample: n must be at least 0, got {n}.")
+        rows = draw(self.weights, n, np.random.default_rng(seed))
+        context = None
+        if self.context is not None and self.context_values is not None:
+            context = self.context_values[self.context[rows]]
+        features = table_of(self.labels, self.codes[rows])
+        return Sample(features, self.classes[self.target[rows]], context)
+
+    def equals(self, other: object, *, atol: float = 0.0) -> bool:
+        """Tell whether two distributions have the same variables, values and probabilities.
+
+        Metadata is not compared.
+
+        Parameters
+        ----------
+        other : object
+            Anything; what is no `FiniteDistribution` is not equal.
+        atol : float, default=0.0
+            How far probabilities may be apart; 0 asks for equal bits.
+        """
+        if not isinstance(other, FiniteDistribution):
+            return False
+        if (self.names, self.target_name) != (other.names, other.target_name):
+            return False
+        if (self.context is None) != (other.context is None):
+            return False
+        if self.context is not None and self.context_name != other.context_name:
+            return False
+        variables: list[int | Role] = [*range(self.n_features), *self._roles()]
+        return (
+            all(_same_values(self._values(v), other._values(v)) for v in variables)
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.target, other.target)
+            and (self.context is None or np.array_equal(self.context, cast("Codes", other.context)))
+            and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
+        )
+
+    def _roles(self) -> tuple[Role, ...]:
+        return (TARGET,) if self.context is None else (CONTEXT, TARGET)
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the distribution to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+
+        Raises
+        ------
+        TypeError
+            If a value is an object other than a string, a number or a truth value.
+        """
+        write_distribution(path, self)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a distribution that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        return cls(**read_distribution(path))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        variables = (self.names, self.labels, self.classes, self.target_name)
+        context = (self.context, self.context_values, self.context_name)
+        rows = (self.codes, self.target, self.weights)
+        return type(self), (*rows, *variables, *context, dict(self.metadata))
+
+    def __repr__(self) -> str:
+        counts = [
+            _counted(self.n_rows, "row"),
+            _counted(self.n_features, "feature"),
+            f"{_counted(self.n_classes, 'value')} of {self.target_name}",
+        ]
+        if self.context is not None:
+            counts.append(f"{_counted(self.n_contexts, 'value')} of the context")
+        lines = [f"FiniteDistribution: {', '.join(counts)}"]
+        shown = list(range(min(self.n_features, _SHOWN_FEATURES)))
+        places: list[int | Role] = [*shown, *self._roles()]
+        rows = slice(0, _SHOWN_ROWS)
+        columns = [
+            [str(value) for value in self._values(v)[self._column(v)[0][rows]].tolist()]
+            for v in places
+        ]
+        probability = [f"{weight:.6g}" for weight in self.weights[rows]]
+        header = [*map(self._name, places), "probability"]
+        lines += aligned(header, [*columns, probability], right=[True] * len(header))
+        if self.n_rows > _SHOWN_ROWS:
+            lines.append(f"... and {_counted(self.n_rows - _SHOWN_ROWS, 'more row')}")
+        if self.n_features > len(shown):
+            lines.append(f"... and {_counted(self.n_features - len(shown), 'more feature')}")
+        return "\n".join(lines)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _some(values: list[Any], shown: int = 8) -> str:
+    more = f", ... ({len(values)} in all)" if len(values) > shown else ""
+    return ", ".join(map(repr, values[:shown])) + more
+
+
+def _scale(unit: str, method: str) -> float:
+    if unit not in UNITS:
+        raise ValueError(
+            f"FiniteDistribution.{method}: unit must be 'bits' or 'nats', got {unit!r}."
+        )
+    return UNITS[unit]
+
+
+def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:
+    array = np.array(given, dtype=dtype, order="C")
+    array.setflags(write=False)
+    return array
+
+
+def _stacked(columns: Sequence[Codes], n_rows: int) -> Codes:
+    table = np.empty((n_rows, len(columns)), dtype=np.uint32)
+    for j, column in enumerate(columns):
+        table[:, j] = column
+    return table
+
+
+def _same_values(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    mine, theirs = one.tolist(), other.tolist()
+    return len(mine) == len(theirs) and all(
+        a == b or (is_missing(a) and is_missing(b)) for a, b in zip(mine, theirs, strict=True)
+    )
+
+
+def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"FiniteDistribution: metadata must be what JSON can hold: {error}."
+        ) from None
+    return copy

@@ -72,7 +72,7 @@ def multivariate_information(
 
         I(A_1;\ldots;A_n|B) = -\sum_{T \subseteq \{1..n\}, T \ne \emptyset} (-1)^{|T|} H(A_T|B)
 
-    so that I(A;C;D|B) = I(A;C|B) - I(A;C|B,D) (McGill 1954; thesis, section 2.3).
+    so that I(A;C;D|B) = I(A;C|B) - I(A;C|B,D) (McGill 1954; thesis, eq. 2.29).
     """
     total = 0.0
     for size in range(1, len(variables) + 1):
@@ -154,9 +154,7 @@ def _concentration(weights: FloatArray, joint: Partition, given: Partition) -> f
     return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
 
 
-def _centred(
-    weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray
-) -> FloatArray:
+def _centred(weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray) -> FloatArray:
     """Return the target's number of each row, less their mean: large offsets cost no digits."""
     numbers = (classes - classes[0])[target]
     centred: FloatArray = numbers - np.sum(weights * numbers)

@@ -74,7 +74,8 @@ class Partition:
 
     def masses(self, weights: FloatArray) -> FloatArray:
         """Return the total weight of each cell, shape (n_cells,)."""
-        return np.bincount(self.cell, weights=weights, minlength=self.n_cells)
+        mass = np.bincount(self.cell, weights=weights, minlength=self.n_cells)
+        return np.asarray(mass, dtype=np.float64)
 
     def first_rows(self) -> IndexArray:
         """Return the first row of each cell, shape (n_cells,)."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.theory.partition import FloatArray
 
 Codes = NDArray[np.uint32]
+
+_EXACT = 2.0**53  # float64 holds every whole number up to here
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class CodedColumns:
     n_rows : int
     metadata : mapping
         What the table says about itself.
+    kinds : tuple of str or None
+        What the table says about its columns: "numeric", "ordinal" or "nominal".
     """
 
     names: tuple[str, ...] | None
@@ -34,6 +40,7 @@ class CodedColumns:
     labels: list[NDArray[Any]]
     n_rows: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    kinds: tuple[str, ...] | None = None
 
 
 def read_columns(X: Any, function: str) -> CodedColumns:
@@ -143,7 +150,8 @@ def objects(values: Iterable[Any]) -> NDArray[Any]:
     """Return a one-dimensional array of objects, whatever the values are."""
     given = list(values)
     array = np.empty(len(given), dtype=object)
-    array[:] = given
+    for place, value in enumerate(given):  # all at once would take tuples for rows
+        array[place] = value
     return array
 
 
@@ -152,16 +160,30 @@ def _of_encoded(X: Any) -> CodedColumns:
     for j in range(len(X.names)):
         column = np.asarray(X.codes(j)).astype(np.uint32)
         known = np.asarray(X.values(j))
+        missing = np.any(column == len(known))
+        column, own = without_gaps(column, _with_missing(known) if missing else known)
         codes.append(column)
-        labels.append(_with_missing(known) if np.any(column == len(known)) else known.copy())
+        labels.append(own)
     names = tuple(X.names) if getattr(X, "named", True) else None
-    return CodedColumns(names, codes, labels, int(X.n_rows), dict(getattr(X, "metadata", {})))
+    metadata, kinds = getattr(X, "metadata", {}), getattr(X, "kinds", None)
+    return CodedColumns(names, codes, labels, int(X.n_rows), dict(metadata), kinds)
+
+
+def without_gaps(column: Codes, labels: NDArray[Any]) -> tuple[Codes, NDArray[Any]]:
+    """Leave out the labels that no row has."""
+    used = np.zeros(len(labels), dtype=bool)
+    used[column] = True
+    if used.all():
+        return column, labels
+    number = (np.cumsum(used) - 1).astype(np.uint32)
+    return number[column], labels[used]
 
 
 def _with_missing(labels: NDArray[Any]) -> NDArray[Any]:
     """Append the missing value that suits the type of the labels."""
-    if labels.dtype.kind == "f":
-        return np.append(labels, np.nan)
+    exact = labels.dtype.kind in "iu" and bool(np.all(np.abs(labels) <= _EXACT))
+    if exact or labels.dtype.kind == "f":
+        return np.append(labels.astype(np.float64), np.nan)
     if labels.dtype.kind in "mM":
         return np.append(labels, np.array(["NaT"], dtype=labels.dtype))
     return objects([*labels.tolist(), None])
@@ -231,15 +253,15 @@ def _of_objects(values: NDArray[Any], what: str, function: str) -> tuple[Codes, 
         ) from None
     has_missing = None in distinct
     distinct.discard(None)
-    ordered = _in_order(distinct)
+    ordered = in_order(distinct)
     code = {value: number for number, value in enumerate(ordered)}
     code[None] = len(ordered)
     codes = np.fromiter((code[value] for value in given), dtype=np.uint32, count=len(given))
-    labels = _typed(ordered)
+    labels = labels_of(ordered)
     return codes, _with_missing(labels) if has_missing else labels
 
 
-def _in_order(distinct: Iterable[Any]) -> list[Any]:
+def in_order(distinct: Iterable[Any]) -> list[Any]:
     """Sort values; those of several types by the name of the type first."""
     values = list(distinct)
     try:
@@ -252,8 +274,8 @@ def _in_order(distinct: Iterable[Any]) -> list[Any]:
         return sorted(values, key=lambda value: (type(value).__name__, repr(value)))
 
 
-def _typed(values: list[Any]) -> NDArray[Any]:
-    """Return labels in an array of their own type where numbers or truth values are all of them."""
+def labels_of(values: list[Any]) -> NDArray[Any]:
+    """Return values in an array of their own type where all are numbers or truth values."""
     if values and all(isinstance(value, (bool, np.bool_)) for value in values):
         return np.array(values, dtype=bool)
     numbers = (int, float, np.integer, np.floating)
@@ -267,3 +289,72 @@ def _typed(values: list[Any]) -> NDArray[Any]:
         except OverflowError:
             return objects(values)
     return objects(values)
+
+
+# --- what goes with a table --------------------------------------------------------------------
+
+
+def observed(given: Any, what: str, n_rows: int, function: str) -> tuple[NDArray[Any], Codes]:
+    """Return the values and codes of a target or context, which is never missing."""
+    values = one_dimensional(given, what, function)
+    if len(values) != n_rows:
+        raise ValueError(
+            f"{function}: {what} must have one value a row of X, got {len(values)} values for "
+            f"{n_rows} rows."
+        )
+    codes, labels = factorised(values, what, function)
+    if is_missing(labels[-1]):
+        row = int(np.argmax(codes == len(labels) - 1))
+        raise ValueError(
+            f"{function}: {what} is missing at row {row}; only features may be missing. Hint: "
+            "leave such rows out, or give them a value of their own."
+        )
+    return labels, codes
+
+
+def own_name(given: Any, otherwise: Sequence[str], taken: Sequence[str]) -> str:
+    """Return the name of a series, or the first other one that is free."""
+    own = getattr(given, "name", None)
+    candidates = [own, *otherwise] if isinstance(own, str) and own else list(otherwise)
+    free = [name for name in candidates if name not in taken]
+    if free:
+        return free[0]
+    name = otherwise[0]
+    while name in taken:
+        name += "'"
+    return name
+
+
+def chosen_names(
+    names: Iterable[str] | None, own: tuple[str, ...] | None, p: int, function: str
+) -> tuple[str, ...]:
+    """Return the names given, or the table's own, or ``x0``, ``x1``, ..."""
+    if names is None:
+        return tuple(f"x{j}" for j in range(p)) if own is None else own
+    if isinstance(names, str):
+        raise TypeError(f"{function}: names must be a list of strings, got {names!r} alone.")
+    chosen = tuple(names)
+    if len(chosen) != p:
+        raise ValueError(
+            f"{function}: names must have one entry a column, got {len(chosen)} for {p} columns."
+        )
+    return chosen
+
+
+def checked_weights(weights: ArrayLike | None, n_rows: int, function: str) -> FloatArray:
+    """Return weights of at most 1, all equal by default."""
+    if weights is None:
+        return np.ones(n_rows)
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"{function}: weights must have one entry a row, got shape {given.shape} for {n_rows} "
+            "rows."
+        )
+    if not np.all(np.isfinite(given)) or np.any(given < 0):
+        raise ValueError(f"{function}: weights must be finite and at least 0.")
+    largest = given.max()
+    if not largest > 0:
+        raise ValueError(f"{function}: weights must not all be 0.")
+    scaled: FloatArray = given / largest
+    return scaled

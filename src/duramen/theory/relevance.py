@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal
 
 import numpy as np
 
 from duramen.results.frames import native_frame
+from duramen.theory.arguments import real, whole
 from duramen.theory.distribution import TOLERANCE, FiniteDistribution
+from duramen.theory.information import conditional_entropy
+from duramen.theory.partition import FloatArray, Partition
+from duramen.theory.subset_entropies import conditional_entropies
 from duramen.theory.subsets import (
     LIMIT,
     BoolArray,
-    FloatArray,
     Layer,
-    cells,
-    conditional_entropies,
-    conditional_entropy,
     count_subsets,
-    dense,
     gains,
     layers,
     minimal,
@@ -90,7 +88,7 @@ def relevance(
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         As `feature_relevance`, which gives the same as plain objects.
 
     See Also
@@ -140,11 +138,9 @@ def feature_relevance(
 
     Raises
     ------
-    TypeError
-        If `level` is no number or `max_degree` no integer.
     ValueError
-        If `level` or `max_degree` is negative, or more than 2**20 subsets would have to be
-        looked at.
+        If `level` is no number of at least 0, `max_degree` no integer of at least 0, or more than
+        2**20 subsets would have to be looked at.
 
     Notes
     -----
@@ -156,7 +152,7 @@ def feature_relevance(
     Kohavi and John 1997; thesis, definitions 2.3 to 2.9 and 5.1.
     """
     p = dist.n_features
-    threshold = _checked_level(level) + TOLERANCE
+    threshold = real("feature_relevance", "level", level, 0.0) + TOLERANCE
     searched = _searched("feature_relevance", p, max_degree)
     lattice = layers(p, min(searched + 1, p))
     entropies = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
@@ -192,7 +188,7 @@ def all_relevant(dist: FiniteDistribution, *, level: float = 0.0) -> tuple[str, 
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         As `feature_relevance`.
 
     References
@@ -236,23 +232,22 @@ def strong_informations(dist: FiniteDistribution) -> FloatArray:
     ndarray of float64, shape (p,)
         The informations, in the order of the columns.
     """
-    # Cells of the columns after m, for every m; those before m grow along the way.
-    columns = dist.codes.T.astype(np.int64)
-    values = [int(column.max()) + 1 for column in columns]
-    start = (np.zeros(dist.n_rows, dtype=np.int64), 1)
-    after = [start]
-    for column, k in zip(columns[:0:-1], values[:0:-1], strict=True):
-        ids, n = after[-1]
-        after.append(dense(ids * k + column, n * k))
-    everything = conditional_entropy(*cells(dist.codes), dist.target, dist.weights)
+    columns = list(zip(dist.codes.T, dist.cardinalities.tolist(), strict=True))
+    after = [Partition.whole(dist.n_rows)]  # by the columns behind m, for every m
+    for column in columns[:0:-1]:
+        after.append(after[-1].refined(*column))
+
+    def left(others: Partition) -> float:
+        joint = others.refined(dist.target, dist.n_classes)
+        return conditional_entropy(dist.weights, joint, others)
+
+    least = left(dist.partition(range(dist.n_features)))
     found = np.empty(dist.n_features)
-    before, n_before = start
-    for m, (column, k) in enumerate(zip(columns, values, strict=True)):
-        ids, n = after.pop()
-        others = dense(before * n + ids, n_before * n)
-        without = conditional_entropy(*others, dist.target, dist.weights)
-        found[m] = max(0.0, without - everything)
-        before, n_before = dense(before * k + column, n_before * k)
+    before = after[0]
+    for m, column in enumerate(columns):
+        behind = after.pop()
+        found[m] = max(0.0, left(before.refined(behind.cell, behind.n_cells)) - least)
+        before = before.refined(*column)
     return found
 
 
@@ -280,9 +275,7 @@ def conditionings_of(
     return [tuple(tuple(names[j] for j in b) for b in sets) for sets in by_size]
 
 
-def _largest(
-    p: int, lattice: Sequence[Layer], informations: Sequence[FloatArray]
-) -> FloatArray:
+def _largest(p: int, lattice: Sequence[Layer], informations: Sequence[FloatArray]) -> FloatArray:
     largest = np.zeros(p)
     for layer, information in zip(lattice, informations, strict=True):
         np.maximum.at(largest, layer.members, information)
@@ -297,34 +290,10 @@ def _kind(strong: bool, found: bool, complete: bool) -> Kind:
     return "irrelevant" if complete else "unknown"
 
 
-def _checked_level(level: float) -> float:
-    try:
-        value = float(level)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"feature_relevance: level must be a number of bits, got {level!r}."
-        ) from None
-    if not 0 <= value < np.inf:
-        raise ValueError(
-            f"feature_relevance: level must be at least 0 and finite, in bits, got {level!r}."
-        )
-    return value
-
-
-def _searched(function: str, p: int, max_degree: SupportsIndex | None) -> int:
+def _searched(function: str, p: int, max_degree: int | None) -> int:
     """Return the size of the largest conditioning to search, at most p - 1."""
-    if max_degree is None:
-        searched = max(p - 1, 0)
-    else:
-        try:
-            searched = operator.index(max_degree)
-        except TypeError:
-            raise TypeError(
-                f"{function}: max_degree must be an integer or None, got {max_degree!r}."
-            ) from None
-        if searched < 0:
-            raise ValueError(f"{function}: max_degree must be at least 0, got {searched}.")
-        searched = min(searched, max(p - 1, 0))
+    largest = p - 1 if max_degree is None else whole(function, "max_degree", max_degree, 0)
+    searched = min(largest, p - 1)
     n = count_subsets(p, searched + 1)
     if n > LIMIT:
         raise ValueError(

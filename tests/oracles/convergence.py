@@ -1,0 +1,122 @@
+"""Random subspaces the slow way: every subset drawn, every tree grown, in whole numbers.
+
+Features 0 .. r-1 are relevant, r .. p-1 are not. ``needs[m]`` lists the minimal conditionings of
+feature m, as sets. A law is a dictionary of outcomes and fractions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+from functools import cache
+
+CHAIN, CLIQUE, MARGINAL = "chain", "clique", "marginal"
+
+
+def conditionings(scenario: str, r: int) -> tuple:
+    if scenario == CHAIN:
+        return tuple((frozenset(range(m)),) for m in range(r))
+    if scenario == CLIQUE:
+        return tuple((frozenset(set(range(r)) - {m}),) for m in range(r))
+    return ((frozenset(),),) * r
+
+
+@cache
+def tree_law(needs: tuple, held: frozenset, K: int) -> dict:
+    """What a tree on these features finds, its levels drawn one after another."""
+    law: dict = defaultdict(Fraction)
+
+    def grow(unused: frozenset, tested: frozenset, found: frozenset, chance: Fraction) -> None:
+        if not unused:
+            law[found] += chance
+            return
+        candidates = list(itertools.combinations(sorted(unused), min(K, len(unused))))
+        for drawn in candidates:
+            active = [
+                m for m in drawn if m < len(needs) and any(given <= tested for given in needs[m])
+            ]
+            for m in active or drawn:
+                part = chance / len(candidates) / len(active or drawn)
+                more = found | {m} if active else found
+                grow(unused - {m}, tested | {m}, more, part)
+
+    grow(held, frozenset(), frozenset(), Fraction(1))
+    return dict(law)
+
+
+@cache
+def step_law(p: int, q: int, places: int, needs: tuple, K: int, found: frozenset) -> dict:
+    """What has been found after one more tree."""
+    law: dict = defaultdict(Fraction)
+    kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
+    for kept in kept_sets:
+        others = sorted(set(range(p)) - set(kept))
+        fillings = list(itertools.combinations(others, q - len(kept)))
+        for filling in fillings:
+            held = _renamed(frozenset(kept) | frozenset(filling), len(needs))
+            for new, chance in tree_law(needs, held, K).items():
+                law[found | new] += chance / len(kept_sets) / len(fillings)
+    return dict(law)
+
+
+def _renamed(held: frozenset, r: int) -> frozenset:
+    """The irrelevant features are alike: number them from r on."""
+    relevant = {m for m in held if m < r}
+    return frozenset(relevant | set(range(r, r + len(held) - len(relevant))))
+
+
+def law_after(p: int, q: int, places: int, needs: tuple, K: int, trees: int) -> dict:
+    law = {frozenset(): Fraction(1)}
+    for _ in range(trees):
+        following: dict = defaultdict(Fraction)
+        for found, chance in law.items():
+            for then, part in step_law(p, q, places, needs, K, found).items():
+                following[then] += chance * part
+        law = dict(following)
+    return law
+
+
+def number_law(law: dict, r: int) -> list[Fraction]:
+    """The law of the number found."""
+    return [
+        sum((c for found, c in law.items() if len(found) == k), Fraction(0)) for k in range(r + 1)
+    ]
+
+
+def expected_trees(p: int, q: int, places: int, needs: tuple, K: int) -> Fraction | None:
+    """Expected number of trees until all are found; None if they may never be."""
+
+    @cache
+    def remaining(found: frozenset) -> Fraction | None:
+        if len(found) == len(needs):
+            return Fraction(0)
+        law = step_law(p, q, places, needs, K, found)
+        stay = law.get(found, Fraction(0))
+        if stay == 1:
+            return None
+        total = Fraction(1)
+        for then, chance in law.items():
+            if then != found:
+                more = remaining(then)
+                if more is None:
+                    return None
+                total += chance * more
+        return total / (1 - stay)
+
+    return remaining(frozenset())
+
+
+def cover_law(p: int, K: int, draws: int) -> list[Fraction]:
+    """The law of the number of features seen, drawing after drawing, by sets of features."""
+    law = {frozenset(): Fraction(1)}
+    subsets = [frozenset(drawn) for drawn in itertools.combinations(range(p), K)]
+    for _ in range(draws):
+        following: dict = defaultdict(Fraction)
+        for seen, chance in law.items():
+            for drawn in subsets:
+                following[seen | drawn] += chance / len(subsets)
+        law = dict(following)
+    return [
+        sum((c for seen, c in law.items() if len(seen) == k), Fraction(0)) for k in range(p + 1)
+    ]

@@ -1,0 +1,220 @@
+"""Expected importances by growing every tree there is: every draw, every offer, every tie.
+
+Rows are triples (x, y, w) of a tuple of values, a class and a weight that is a Fraction; a split
+is a feature and a list of groups of its values. Probabilities, Gini's index and the variance are
+exact fractions; entropies are floats.
+"""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import chain, combinations, product
+from math import log2
+
+TIE = 1e-10
+
+
+def mass(rows):
+    return sum((w for _, _, w in rows), Fraction(0))
+
+
+def impurity(rows, criterion):
+    total = mass(rows)
+    by_class = defaultdict(Fraction)
+    for _, y, w in rows:
+        by_class[y] += w / total
+    if criterion == "entropy":
+        return -sum(float(q) * log2(q) for q in by_class.values())
+    if criterion == "gini":
+        return 1 - sum(q * q for q in by_class.values())
+    mean = sum(q * Fraction(y) for y, q in by_class.items())
+    return sum(q * (Fraction(y) - mean) ** 2 for y, q in by_class.items())
+
+
+def children(rows, split):
+    feature, groups = split
+    return [[row for row in rows if row[0][feature] in group] for group in groups]
+
+
+def decrease(rows, split, criterion):
+    whole = mass(rows)
+    left = sum(mass(child) / whole * impurity(child, criterion) for child in children(rows, split))
+    return impurity(rows, criterion) - left
+
+
+def candidate_splits(rows, feature, family):
+    """All splits of a feature at a node; none where it is constant."""
+    values = sorted({x[feature] for x, _, _ in rows})
+    if len(values) < 2:
+        return []
+    if family == "multiway":
+        return [(feature, [{value} for value in values])]
+    if family == "ordered":
+        pairs = [({v for v in values if v <= c}, {v for v in values if v > c}) for c in values]
+    elif family == "one-vs-rest":
+        pairs = [({c}, set(values) - {c}) for c in values]
+    else:
+        pairs = [
+            (set(some), set(values) - set(some))
+            for size in range(len(values))
+            for some in combinations(values, size)
+        ]
+    distinct = []
+    for left, right in pairs:
+        if left and right and {frozenset(left), frozenset(right)} not in distinct:
+            distinct.append({frozenset(left), frozenset(right)})
+    return [(feature, sorted(pair, key=sorted)) for pair in distinct]
+
+
+def offers(rows, feature, family, cut, criterion):
+    """What a drawn feature may offer, all alike; a constant one offers no split, None."""
+    found = candidate_splits(rows, feature, family)
+    if not found:
+        return [None]
+    if cut == "best":
+        best = max(decrease(rows, split, criterion) for split in found)
+        found = [split for split in found if decrease(rows, split, criterion) >= best - TIE]
+    return found
+
+
+def winners(rows, features, k, family, cut, criterion):
+    """All outcomes of a node: pairs of a feature with its split (or None), and a probability."""
+    offered = {m: offers(rows, m, family, cut, criterion) for m in features}
+    outcomes = defaultdict(Fraction)
+    draws = list(combinations(features, min(k, len(features))))
+    for draw in draws:
+        hands = list(product(*(range(len(offered[m])) for m in draw)))
+        for hand in hands:
+            gains = []
+            for m, place in zip(draw, hand, strict=True):
+                split = offered[m][place]
+                gains.append(0 if split is None else decrease(rows, split, criterion))
+            best = [i for i, gain in enumerate(gains) if gain >= max(gains) - TIE]
+            for i in best:
+                share = Fraction(1, len(draws) * len(hands) * len(best))
+                outcomes[draw[i], hand[i]] += share
+    return [((m, offered[m][place]), share) for (m, place), share in outcomes.items()]
+
+
+def importances(rows, p, k, *, family, criterion="entropy", cut="random", max_depth=None):
+    """Expected importance of (feature, depth), as a dictionary."""
+    found = defaultdict(float)
+
+    def grow(node, unused, depth, chance):
+        if len({y for _, y, _ in node}) < 2 or depth == max_depth:
+            return
+        if family == "multiway":
+            features = unused
+        else:
+            features = [m for m in range(p) if len({x[m] for x, _, _ in node}) > 1]
+        if not features:
+            return
+        for (m, split), share in winners(node, features, k, family, cut, criterion):
+            left = [other for other in unused if other != m]
+            if split is None:
+                grow(node, left, depth + 1, chance * share)
+                continue
+            gain = decrease(node, split, criterion)
+            found[m, depth] += float(chance * share * mass(node)) * float(gain)
+            for child in children(node, split):
+                grow(child, left, depth + 1, chance * share)
+
+    grow(rows, list(range(p)), 0, Fraction(1))
+    return found
+
+
+def least_importance(rows, p, feature, k, family):
+    """Importance of a feature in the tree that gives it least, among all that can be grown."""
+    if len({y for _, y, _ in rows}) < 2:
+        return 0.0
+    if family == "multiway":
+        features = list(range(p))  # used ones are constant and only pass
+        if all(len({x[m] for x, _, _ in rows}) < 2 for m in features):
+            return 0.0
+    else:
+        features = [m for m in range(p) if len({x[m] for x, _, _ in rows}) > 1]
+        if not features:
+            return 0.0
+    least = []
+    for (m, split), _ in winners(rows, features, k, family, "random", "entropy"):
+        if split is not None:
+            own = float(mass(rows)) * decrease(rows, split, "entropy") if m == feature else 0.0
+            parts = children(rows, split)
+            least.append(own + sum(least_importance(c, p, feature, k, family) for c in parts))
+    return min(least, default=0.0)
+
+
+# --- independence and relevance ------------------------------------------------------------------
+
+
+def entropy_of(rows, columns):
+    """Entropy in bits of some columns, "y" being the target."""
+    table = defaultdict(Fraction)
+    for x, y, w in rows:
+        table[tuple(y if c == "y" else x[c] for c in columns)] += w
+    return -sum(float(q) * log2(q) for q in table.values())
+
+
+def information(rows, left, right, given=()):
+    """I(left; right | given) in bits."""
+    left, right, given = list(left), list(right), list(given)
+    return (
+        entropy_of(rows, left + given)
+        + entropy_of(rows, right + given)
+        - entropy_of(rows, left + right + given)
+        - entropy_of(rows, given)
+    )
+
+
+def subsets(items):
+    items = list(items)
+    return chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))
+
+
+def depends(rows, left, right, given=()):
+    return information(rows, left, right, given) > TIE
+
+
+def is_relevant(rows, p, feature):
+    others = [m for m in range(p) if m != feature]
+    return any(depends(rows, [feature], ["y"], given) for given in subsets(others))
+
+
+def is_strong(rows, p, feature):
+    return depends(rows, [feature], ["y"], [m for m in range(p) if m != feature])
+
+
+def has_composition(rows, p):
+    """Whether A _|_ B | C and A _|_ D | C give A _|_ (B, D) | C for all sets of variables."""
+    for place in product("ABCD-", repeat=p + 1):
+        sets = {name: [] for name in "ABCD-"}
+        for variable, name in zip([*range(p), "y"], place, strict=True):
+            sets[name].append(variable)
+        a, b, c, d = (sets[name] for name in "ABCD")
+        alone = [depends(rows, a, part, c) for part in (b, d)] if a and b and d else [True]
+        if not any(alone) and depends(rows, a, b + d, c):
+            return False
+    return True
+
+
+def has_composition_within(rows, p):
+    """Whether, in every cell of some features, all that is new about Y shows in a single one."""
+    for given in subsets(range(p)):
+        rest = [m for m in range(p) if m not in given]
+        for values in {tuple(x[m] for m in given) for x, _, _ in rows}:
+            cell = [row for row in rows if tuple(row[0][m] for m in given) == values]
+            whole = mass(cell)
+            cell = [(x, y, w / whole) for x, y, w in cell]
+            if depends(cell, rest, ["y"]) and not any(depends(cell, [m], ["y"]) for m in rest):
+                return False
+    return True
+
+
+def indicators(rows, feature, family):
+    """Rows with a feature replaced by one 0/1 column for each of its splits, which come last."""
+    splits = candidate_splits(rows, feature, family)
+    replaced = []
+    for x, y, w in rows:
+        kept = tuple(value for m, value in enumerate(x) if m != feature)
+        told = tuple(int(x[feature] in groups[0]) for _, groups in splits)
+        replaced.append((kept + told, y, w))
+    return replaced, len(splits)
