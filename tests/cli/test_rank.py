@@ -1,9 +1,7 @@
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -11,16 +9,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
+from tests.cli.commands import FILES, as_program, assert_refused, assert_stops, done, duramen
 
 from duramen import __version__, datasets
-from duramen.cli.app import app
-
-FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
-
-
-def duramen(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +37,7 @@ def file(table, tmp_path):
 
 
 def run_in(tmp_path, *words):
-    result = duramen("rank", *words, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    return result, json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
-
-
-def assert_refused(result, message, out):
-    """Exit code 2, one line without a traceback, and nothing left behind."""
-    assert result.exit_code == 2
-    (line,) = result.stderr.strip().splitlines()
-    assert line.startswith("duramen rank: ")
-    assert message in line
-    assert "Traceback" not in result.output
-    assert not out.exists()
-    assert [entry.name for entry in out.parent.iterdir() if entry.name.endswith(".part")] == []
+    return done(tmp_path / "out", "rank", *words)
 
 
 # --- what it writes and says ---------------------------------------------------------------------
@@ -240,9 +218,8 @@ def test_other_files_in_the_folder_stay(file, tmp_path):
     ],
 )
 def test_mistakes_of_the_user(words, message, file, tmp_path):
-    out = tmp_path / "out"
     words = [str(file) if word == "FILE" else word for word in words]
-    assert_refused(duramen("rank", *words, "--out", out), message, out)
+    assert_refused("rank", tmp_path / "out", words, message)
 
 
 @pytest.mark.parametrize(
@@ -260,9 +237,9 @@ def test_mistakes_of_the_user(words, message, file, tmp_path):
     ],
 )
 def test_mistakes_in_the_file(content, message, tmp_path):
-    path, out = tmp_path / "bad.csv", tmp_path / "out"
+    path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    assert_refused(duramen("rank", path, "--target", "y", "--out", out), message, out)
+    assert_refused("rank", tmp_path / "out", [path, "--target", "y"], message)
 
 
 def test_places_that_cannot_hold_results(file, tmp_path):
@@ -326,45 +303,18 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
-    words = ["rank", "--demo", "--trees", "200000", "--max-features", "all", "--out", "out"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "duramen.cli", *words],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        deadline = time.monotonic() + 30
-        while not list(tmp_path.glob(".out.*.part")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(2.5)  # past reading and encoding
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        _, complaint = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
-    assert time.monotonic() - start < 1
-    assert process.returncode == 130
-    assert complaint == "duramen rank: interrupted, nothing was written\n"
-    assert list(tmp_path.iterdir()) == []
+    words = ["rank", "--demo", "--trees", "200000", "--max-features", "all"]
+    assert_stops(tmp_path, words, after=2.5)  # past reading and encoding
 
 
 # --- as a program --------------------------------------------------------------------------------
 
 
 def test_demo_as_a_program(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "duramen.cli", "rank", "--demo", "--trees", "300"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert "leukemia.parquet: 72 rows x 7,129 features" in done.stdout
+    ended = as_program(tmp_path, "rank", "--demo", "--trees", 300)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
     assert sorted(path.name for path in (tmp_path / "duramen-rank").iterdir()) == FILES
     page = (tmp_path / "duramen-rank" / "report.html").read_text(encoding="utf-8")
     assert "Golub" in page
@@ -375,12 +325,16 @@ def test_help_is_light_and_version_is_right():
         "import sys; sys.argv = ['duramen', '--help']\n"
         "from duramen.cli import main\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
-        "heavy = {'matplotlib', 'sklearn', 'pyarrow', 'scipy', 'jinja2'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'matplotlib', 'sklearn', 'pyarrow', 'scipy', 'jinja2'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "rank" in done.stdout
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    for command in ("rank", "exact", "plan"):
+        assert command in ended.stdout
     assert duramen("--version").stdout == f"duramen {__version__}\n"
 
 

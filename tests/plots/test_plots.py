@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from duramen.importances import Importances
-from duramen.plots import by_degree, oob_error, ranking
+from duramen.plots import by_degree, found, oob_error, ranking
 from duramen.plots.degrees import folded
 
 
@@ -71,6 +71,16 @@ def test_heat_map_folds_high_degrees():
     assert titles[-2:] == ["7", "8+"]
 
 
+def test_heat_map_has_as_many_columns_as_asked_for():
+    result = example(p=2, degrees=14)
+    (mesh,) = by_degree(result, columns=14).collections
+    np.testing.assert_allclose(np.asarray(mesh.get_array()).reshape(2, 14), result.by_degree)
+    ax = by_degree(result, columns=3)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2+"]
+    with pytest.raises(ValueError, match="columns must be at least 2, got 1"):
+        by_degree(result, columns=1)
+
+
 def test_heat_map_of_nothing_and_of_negative_parts_draws():
     assert "f1" in drawn(by_degree(example(values=np.zeros(30), by_degree=np.zeros((30, 2))), k=2))
     assert "f1" in drawn(by_degree(example(by_degree=-np.ones((30, 2))), k=2))
@@ -90,6 +100,33 @@ def test_oob_error_of_zero_draws():
     assert "<svg" in drawn(oob_error([0.0, 0.0, 0.0]))
 
 
+def test_found_draws_a_line_a_setting_and_one_stands_out():
+    curves = {"alpha = 0": np.linspace(0, 2, 50), "alpha = 1": np.linspace(0, 3, 50)}
+    ax = found(curves, best="alpha = 1")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(curves)
+    for line, curve in zip(ax.lines, curves.values(), strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(50))
+        np.testing.assert_array_equal(line.get_ydata(), curve)
+    plain, best = ax.lines
+    assert best.get_linewidth() > plain.get_linewidth()
+    assert best.get_color() != plain.get_color()
+    assert ax.get_ylim()[1] > 3
+    assert found(curves).lines[0].get_linewidth() == best.get_linewidth()
+
+
+def test_found_thins_long_curves_and_keeps_their_ends():
+    curve = np.sqrt(np.arange(100_001.0))
+    (line,) = found({"a": curve}).lines
+    trees = line.get_xdata()
+    assert (trees[0], trees[-1], len(trees)) == (0, 100_000, 400)
+    np.testing.assert_array_equal(line.get_ydata(), curve[trees])
+
+
+def test_found_draws_what_is_short_or_nothing():
+    for curve in ([0.0], [0.0, 0.0]):
+        assert "<svg" in drawn(found({"$a$": curve}))
+
+
 @pytest.mark.parametrize("plot", [ranking, by_degree])
 def test_draws_on_given_axes(plot):
     ax = Figure().add_subplot()
@@ -99,6 +136,7 @@ def test_draws_on_given_axes(plot):
 def test_oob_error_draws_on_given_axes():
     ax = Figure().add_subplot()
     assert oob_error([0.5, 0.4], ax=ax) is ax
+    assert found({"a": [0, 1]}, ax=ax) is ax
 
 
 @pytest.mark.parametrize("plot", [ranking, by_degree])
@@ -129,6 +167,13 @@ def test_refuses_what_cannot_be_drawn():
     for errors in ([], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="one number a tree"):
             oob_error(errors)
+    with pytest.raises(ValueError, match="at least one curve"):
+        found({})
+    for curve in ([], [np.nan], [[0.1]]):
+        with pytest.raises(ValueError, match="'a' is not"):
+            found({"a": curve})
+    with pytest.raises(ValueError, match="best must be one of"):
+        found({"a": [0.0, 1.0]}, best="b")
 
 
 def test_leaves_global_state_alone():

@@ -1,3 +1,4 @@
+import html as escaping
 import re
 from html.parser import HTMLParser
 
@@ -5,7 +6,10 @@ import numpy as np
 import pytest
 
 from duramen.importances import Importances
-from duramen.reports import Run, render, summarise
+from duramen.reports import Run, render, summarise, summarise_exact, summarise_plan
+from duramen.reports.facts import plain
+from duramen.theory.planning import plan
+from duramen.theory.relevance import Relevance
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -91,13 +95,14 @@ def page(html):
     return Page(html)
 
 
+# --- a ranking -----------------------------------------------------------------------------------
+
+
 def test_names_are_escaped(html, page):
     assert not page.named("script")
     assert not page.named("img")
     assert "<script>" not in html
-    headers = re.findall(r'<th scope="row">(.*?)</th>', html, flags=re.DOTALL)
-    import html as escaping
-
+    headers = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', html, flags=re.DOTALL)
     assert [escaping.unescape(text) for text in headers] == list(HOSTILE)
     assert "{{ 7 * 7 }}" in page.words
 
@@ -110,7 +115,8 @@ def test_hostile_words_of_the_run_are_escaped():
     assert page.words.count(bad) >= 5
 
 
-def test_needs_nothing_else(html, page):
+def assert_needs_nothing_else(html):
+    page = Page(html)
     links = [
         value
         for _, attributes in page.tags
@@ -121,6 +127,13 @@ def test_needs_nothing_else(html, page):
     assert not re.findall(r"url\((?!#)", html)
     assert "@import" not in html
     assert not [name for name, _ in page.tags if name in ("link", "iframe", "object", "script")]
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:url\(|href=")#([^")]+)', html)) <= set(ids)
+
+
+def test_needs_nothing_else(html):
+    assert_needs_nothing_else(html)
 
 
 def test_figures_say_what_they_show_and_follow_the_page(html, page):
@@ -132,12 +145,6 @@ def test_figures_say_what_they_show_and_follow_the_page(html, page):
     assert all(attributes["role"] == "img" for attributes in page.named("svg"))
     assert "var(--accent)" in html
     assert "#0072b2" not in html.split("</style>")[1]
-
-
-def test_ids_are_unique_and_references_resolve(html):
-    ids = re.findall(r'\bid="([^"]+)"', html)
-    assert len(ids) == len(set(ids))
-    assert set(re.findall(r'(?:url\(|href=")#([^")]+)', html)) <= set(ids)
 
 
 def test_works_on_paper_on_a_phone_and_in_the_dark(html, page):
@@ -174,8 +181,9 @@ def test_table_is_cut_and_says_so():
     names = tuple(f"f{j}" for j in range(250))
     report = summarise(example(names), a_run(n_features=250), n_rows=40)
     page = Page(render(report))
-    assert len(report.rows) == 40
-    assert report.rows[0].rank == 1
+    table = report.section("Table")
+    assert len(table.rows) == 40
+    assert table.column("rank")[0] == "1"
     assert "The first 40 of 250 features" in page.words
     assert sum(tag == "tr" for tag, _ in page.tags) == 41
 
@@ -194,13 +202,13 @@ def test_values_of_zero_and_below_render():
     values = np.array([0.0, -0.1, -0.2])
     bare = example(("a", "b", "c"), values=values, by_degree=None, standard_error=None)
     report = summarise(bare, a_run())
-    assert [row.share for row in report.rows] == [0.0, 0.0, 0.0]
+    assert report.section("Table").column("share of the first") == (0.0, 0.0, 0.0)
     assert "-0.1" in Page(render(report)).words
 
 
 def test_many_classes_are_not_all_listed():
     run = a_run(classes={f"c{k}": k for k in range(40)})
-    given = {fact.name: fact.value for fact in summarise(example(), run).given}
+    given = summarise(example(), run).facts("On what")
     assert given["classes"].startswith("c39 (39), c38 (38)")
     assert given["classes"].endswith("and 28 more")
 
@@ -213,3 +221,147 @@ def test_record_is_json_without_nan():
     assert record["settings"]["max_depth"] is None
     with pytest.raises(ValueError, match="Out of range"):
         a_run(results={"oob_error": float("nan")}).to_json()
+
+
+def test_settings_are_written_plainly():
+    assert plain({"age": [1.23456789, 2.0], "cut": None}) == "age: 1.23457, 2, cut: none"
+    assert (plain(True), plain([]), plain({}), plain("x")) == ("yes", "none", "none", "x")
+
+
+# --- exact importances and relevance -------------------------------------------------------------
+
+
+def about_one(name, relevance="weak", conditionings=((),), degree=0):
+    return Relevance(
+        name=name,
+        relevance=relevance,
+        degree=degree,
+        conditionings=conditionings,
+        marginal=degree == 0,
+        strong_information=0.0,
+        largest_information=0.1,
+        searched_degree=6,
+    )
+
+
+def exact_run(**changes):
+    settings = {
+        "criterion": "entropy",
+        "max_features": 1,
+        "max_depth": None,
+        "splits": "multiway",
+        "cut": "random",
+        "level": 0.0,
+        "cuts": {HOSTILE[0]: [0.25, 1.5]},
+    }
+    given = {
+        "command": "duramen exact cells.csv --target type",
+        "seed": None,
+        "settings": {**settings, **changes.pop("settings", {})},
+        "results": {"information": 0.98, "impurity": 1.5},
+    }
+    return a_run(**{**given, **changes})
+
+
+def exact_report(run=None, **changes):
+    others = HOSTILE[1:]
+    relevance = [
+        about_one(HOSTILE[0], "strong", ((others[0],), (others[1], others[2])), 1),
+        *(about_one(name) for name in others[:-2]),
+        about_one(others[-2], "irrelevant", (), None),
+        about_one(others[-1], "unknown", (), None),
+    ]
+    given = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
+    bare = example(standard_error=None)
+    return summarise_exact(bare, run or exact_run(), **{**given, **changes})
+
+
+def test_exact_report_tells_importance_and_relevance():
+    report = exact_report()
+    table = report.section("Importance and relevance")
+    assert table.column("feature") == HOSTILE
+    assert table.column("relevance") == ("strong", *["weak"] * 4, "irrelevant", "unknown")
+    assert table.column("degree") == ("1", "0", "0", "0", "0", "", "")
+    given = table.column("relevant given")
+    assert given[0] == f"{HOSTILE[1]}; {HOSTILE[2]} + {HOSTILE[3]}"
+    assert given[1:] == ("nothing",) * 4 + ("", "")
+    headline = {fact.name: fact.value for fact in report.headline}
+    assert headline["strongly relevant"] == "1"
+    assert headline["weakly relevant"] == "4"
+    assert headline["bits, of 1.5000"] == "0.9800"
+    assert headline["Markov boundaries"] == "2"
+    assert "seed" not in report.facts("What was run")
+    assert report.section("Markov boundaries").lines[0] == f"{HOSTILE[0]}, {HOSTILE[1]}"
+
+
+def test_exact_page_is_safe_and_needs_nothing_else():
+    html = render(exact_report(left_out=[HOSTILE[0]], notes=[HOSTILE[1]]))
+    assert_needs_nothing_else(html)
+    page = Page(html)
+    assert not page.named("script")
+    assert not page.named("img")
+    assert len(page.named("svg")) == 2
+    assert page.words.count(HOSTILE[0]) >= 5
+    for words in ("infinitely many totally randomised trees", "all that the features together"):
+        assert words in page.words
+
+
+def test_exact_report_shortens_what_is_long():
+    sets = tuple((name,) for name in "abcdefgh")
+    relevance = [about_one(name, "weak", sets, 1) for name in HOSTILE]
+    boundaries = [[f"b{k}"] for k in range(50)]
+    report = exact_report(relevance=relevance, boundaries=boundaries, n_rows=3)
+    table = report.section("Importance and relevance")
+    assert table.column("relevant given") == ("a; b; c; and 5 more",) * 3
+    assert table.note.startswith("The first 3 of 7 features")
+    lines = report.section("Markov boundaries").lines
+    assert (len(lines), lines[-1]) == (21, "and 30 more")
+
+
+def test_exact_report_of_nothing_and_of_limits():
+    report = exact_report(boundaries=[()])
+    assert report.section("Markov boundaries").lines == ("the empty set",)
+    report = exact_report(boundaries=None, left_out=["Too many."])
+    assert report.section("What was left out").lines == ("Too many.",)
+    assert "Markov boundaries" not in [section.title for section in report.sections]
+    run = exact_run(settings={"max_depth": 2, "max_features": 3, "level": 0.1, "cut": "best"})
+    words = Page(render(exact_report(run))).words
+    assert "trees of depth 2 with the best of 3 candidates at a node, multiway splits" in words
+    assert "Full trees would make it all" in words
+    assert "at most 0.1 bits counts as nothing" in words
+
+
+# --- a plan --------------------------------------------------------------------------------------
+
+
+def test_plan_report_tells_advice_reasons_and_curves():
+    advice = plan(n_rows=1000, n_features=10_000, memory=10**6, relevant={0: 5, 1: 3})
+    curves = {HOSTILE[0]: {0.0: np.array([0.0, 0.5]), 0.5: np.array([0.0, 1.0])}}
+    run = Run(command=HOSTILE[1], settings={"relevant": {"0": 5}}, versions={"duramen": "0.1.0"})
+    report = summarise_plan(advice, run, curves=curves)
+    assert (
+        report.title == f"Grow {advice.n_trees} trees on {advice.subspace} of 10,000 features each"
+    )
+    assert report.section("Why").lines == advice.reasons
+    table = report.section("Shares compared")
+    assert table.column("alpha") == ("0", "0.5", "1")
+    assert table.column("trees")[1] == f"{advice.options[1].trees:,}"
+    assert report.section(f"Finding {HOSTILE[0]}").text.endswith("alpha = 0 0.5, alpha = 0.5 1.")
+    with pytest.raises(KeyError, match="On what"):
+        report.section("On what")
+    html = render(report)
+    assert_needs_nothing_else(html)
+    page = Page(html)
+    assert not page.named("script")
+    assert len(page.named("svg")) == 1
+    assert HOSTILE[1] in page.words
+    for reason in advice.reasons:
+        assert " ".join(reason.split()) in page.words
+
+
+def test_plan_report_of_what_never_comes_about():
+    advice = plan(n_rows=10, n_features=50, memory=1400, relevant={0: 30}, keep=(0.0, 1.0))
+    run = Run(command="duramen plan", settings={}, versions={})
+    report = summarise_plan(advice, run, curves={})
+    assert "never" in report.section("Shares compared").rows[1]
+    assert "never" in Page(render(report)).words

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from duramen import __version__
+from duramen.cli.exact import exact
+from duramen.cli.plan import plan
 from duramen.cli.rank import rank
 
 app = typer.Typer(
@@ -40,3 +42,14 @@ app.command(
     "Grows a forest, prints the ranking, and leaves result.csv, result.parquet, run.json and "
     "report.html in the folder --out."
 )(rank)
+app.command(
+    help="Compute the importances of infinitely many trees, exactly, and which features are "
+    "relevant.\n\nTakes the rows of a table for all there is, prints the importances with the "
+    "relevance of every feature and the Markov boundaries, and leaves result.csv, result.parquet, "
+    "run.json and report.html in the folder --out."
+)(exact)
+app.command(
+    help="Advise how many features a tree, and how many trees, find what is relevant when memory "
+    "does not hold all features.\n\nPrints the advice with its reasons, and leaves result.csv, "
+    "result.parquet, run.json and report.html in the folder --out."
+)(plan)

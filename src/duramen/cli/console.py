@@ -49,7 +49,12 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
         yield
     if not quiet:
         for warning in caught:
-            _complain(f"note: {' '.join(str(warning.message).split())}")
+            note(str(warning.message))
+
+
+def note(text: str) -> None:
+    """Show what the user had better know on standard error."""
+    _complain(f"note: {' '.join(text.split())}")
 
 
 def standard_error() -> Console:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+from duramen.cli.options import Criterion, settled_criterion
+
 
 class ForestName(StrEnum):
     """Names of forests on the command line."""
@@ -16,23 +18,6 @@ class ForestName(StrEnum):
     random_subspace = "random-subspace"
     random_patches = "random-patches"
     pert = "pert"
-
-
-class Task(StrEnum):
-    """What the target is."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-
-
-class Criterion(StrEnum):
-    """Impurity measures."""
-
-    auto = "auto"
-    entropy = "entropy"
-    gini = "gini"
-    variance = "variance"
 
 
 _CLASSES = {
@@ -70,9 +55,10 @@ def make_forest(
     kind = getattr(forests, _CLASSES[name] + suffix, None)
     if kind is None:
         raise ValueError(f"--forest {name.value} does {_other(task)} only; the target is a number")
+    impurity = settled_criterion(criterion, task)
     estimator = kind(
         n_estimators=trees,
-        criterion=_criterion(criterion, task),
+        criterion="squared_error" if impurity == "variance" else impurity,
         random_state=seed,
         n_jobs=jobs,
         verbose=int(verbose),
@@ -110,16 +96,6 @@ def parsed_max_features(given: str) -> str | int | float | None:
         "--max-features must be auto, sqrt, log2, all, a whole number or a share from 0 to 1, got "
         f"{given!r}"
     )
-
-
-def _criterion(asked: Criterion, task: str) -> str:
-    if task == "regression":
-        if asked in (Criterion.auto, Criterion.variance):
-            return "squared_error"
-        raise ValueError(f"--criterion {asked.value} is for classes; numbers have the variance")
-    if asked is Criterion.variance:
-        raise ValueError("--criterion variance is for numbers; classes have entropy and gini")
-    return "entropy" if asked is Criterion.auto else asked.value
 
 
 def _other(task: str) -> str:

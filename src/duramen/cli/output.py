@@ -6,9 +6,16 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.clock import Clock
+
+if TYPE_CHECKING:
+    from duramen.reports import Report, Run
 
 
 @contextmanager
@@ -69,3 +76,40 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def write_results(
+    folder: Path,
+    columns: Mapping[str, Any],
+    run: Run,
+    summary: Callable[[], Report],
+    clock: Clock,
+) -> None:
+    """Write report.html, result.csv, result.parquet and run.json.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+    columns : mapping of str to sequences of one length
+        The result, column by column.
+    run : Run
+        What was run; the record on disk gets the timings of all steps, these ones included.
+    summary : callable
+        Gathers the report.
+    clock : Clock
+        Times the steps.
+    """
+    import pyarrow as pa
+
+    from duramen.reports import render
+    from duramen.tables import write_table
+
+    with clock.step("report"):
+        (folder / "report.html").write_text(render(summary()), encoding="utf-8")
+    with clock.step("write"):
+        table = pa.table(dict(columns))
+        write_table(table, folder / "result.csv")
+        write_table(table, folder / "result.parquet")
+    record = replace(run, timings=dict(clock.seconds))
+    (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

@@ -1,7 +1,9 @@
-"""The ranking in the terminal."""
+"""Results in the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -10,57 +12,88 @@ from rich.table import Table
 from rich.text import Text
 
 from duramen.reports import Run
-from duramen.reports.summary import UNIT_WORDS, oob_name
-from duramen.results.importances import Importances
-from duramen.results.text import fixed, printable
+from duramen.results.text import printable
 
-_BAR = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-def show_ranking(importances: Importances, run: Run, top: int, out: Path) -> None:
-    """Print what was ranked, the best features, and where the results lie."""
+@dataclass(frozen=True)
+class Shown:
+    """A column of a table in the terminal."""
+
+    title: str
+    cells: Sequence[str]
+    right: bool = False
+    style: str = ""
+    wraps: bool = True
+    least: int | None = None  # cells that it keeps where the terminal is narrow
+
+
+def show(
+    before: Sequence[str],
+    columns: Sequence[Shown],
+    more: int,
+    out: Path,
+    after: Sequence[str] = (),
+) -> None:
+    """Print lines, a table, further lines, and where the results lie.
+
+    Parameters
+    ----------
+    before, after : sequence of str
+        Lines above and below the table.
+    columns : sequence of Shown
+        The table, at least one column; without cells it is left out.
+    more : int
+        Number of features that the table leaves out.
+    out : Path
+        Folder of the results.
+    """
     console = Console()
-    console.print(Text(_headline(run)), soft_wrap=True)
-    if top:
-        console.print(_table(importances.top(top)))
-        left = len(importances) - top
-        if left > 0:
-            console.print(Text(f"... and {left:,} more features", style="dim"))
+    for line in before:
+        console.print(Text(line), soft_wrap=True)
+    if columns[0].cells:
+        console.print(_table(columns))
+        if more > 0:
+            console.print(Text(f"... and {more:,} more features", style="dim"))
+    for line in after:
+        console.print(Text(line), soft_wrap=True)
     console.print(Text(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
 
 
-def _headline(run: Run) -> str:
-    shape = f"{printable(run.file)}: {run.n_rows:,} rows x {run.n_features:,} features"
-    target = f"target {printable(run.target)}"
+def shape_words(run: Run) -> list[str]:
+    """Say what table it was, and what the target."""
+    target = f"target {printable(run.target or '')}"
     if run.classes is not None:
         target += f" of {len(run.classes)} classes"
-    words = [shape, target, f"{run.settings['n_estimators']:,} trees"]
-    error = run.results.get("oob_error")
-    if error is not None:
-        shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
-        words.append(f"{oob_name(run.task)} {shown}")
-    return ", ".join(words)
+    return [
+        f"{printable(run.file or '')}: {run.n_rows:,} rows x {run.n_features:,} features",
+        target,
+    ]
 
 
-def _table(best: Importances) -> Table:
+def bars(values: Sequence[float], longest: int = 16) -> list[str]:
+    """Return bars of block characters, that of the first and largest value being the longest."""
+    most = values[0] if len(values) else 0.0
+    return [_bar(value / most, longest) if most > 0 else "" for value in values]
+
+
+def _table(columns: Sequence[Shown]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("", justify="right", style="dim")
-    table.add_column("feature", overflow="fold")
-    table.add_column(UNIT_WORDS.get(best.unit, best.unit), justify="right")
-    table.add_column("std. error", justify="right")
-    table.add_column("", no_wrap=True)
-    most = float(best.values[0]) if len(best) else 0.0
-    values = fixed(best.values, 4)
-    errors = [""] * len(best) if best.standard_error is None else fixed(best.standard_error, 2)
-    for i, name in enumerate(best.names):
-        bar = _bar(float(best.values[i]) / most) if most > 0 else ""
-        table.add_row(
-            str(i + 1), Text(printable(name)), values[i], errors[i], Text(bar, style="cyan")
+    for column in columns:
+        table.add_column(
+            column.title,
+            justify="right" if column.right else "left",
+            style=column.style,
+            overflow="fold",
+            min_width=column.least,
+            no_wrap=not column.wraps,
         )
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table
 
 
-def _bar(share: float) -> str:
-    eighths = round(8 * _BAR * max(0.0, share))
+def _bar(share: float, longest: int) -> str:
+    eighths = round(8 * longest * max(0.0, share))
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()

@@ -16,6 +16,11 @@ LEUKEMIA_CITATION = (
     "T. R. Golub, D. K. Slonim, P. Tamayo et al. (1999). Molecular classification of cancer: class "
     "discovery and class prediction by gene expression monitoring. Science 286, 531-537."
 )
+PRIMARY_TUMOR = "primary_tumor.parquet"
+PRIMARY_TUMOR_CITATION = (
+    "This primary tumor domain was obtained from the University Medical Centre, Institute of "
+    "Oncology, Ljubljana, Yugoslavia. Thanks go to M. Zwitter and M. Soklic for providing the data."
+)
 
 
 def load_leukemia() -> Dataset:
@@ -47,18 +52,14 @@ def load_primary_tumor() -> Dataset:
         X a pyarrow table of dictionary columns with missing values, y the site of the primary
         tumor (21 sites).
     """
-    table = _read("primary_tumor.parquet")
+    table = _read(PRIMARY_TUMOR)
     return Dataset(
         name="primary_tumor",
         X=table.drop_columns("y"),
         y=np.array(table.column("y").to_pylist()),
         names=tuple(name for name in table.column_names if name != "y"),
         description="Findings in 339 patients with metastases, and the site of the primary tumor.",
-        citation=(
-            "This primary tumor domain was obtained from the University Medical Centre, Institute "
-            "of Oncology, Ljubljana, Yugoslavia. Thanks go to M. Zwitter and M. Soklic for "
-            "providing the data."
-        ),
+        citation=PRIMARY_TUMOR_CITATION,
     )
 
 

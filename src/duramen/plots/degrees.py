@@ -15,14 +15,17 @@ from duramen.results.importances import Importances
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_DEGREES = 9
+_FEW_COLUMNS = 9
 
 
-def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) -> Axes:
+def by_degree(
+    importances: Importances, *, k: int = 20, columns: int = _FEW_COLUMNS, ax: Axes | None = None
+) -> Axes:
     """Draw how much each of the `k` most important features adds at each interaction degree.
 
     The degree is the number of splits above the one on the feature: 0 is what it says alone, more
-    is what it adds given others. Degrees from 8 on share a column. Colour is opacity of one hue,
+    is what it adds given others. Where there are more than `columns` degrees, the highest share a
+    column. Colour is opacity of one hue,
     from nothing at 0; amounts below 0 (of corrected or held-out values) show none. Cells that
     matter are labelled, in a power of 1000 that the axis names.
 
@@ -32,6 +35,8 @@ def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) 
         A measure with `by_degree`.
     k : int
         Number of features to show.
+    columns : int
+        The most columns, at least 2.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -42,17 +47,19 @@ def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) 
     Raises
     ------
     ValueError
-        If there is no decomposition, no feature, or `k` is less than 1.
+        If there is no decomposition, no feature, `k` is less than 1 or `columns` less than 2.
     """
     if importances.by_degree is None:
         raise ValueError(
             "plots.by_degree: importances must have by_degree, got None. "
             "Hint: mdi(forest, by_degree=True)."
         )
+    if columns < 2:
+        raise ValueError(f"plots.by_degree: columns must be at least 2, got {columns}.")
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     best = shown(importances, k, "by_degree")
-    parts, titles = folded(np.asarray(best.by_degree))
+    parts, titles = folded(np.asarray(best.by_degree), columns)
     ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
     most = float(parts.max()) if parts.max() > 0 else 1.0
     hue = to_rgb(ACCENT)
@@ -68,7 +75,7 @@ def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) 
             f"{amount:.0f}" if amount >= 9.95 else f"{amount:.1f}",
             ha="center",
             va="center",
-            fontsize=7.5,
+            fontsize=7.5 if len(titles) <= _FEW_COLUMNS else 6,
             color=ON_ACCENT if strong else INK,
         )
     ax.set_xticks(np.arange(len(titles)) + 0.5, titles)
@@ -82,11 +89,13 @@ def by_degree(importances: Importances, *, k: int = 20, ax: Axes | None = None) 
     return ax
 
 
-def folded(parts: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
+def folded(
+    parts: NDArray[np.float64], columns: int = _FEW_COLUMNS
+) -> tuple[NDArray[np.float64], list[str]]:
     """Return the columns to show and their titles: high degrees summed up in the last one."""
     depth = parts.shape[1]
-    if depth <= _MOST_DEGREES:
+    if depth <= columns:
         return parts, [str(k) for k in range(depth)]
-    last = _MOST_DEGREES - 1
+    last = columns - 1
     together = np.column_stack([parts[:, :last], parts[:, last:].sum(axis=1)])
     return together, [*(str(k) for k in range(last)), f"{last}+"]

@@ -1,7 +1,10 @@
-"""Reports: `summarise` gathers plain data, `render` makes one self-contained HTML file of it."""
+"""Reports: plain data first, then one self-contained HTML file of it."""
 
+from duramen.reports.exact import summarise_exact
+from duramen.reports.plan import summarise_plan
+from duramen.reports.ranking import summarise
 from duramen.reports.render import render
+from duramen.reports.report import Report
 from duramen.reports.run import Run
-from duramen.reports.summary import Report, summarise
 
-__all__ = ["Report", "Run", "render", "summarise"]
+__all__ = ["Report", "Run", "render", "summarise", "summarise_exact", "summarise_plan"]

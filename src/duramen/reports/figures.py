@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import singledispatch
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from duramen.plots import by_degree, oob_error, ranking
+from duramen.plots import by_degree, found, oob_error, ranking
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
-from duramen.reports.summary import Report
+from duramen.reports.report import Bars, ErrorCurve, FoundCurves, HeatMap
+from duramen.results.importances import Importances
 from duramen.results.text import width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_SHOWN = 20
+Plot: TypeAlias = "Callable[[Axes], Axes]"
+
 _INCHES = 4.4
 _VARIABLES = {
     ACCENT: "var(--accent)",
@@ -28,82 +30,69 @@ _VARIABLES = {
 }
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a report."""
+@singledispatch
+def svg(plot: object, text: str, prefix: str) -> str:
+    """Draw what a chart is of as an ``<svg>`` element.
 
-    title: str
-    svg: str
-    caption: str
-
-
-def figures(report: Report) -> list[Figure]:
-    """Draw the figures of a report: ranking, decomposition by degree, out-of-bag error."""
-    best = report.best.top(_SHOWN)
-    drawn = []
-    if len(best):
-        drawn.append(_ranking(report))
-        if best.by_degree is not None:
-            drawn.append(_degrees(report))
-    if report.oob_errors is not None:
-        drawn.append(_errors(report))
-    return drawn
+    Parameters
+    ----------
+    plot : Bars, HeatMap, ErrorCurve or FoundCurves
+        What is drawn.
+    text : str
+        What the figure shows, for those who cannot see it.
+    prefix : str
+        Makes the ids of the figure differ from those of others on the page.
+    """
+    raise TypeError(f"a chart cannot be of {type(plot).__name__}")
 
 
-def _ranking(report: Report) -> Figure:
-    best = report.best.top(_SHOWN)
-    listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
-    return Figure(
-        title="Ranking",
-        svg=draw(
-            lambda ax: ranking(best, k=_SHOWN, ax=ax),
-            height=0.75 + 0.24 * len(best),
-            margin=max(width(label(name)) for name in best.names),
-            text=f"Bar chart of the {len(best)} most important features. First: {listed}.",
-            prefix="ranking",
-        ),
-        caption=f"The {len(best)} most important of {report.n_features:,} features, in "
-        f"{report.unit}. Bars: one standard error over the trees.",
+@svg.register
+def _(plot: Bars, text: str, prefix: str) -> str:
+    best = plot.importances
+    return _by_feature(lambda ax: ranking(best, k=len(best), ax=ax), best, text, prefix)
+
+
+@svg.register
+def _(plot: HeatMap, text: str, prefix: str) -> str:
+    best = plot.importances
+    return _by_feature(
+        lambda ax: by_degree(best, k=len(best), columns=plot.columns, ax=ax), best, text, prefix
     )
 
 
-def _degrees(report: Report) -> Figure:
-    best = report.best.top(_SHOWN)
-    return Figure(
-        title="By interaction degree",
-        svg=draw(
-            lambda ax: by_degree(best, k=_SHOWN, ax=ax),
-            height=0.75 + 0.24 * len(best),
-            margin=max(width(label(name)) for name in best.names),
-            text="Heat map of the importance of these features by the number of splits above. "
-            "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
-            prefix="degrees",
-        ),
-        caption="What each feature says alone (degree 0), and what it adds after 1, 2, ... splits "
-        f"on others, in {report.unit}. Cells below half a percent of the largest are not labelled.",
+@svg.register
+def _(plot: ErrorCurve, text: str, prefix: str) -> str:
+    return draw(
+        lambda ax: oob_error(plot.errors, what=plot.what, ax=ax),
+        height=2.5,
+        margin=8,
+        text=text,
+        prefix=prefix,
     )
 
 
-def _errors(report: Report) -> Figure:
-    errors = report.oob_errors or ()
-    return Figure(
-        title="Error against number of trees",
-        svg=draw(
-            lambda ax: oob_error(errors, what=report.oob_name, ax=ax),
-            height=2.5,
-            margin=8,
-            text=f"Line chart of the {report.oob_name} against the number of trees; after "
-            f"{len(errors)} trees it is {errors[-1]:.3g}.",
-            prefix="errors",
-        ),
-        caption="Error on the rows that a tree was grown without. Where the line is flat, more "
-        "trees do not predict better; a stable ranking can need many more.",
+@svg.register
+def _(plot: FoundCurves, text: str, prefix: str) -> str:
+    return draw(
+        lambda ax: found(plot.curves, best=plot.best, ax=ax),
+        height=2.5,
+        margin=6,
+        text=text,
+        prefix=prefix,
     )
 
 
-def draw(
-    plot: Callable[[Axes], Axes], *, height: float, margin: int, text: str, prefix: str
-) -> str:
+def _by_feature(plot: Plot, best: Importances, text: str, prefix: str) -> str:
+    return draw(
+        plot,
+        height=0.75 + 0.24 * len(best),
+        margin=max(width(label(name)) for name in best.names),
+        text=text,
+        prefix=prefix,
+    )
+
+
+def draw(plot: Plot, *, height: float, margin: int, text: str, prefix: str) -> str:
     """Return a plot as an ``<svg>`` element.
 
     Parameters

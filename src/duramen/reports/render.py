@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from duramen.reports.figures import figures
-from duramen.reports.summary import Report
+from duramen.reports.figures import svg
+from duramen.reports.report import Chart, Report
 
 
 def render(report: Report) -> str:
@@ -25,5 +25,9 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    page = environment.get_template("rank.html")
-    return page.render(report=report, figures=figures(report))
+    figures = [
+        svg(section.plot, section.text, f"figure{i}") if isinstance(section, Chart) else ""
+        for i, section in enumerate(report.sections)
+    ]
+    page = environment.get_template("report.html")
+    return page.render(report=report, sections=list(zip(report.sections, figures, strict=True)))

@@ -8,25 +8,27 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """What was run, on what, with which seed; nothing of it names the machine or its folders.
+
+    What does not apply is None, as the data of a run without any.
 
     Parameters
     ----------
     command : str
         The command line, files by their name alone.
-    task : str
+    task : str, optional
         ``"classification"`` or ``"regression"``.
-    target : str
+    target : str, optional
         Name of the target column.
-    file : str
+    file : str, optional
         Name of the input file.
-    n_rows, n_features : int
+    n_rows, n_features : int, optional
         Shape of the table, without the target.
-    fingerprint : str
+    fingerprint : str, optional
         Fingerprint of the encoded table and the target.
-    seed : int
+    seed : int, optional
         Seed of the random numbers.
     settings : mapping
         Every setting, defaults included, resolved.
@@ -43,13 +45,13 @@ class Run:
     """
 
     command: str
-    task: str
-    target: str
-    file: str
-    n_rows: int
-    n_features: int
-    fingerprint: str
-    seed: int
+    task: str | None = None
+    target: str | None = None
+    file: str | None = None
+    n_rows: int | None = None
+    n_features: int | None = None
+    fingerprint: str | None = None
+    seed: int | None = None
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     classes: Mapping[str, int] | None = None

@@ -401,18 +401,18 @@ def _reasons(plan: Plan) -> Iterator[str]:
     p, q, r, counts = plan.n_features, plan.subspace, plan.n_relevant, plan.relevant
     best = next(option for option in plan.options if option.keep == plan.keep)
     if q == p:
-        yield f"All {p} features fit into memory: no subspace is needed, nor features to be kept."
+        yield f"All {p:,} features fit into memory: no subspace is needed, nor features to be kept."
     else:
         yield (
             f"Beside {_count(plan.overhead)} bytes for growing a tree, memory holds the codes of "
-            f"{q} of {p} features, {_count(plan.bytes_per_feature)} bytes each; every chance grows "
-            "with their number, so all of it is used."
+            f"{q:,} of {p:,} features, {_count(plan.bytes_per_feature)} bytes each; every chance "
+            "grows with their number, so all of it is used."
         )
         highest = max(counts)
         chance = companions_probability(p, q, highest)
         yield (
             f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of the "
-            f"{r} relevant ones; one in {_count(1.0 / chance if chance else math.inf)} holds "
+            f"{r:,} relevant ones; one in {_count(1.0 / chance if chance else math.inf)} holds "
             f"{_with_companions(highest)}."
         )
     others = [option for option in plan.options if option is not best]
@@ -436,8 +436,8 @@ def _reasons(plan: Plan) -> Iterator[str]:
         )
     if r > q:
         yield (
-            f"The {r} relevant features do not all fit into one tree; of those found, it keeps at "
-            f"most {best.places}."
+            f"The {r:,} relevant features do not all fit into one tree; of those found, it keeps "
+            f"at most {best.places:,}."
         )
     if best.trees > _MANY_TREES:
         yield (
@@ -474,7 +474,7 @@ def _count(number: float) -> str:
     """Return a number of trees as text: whole, or in powers of ten when it is huge."""
     if number == math.inf:
         return "inf"
-    return f"{number:.3g}" if number >= 1e9 else f"{math.ceil(number):,}".replace(",", " ")
+    return f"{number:.3g}" if number >= 1e9 else f"{math.ceil(number):,}"
 
 
 def _trees(number: float) -> str:

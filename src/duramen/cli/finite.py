@@ -1,0 +1,96 @@
+"""From an encoded table to a finite distribution: numbers become intervals where they are many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.problem import Problem
+
+if TYPE_CHECKING:
+    from duramen.theory import FiniteDistribution
+
+FEW = 10
+"""A column of numbers with at most so many distinct ones is taken as categories by default."""
+
+
+class Discretize(StrEnum):
+    """How numbers become intervals."""
+
+    auto = "auto"
+    quantile = "quantile"
+    uniform = "uniform"
+    mdl = "mdl"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class Finite:
+    """A finite distribution, and what became of the columns of numbers.
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+    method : str
+        "quantile", "uniform", "mdl" or "none".
+    cuts : dict of str to list of float
+        The cut points of each column that was put into intervals.
+    """
+
+    dist: FiniteDistribution
+    method: str
+    cuts: dict[str, list[float]]
+
+
+def finite(problem: Problem, how: Discretize, bins: int) -> Finite:
+    """Take the rows of a table for a distribution.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table and its target.
+    how : Discretize
+        What the user asked for. "auto" puts columns of more than 10 (and more than `bins`)
+        distinct numbers into intervals by quantiles, any other method those of more than `bins`.
+    bins : int
+        Number of intervals.
+
+    Raises
+    ------
+    ValueError
+        If the method does not suit the target.
+    """
+    from duramen.theory import FiniteDistribution
+    from duramen.theory.discretization import discretize
+
+    table: Any = problem.table
+    method: Any = "quantile" if how is Discretize.auto else how.value
+    if method == "mdl" and problem.task == "regression":
+        raise ValueError("--discretize mdl needs classes, the target is a number; use quantile")
+    cuts: dict[str, list[float]] = {}
+    if how is not Discretize.none:
+        if how is Discretize.auto:
+            table = replace(table, kinds=_kinds(problem))
+        y = problem.y if method == "mdl" else None
+        table = discretize(table, y, method=method, n_bins=bins)
+        cuts = {name: found.tolist() for name, found in table.cuts.items()}
+    return Finite(FiniteDistribution.from_table(table, problem.y), method, cuts)
+
+
+def _kinds(problem: Problem) -> tuple[str, ...]:
+    """Return the kinds of the columns, those of few numbers as categories."""
+    table = problem.table
+    return tuple(
+        "nominal" if len(table.values(j)) <= FEW else kind for j, kind in enumerate(table.kinds)
+    )
+
+
+def names_of_rows(problem: Problem, dist: FiniteDistribution) -> list[str]:
+    """Return the features with another value in each row, such as numbers of patients.
+
+    Such a feature says everything about the target, and would about any other.
+    """
+    n_rows = problem.table.n_rows
+    pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
+    return [name for name, n_values in pairs if n_values == n_rows]

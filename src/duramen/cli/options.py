@@ -1,0 +1,78 @@
+"""Options that several commands have, with one name, one meaning and one help text each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+class Task(StrEnum):
+    """What the target is."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class Criterion(StrEnum):
+    """Impurity measures."""
+
+    auto = "auto"
+    entropy = "entropy"
+    gini = "gini"
+    variance = "variance"
+
+
+Impurity = Literal["entropy", "gini", "variance"]
+
+TASKS: dict[Task, Literal["classification", "regression"]] = {
+    Task.classification: "classification",
+    Task.regression: "regression",
+}
+
+
+def settled_criterion(asked: Criterion, task: str) -> Impurity:
+    """Return the impurity that an option asks for, given what the target is.
+
+    Raises
+    ------
+    ValueError
+        If it does not suit the target.
+    """
+    if task == "regression":
+        if asked in (Criterion.auto, Criterion.variance):
+            return "variance"
+        raise ValueError(f"--criterion {asked.value} is for classes; numbers have the variance")
+    if asked is Criterion.variance:
+        raise ValueError("--criterion variance is for numbers; classes have entropy and gini")
+    return "gini" if asked is Criterion.gini else "entropy"
+
+
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="A .csv, .tsv, .parquet or .arrow file."),
+]
+TargetOption = Annotated[str | None, typer.Option(metavar="NAME", help="Column to explain.")]
+TaskOption = Annotated[Task, typer.Option(help="What the target is; auto goes by its values.")]
+DropOption = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Column to leave out; repeat for more.")
+]
+CategoricalOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Numbers that are categories; repeat for more."),
+]
+CriterionOption = Annotated[
+    Criterion, typer.Option(help="Impurity; auto is entropy for classes, variance for numbers.")
+]
+JobsOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="Threads; -1 for all processors. The result does not depend on it."
+    ),
+]
+OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+TopOption = Annotated[int, typer.Option(min=0, metavar="K", help="Rows to show in the terminal.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]

@@ -1,0 +1,81 @@
+"""A table and its target, encoded: what a command computes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.options import TASKS, Task
+from duramen.cli.source import Source, check_columns
+
+if TYPE_CHECKING:
+    from duramen.tables import EncodedTable
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An encoded table, and its target as classes or numbers."""
+
+    source: Source
+    table: EncodedTable
+    y: Any
+    task: str
+
+    def fingerprint(self) -> str:
+        """Return the fingerprint of table and target, the same as of a forest grown on them."""
+        from duramen.results.fingerprint import fingerprint
+        from duramen.tables import encode_target
+
+        if self.task == "regression":
+            numbers = encode_target(self.y, "regression")
+            return fingerprint(self.table.fingerprint(), numbers, None, None)
+        classes, codes = encode_target(self.y, "classification")
+        return fingerprint(self.table.fingerprint(), codes, classes, None)
+
+    def classes(self) -> dict[str, int] | None:
+        """Return the classes with their number of rows; None where the target is a number."""
+        if self.task == "regression":
+            return None
+        import numpy as np
+
+        labels, counts = np.unique(self.y, return_counts=True)
+        return dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
+
+
+def encoded(
+    command: str, source: Source, *, task: Task, categorical: Sequence[str], jobs: int
+) -> Problem:
+    """Encode a table and check its target.
+
+    Parameters
+    ----------
+    command : str
+        The command, for errors.
+    source : Source
+        What was read.
+    task : Task
+        What the user says that the target is.
+    categorical : sequence of str
+        Columns of numbers that are categories.
+    jobs : int
+        Number of threads.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If a column or the target cannot be used, or all columns are constant.
+    """
+    from duramen.tables import encode, encode_target, infer_task, target_array
+
+    names = source.features.column_names
+    check_columns("--categorical", categorical, names, source.target)
+    naming = f"duramen {command}: --target {source.target}"
+    y = target_array(source.column, function=naming)
+    settled = infer_task(y) if task is Task.auto else TASKS[task]
+    encode_target(y, settled, function=naming)  # for its errors, before the work
+    kinds = dict.fromkeys(categorical, "nominal") or None
+    table = encode(source.features, kinds=kinds, n_jobs=jobs)
+    if table.constant().all():
+        raise ValueError(f"every column is constant, there is nothing to say of {source.target}")
+    return Problem(source, table, y, settled)

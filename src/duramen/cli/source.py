@@ -1,0 +1,141 @@
+"""The table that a command works on: from a file, or one that ships with the package."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A data set that ships.
+
+    Parameters
+    ----------
+    file : str
+        Its file in the package.
+    citation : str
+        What to cite.
+    target : str
+        Its target column.
+    """
+
+    file: str
+    citation: str
+    target: str = "y"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table and its target as they were read.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without its folder.
+    features : pyarrow.Table
+        The columns but the target and those left out.
+    column : pyarrow.ChunkedArray
+        The target.
+    target : str
+        Name of the target.
+    citation : str
+        What the data ask to be cited; empty if nothing.
+    """
+
+    name: str
+    features: Any
+    column: Any
+    target: str
+    citation: str = ""
+
+    def complete_rows(self) -> Source:
+        """Leave out the rows where a feature or the target is missing.
+
+        Raises
+        ------
+        ValueError
+            If no row is left.
+        """
+        import pyarrow.compute as pc
+
+        complete = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        for column in self.features.columns:
+            complete = pc.and_(complete, pc.invert(pc.is_null(column, nan_is_null=True)))
+        features = self.features.filter(complete)
+        if not features.num_rows:
+            raise ValueError(
+                "--missing drop leaves no row: each has a missing value; --drop the columns with "
+                "many, or use --missing category"
+            )
+        return replace(self, features=features, column=self.column.filter(complete))
+
+
+def check_input(file: Path | None, target: str | None, demo: bool, what_ships: str) -> None:
+    """Check that the user named a table and its target, or asked for the one that ships.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or too much.
+    """
+    if demo and (file is not None or target is not None):
+        raise ValueError("--demo brings its own file and target; leave out FILE and --target")
+    if not demo and file is None:
+        raise ValueError(f"give a FILE and --target NAME, or --demo for the {what_ships}")
+    if not demo and target is None:
+        raise ValueError(f"--target is missing: which column of {file} shall be explained?")
+
+
+def read_source(
+    command: str, file: Path | None, target: str | None, demo: Demo | None, drop: Sequence[str]
+) -> Source:
+    """Read a table, set its target apart and leave columns out.
+
+    Raises
+    ------
+    ValueError, OSError
+        If there is no such file or column, or no column is left.
+    """
+    from duramen.datasets.bundled import bundled_file
+    from duramen.tables import read_table, target_column
+
+    caller = f"duramen {command}"
+    with ExitStack() as stack:
+        path = file if demo is None else stack.enter_context(bundled_file(demo.file))
+        if path is None:
+            raise ValueError("give a FILE")
+        data = read_table(path, function=caller)
+    wanted = demo.target if demo is not None else str(target)
+    features, column = target_column(data, wanted, function=caller)
+    check_columns("--drop", drop, features.column_names, wanted)
+    features = features.drop_columns(list(drop))
+    if not features.column_names:
+        raise ValueError("--drop leaves no column beside the target")
+    return Source(path.name, features, column, wanted, "" if demo is None else demo.citation)
+
+
+def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
+    """Check that an option names columns of the table.
+
+    Raises
+    ------
+    ValueError
+        If it names the target or no column.
+    """
+    for name in asked:
+        if name == target:
+            raise ValueError(f"{option} {name} is the target")
+        if name not in there:
+            close = difflib.get_close_matches(name, there, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"{option} {name} is no column of the table{hint}")
+
+
+def repeated(option: str, values: Sequence[str]) -> list[str]:
+    """Return the words of an option that is given once a value."""
+    return [word for value in values for word in (option, value)]

@@ -1,0 +1,216 @@
+"""Exact importances, relevance and Markov boundaries as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duramen.reports.facts import about, thousands, unit_words
+from duramen.reports.features import importance_charts, rows_note, shares_of_first
+from duramen.reports.report import Column, Fact, Prose, Report, Section, Table, joined
+from duramen.reports.run import Run
+from duramen.results.importances import Importances
+from duramen.results.text import fixed
+from duramen.theory.relevance import Relevance
+
+_ROWS = 100
+_BOUNDARIES = 20
+_CONDITIONINGS = 3
+_DEGREES = 16
+
+_CAVEATS = (
+    "The numbers are exact for these rows, taken for all there is. Where the rows are a sample, "
+    "they are the ones that a forest grown on it tends to, chance included: from few rows nearly "
+    "every feature looks relevant. --level sets how much information counts as none.",
+    "Features with many distinct values tell rows apart, whatever they mean, and so get more of "
+    "the importance and of the relevance than those with few.",
+    "Features that carry the same information share the importance: each of several copies gets "
+    "less than one alone would, and none of them is strongly relevant.",
+    "Neither importance nor relevance says that a feature causes anything.",
+)
+
+
+def summarise_exact(
+    importances: Importances,
+    run: Run,
+    *,
+    relevance: Sequence[Relevance],
+    boundaries: Sequence[Sequence[str]] | None = None,
+    left_out: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    n_rows: int = _ROWS,
+) -> Report:
+    """Gather what a report of exact importances and relevance says.
+
+    Parameters
+    ----------
+    importances : Importances
+        Importances of infinitely many trees.
+    run : Run
+        What was run; its results hold ``information`` and ``impurity``, what all features
+        together say of the target and what there is to know.
+    relevance : sequence of Relevance
+        One a feature, in the order of the columns.
+    boundaries : sequence of sequences of str, optional
+        All Markov boundaries; None where they are not known.
+    left_out : sequence of str
+        What was not computed, and why.
+    notes : sequence of str
+        What became of the data before, such as rows that were left out.
+    n_rows : int
+        Number of features in the table.
+    """
+    sections: list[Section] = [*importance_charts(importances, columns=_DEGREES)]
+    sections.append(_table(importances, relevance, n_rows))
+    if boundaries is not None:
+        sections.append(_boundaries(boundaries))
+    if notes:
+        sections.append(Prose("What became of the data", tuple(notes), points=True))
+    if left_out:
+        sections.append(Prose("What was left out", tuple(left_out)))
+    sections += [
+        Prose("How to read it", _reading(importances, run)),
+        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+    ]
+    return Report(
+        kind="exact importances and relevance",
+        title=f"What the features say about {run.target}",
+        headline=_headline(importances, run, relevance, boundaries),
+        sections=(*sections, *about(run)),
+    )
+
+
+def trees_words(run: Run) -> str:
+    """Say which trees there are infinitely many of."""
+    given = run.settings
+    K, depth = given["max_features"], given["max_depth"]
+    deep = "" if depth is None else f" of depth {depth}"
+    trees = f"totally randomised trees{deep}"
+    if K > 1:
+        trees = f"trees{deep} with the best of {K} candidates at a node"
+    cut = ", best cuts" if given["cut"] == "best" else ""
+    return f"infinitely many {trees}, {given['splits']} splits{cut}"
+
+
+def impurity_words(unit: str) -> str:
+    """Return what is to be known of a target, or its impurity, in words."""
+    return {"bits": "bits", "gini": "Gini impurity", "variance": "variance"}[unit]
+
+
+def conditionings_words(one: Relevance, shown: int = _CONDITIONINGS) -> str:
+    """Say given which others a feature is relevant: the first of its minimal conditionings."""
+    sets = [" + ".join(names) if names else "nothing" for names in one.conditionings]
+    if len(sets) > shown:
+        return "; ".join(sets[:shown]) + f"; and {len(sets) - shown:,} more"
+    return "; ".join(sets)
+
+
+def relevance_of(best: Importances, relevance: Sequence[Relevance]) -> list[Relevance]:
+    """Return the relevance of some features, in their order."""
+    found = {one.name: one for one in relevance}
+    return [found[name] for name in best.names]
+
+
+def degree_words(one: Relevance) -> str:
+    """Return the degree of a feature, nothing where none was found."""
+    return "" if one.degree is None else str(one.degree)
+
+
+def _headline(
+    importances: Importances,
+    run: Run,
+    relevance: Sequence[Relevance],
+    boundaries: Sequence[Sequence[str]] | None,
+) -> tuple[Fact, ...]:
+    strong = sum(one.relevance == "strong" for one in relevance)
+    weak = sum(one.relevance == "weak" for one in relevance)
+    facts = [
+        Fact("rows", thousands(run.n_rows)),
+        Fact("features", thousands(run.n_features)),
+        Fact(
+            f"{impurity_words(importances.unit)}, of {run.results['impurity']:.4f}",
+            f"{run.results['information']:.4f}",
+        ),
+        Fact("strongly relevant", f"{strong:,}"),
+        Fact("weakly relevant", f"{weak:,}"),
+    ]
+    if boundaries is not None:
+        facts.append(Fact("Markov boundaries", f"{len(boundaries):,}"))
+    return tuple(facts)
+
+
+def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
+    best = importances.top(n_rows)
+    values = fixed(best.values, 5)
+    return Table(
+        title="Importance and relevance",
+        columns=(
+            Column("rank", "number"),
+            Column("feature", "name"),
+            Column("importance", "number"),
+            Column("share of the first", "bar"),
+            Column("relevance", "words"),
+            Column("degree", "number"),
+            Column("relevant given", "words"),
+        ),
+        rows=tuple(
+            (
+                str(i + 1),
+                one.name,
+                values[i],
+                share,
+                one.relevance,
+                degree_words(one),
+                conditionings_words(one),
+            )
+            for i, (one, share) in enumerate(
+                zip(relevance_of(best, relevance), shares_of_first(best), strict=True)
+            )
+        ),
+        note=rows_note(len(best), len(importances)),
+    )
+
+
+def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
+    lines = [joined(list(one), shown=len(one)) or "the empty set" for one in boundaries]
+    if len(lines) > _BOUNDARIES:
+        lines[_BOUNDARIES:] = [f"and {len(lines) - _BOUNDARIES:,} more"]
+    return Prose("Markov boundaries", tuple(lines), points=True)
+
+
+def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
+    unit = unit_words(importances.unit)
+    lines = [
+        f"The importances are those of {trees_words(run)}, grown on all rows: their mean decrease "
+        f"of impurity in {unit}. They are computed, not estimated: no seed and no number of "
+        "trees enters.",
+        _sum_words(importances, run),
+    ]
+    if importances.by_degree is not None:
+        lines.append(
+            "The heat map splits an importance up by interaction degree, the number of features "
+            "that were asked before. What stands at degree 0 a feature says on its own; what "
+            "stands further right it adds once others are known."
+        )
+    level = run.settings["level"]
+    none = "no information" if not level else f"at most {level:g} bits"
+    lines += [
+        "A feature is relevant if it has information on the target that some set of other features "
+        "leaves open, strongly relevant if all others leave it open, weakly relevant if only some "
+        "do, and irrelevant if it adds nothing to any set. Its degree is the size of the smallest "
+        "set given which it is relevant; the table names the smallest such sets, of which no part "
+        f"is enough. Here {none} counts as nothing.",
+        "A Markov boundary is a set of features that says all that the features say about the "
+        "target, and of which none can be spared. Every boundary contains the strongly relevant "
+        "features; where copies can stand in for each other there are several."
+        + (" No level applies to boundaries." if level else ""),
+    ]
+    return tuple(lines)
+
+
+def _sum_words(importances: Importances, run: Run) -> str:
+    words = impurity_words(importances.unit)
+    total, all_there_is = float(importances.values.sum()), float(run.results["information"])
+    said = f"all that the features together account for, {all_there_is:.4f} {words}"
+    if run.settings["max_depth"] is None:
+        return f"They add up to {total:.4f}: {said}."
+    return f"They add up to {total:.4f}. Full trees would make it {said}."

@@ -1,0 +1,74 @@
+"""What every report says about its run, and the words that reports have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from duramen.reports.report import Fact, Facts, joined
+from duramen.reports.run import Run
+
+UNIT_WORDS = {
+    "bits": "bits of information",
+    "gini": "decrease of Gini impurity",
+    "variance": "decrease of variance",
+    "1": "importance",
+}
+
+
+def unit_words(unit: str) -> str:
+    """Return what a unit of importance is, in words."""
+    return UNIT_WORDS.get(unit, unit)
+
+
+def about(run: Run) -> tuple[Facts, ...]:
+    """Return the sections that end a report: what was run, on what data, with what."""
+    asked = [Fact("command", run.command)]
+    if run.seed is not None:
+        asked.append(Fact("seed", str(run.seed)))
+    asked += [Fact(name, plain(value)) for name, value in run.settings.items()]
+    made = [Fact(name, number) for name, number in run.versions.items()]
+    made += [Fact(f"seconds to {step}", f"{took:.3g}") for step, took in run.timings.items()]
+    sections = [Facts("What was run", tuple(asked))]
+    if run.file is not None:
+        sections.append(Facts("On what", tuple(_given(run))))
+    return (*sections, Facts("With what", tuple(made)))
+
+
+def _given(run: Run) -> list[Fact]:
+    known = {
+        "file": run.file,
+        "rows": thousands(run.n_rows),
+        "features": thousands(run.n_features),
+        "target": run.target,
+        "task": run.task,
+        "classes": None if run.classes is None else counted(run.classes),
+        "fingerprint": run.fingerprint,
+        "please cite": run.citation,
+    }
+    return [Fact(name, value) for name, value in known.items() if value]
+
+
+def counted(classes: Mapping[str, int], shown: int = 12) -> str:
+    """Return the classes with their number of rows, the largest first."""
+    counts = sorted(classes.items(), key=lambda item: -item[1])
+    return joined([f"{name} ({count:,})" for name, count in counts], shown=shown)
+
+
+def plain(value: object) -> str:
+    """Return a setting as a reader would write it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain, value)) or "none"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {plain(part)}" for name, part in value.items()) or "none"
+    return str(value)
+
+
+def thousands(number: int | None) -> str:
+    """Return a count with separators, nothing where there is none."""
+    return "" if number is None else f"{number:,}"

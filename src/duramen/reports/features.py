@@ -1,0 +1,68 @@
+"""What reports of importances have in common: figures, and parts of the table."""
+
+from __future__ import annotations
+
+from duramen.reports.facts import unit_words
+from duramen.reports.report import Bars, Chart, HeatMap
+from duramen.results.importances import Importances
+
+DRAWN = 20
+"""The most features that a figure shows."""
+
+
+def shares_of_first(best: Importances) -> list[float]:
+    """Return each value as a share of the first, which is the largest; nothing below 0."""
+    most = float(best.values[0]) if len(best) else 0.0
+    return [max(0.0, value / most) if most > 0 else 0.0 for value in best.values.tolist()]
+
+
+def rows_note(shown: int, n_features: int) -> str:
+    """Say how many features a table shows, and where all of them are."""
+    if shown < n_features:
+        return (
+            f"The first {shown:,} of {n_features:,} features; result.csv and result.parquet hold "
+            "them all."
+        )
+    return f"All {n_features:,} features, as in result.csv and result.parquet."
+
+
+def importance_charts(importances: Importances, *, columns: int = 9) -> list[Chart]:
+    """Return the ranking of the first features, and their parts by degree where known.
+
+    Parameters
+    ----------
+    importances : Importances
+    columns : int
+        The most columns of the heat map by degree.
+    """
+    if not len(importances):
+        return []
+    charts = [_ranking(importances)]
+    if importances.by_degree is not None:
+        charts.append(_degrees(importances, columns))
+    return charts
+
+
+def _ranking(importances: Importances) -> Chart:
+    best = importances.top(DRAWN)
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
+    spread = " Bars: one standard error over the trees."
+    return Chart(
+        title="Ranking",
+        plot=Bars(best),
+        text=f"Bar chart of the {len(best)} most important features. First: {listed}.",
+        caption=f"The {len(best)} most important of {len(importances):,} features, in "
+        f"{unit_words(importances.unit)}.{'' if best.standard_error is None else spread}",
+    )
+
+
+def _degrees(importances: Importances, columns: int) -> Chart:
+    return Chart(
+        title="By interaction degree",
+        plot=HeatMap(importances.top(DRAWN), columns),
+        text="Heat map of the importance of these features by the number of splits above. "
+        "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
+        caption="What each feature says alone (degree 0), and what it adds after 1, 2, ... splits "
+        f"on others, in {unit_words(importances.unit)}. Cells below half a percent of the largest "
+        "are not labelled.",
+    )

@@ -1,0 +1,145 @@
+"""Advice on a selection under memory constraints as a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.reports.facts import about
+from duramen.reports.report import (
+    Chart,
+    Column,
+    Fact,
+    FoundCurves,
+    Prose,
+    Report,
+    Section,
+    Table,
+)
+from duramen.reports.run import Run
+from duramen.theory.planning import Plan, PlanOption
+
+FloatArray = NDArray[np.float64]
+
+_READING = (
+    "Where memory does not hold all features, each tree is grown on some of them. The random "
+    "subspace method draws these anew for every tree (alpha = 0); the sequential random subspace "
+    "method lets features that were found before take a share alpha of the places, so that those "
+    "which show only in their company can be found.",
+    "A feature of degree 0 tells something about the target by itself; one of degree k only given "
+    "k others. The chance that a tree holds a feature together with its companions falls steeply "
+    "with the degree, unless the companions are kept.",
+)
+_CAVEATS = (
+    "The numbers hold for the model: so many rows that chance plays no part, and trees that look "
+    "at every feature they are given. With few rows a feature has to be seen several times to be "
+    "told from noise: take several times as many trees.",
+    "What is advised is as good as what was expected. With more relevant features, or of higher "
+    "degree, more trees are needed.",
+    "Memory is counted for the codes of the features and for growing one tree at a time; each "
+    "further thread needs as much again.",
+)
+
+
+def summarise_plan(
+    advice: Plan, run: Run, *, curves: Mapping[str, Mapping[float, FloatArray]]
+) -> Report:
+    """Gather what a report of a plan says.
+
+    Parameters
+    ----------
+    advice : Plan
+        What is advised.
+    run : Run
+        What was asked.
+    curves : mapping of str to mappings of float to ndarray of float64, shape (n_trees + 1,)
+        By what is looked for (such as "a chain of 3 features") and by share kept: the expected
+        number of features found after 0, 1, 2, ... trees.
+    """
+    sections: list[Section] = [
+        Prose("Why", advice.reasons, points=True),
+        _table(advice),
+        *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
+        Prose("How to read it", _READING),
+        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+    ]
+    return Report(
+        kind="plan of a selection",
+        title=advice_words(advice),
+        headline=(
+            Fact("trees", f"{advice.n_trees:,}"),
+            Fact("features a tree", f"{advice.subspace:,}"),
+            Fact("of all features", f"{advice.n_features:,}"),
+            Fact("share for features found (alpha)", f"{advice.keep:g}"),
+        ),
+        sections=(*sections, *about(run)),
+    )
+
+
+def advice_words(advice: Plan) -> str:
+    """Return the advice in a sentence without a full stop."""
+    trees = f"{advice.n_trees:,} tree" + ("" if advice.n_trees == 1 else "s")
+    return f"Grow {trees} on {advice.subspace:,} of {advice.n_features:,} features each"
+
+
+def share_words(share: float) -> str:
+    """Return the name of a share kept."""
+    return f"alpha = {share:g}"
+
+
+def trees_words(number: float) -> str:
+    """Return a number of trees, with a decimal where it is a mean and small."""
+    if number == math.inf:
+        return "never"
+    if number >= 1e9:
+        return f"{number:.3g}"
+    return f"{number:,.0f}" if number >= 1000 or number == int(number) else f"{number:,.1f}"
+
+
+def option_cells(option: PlanOption) -> tuple[str, ...]:
+    """Return what one share would take, in the order of `OPTION_TITLES`."""
+    numbers = (option.trees, option.trees_to_find, option.trees_to_see)
+    expected = (option.chain_trees, option.marginal_trees)
+    return (f"{option.keep:g}", *(trees_words(number) for number in (*numbers, *expected)))
+
+
+OPTION_TITLES = (
+    "alpha",
+    "trees",
+    "to find all",
+    "to see all",
+    "expected: a chain",
+    "expected: all of degree 0",
+)
+
+
+def _table(advice: Plan) -> Table:
+    return Table(
+        title="Shares compared",
+        columns=(
+            Column(OPTION_TITLES[0], "name"),
+            *(Column(title, "number") for title in OPTION_TITLES[1:]),
+        ),
+        rows=tuple(option_cells(option) for option in advice.options),
+        note=f"Numbers of trees. To find all relevant features, and to see every feature at least "
+        f"once, each but for a risk of {advice.risk:g}; and the expected number until a chain up "
+        "to the highest degree is found, and until all of degree 0 are. As in result.csv and "
+        "result.parquet.",
+    )
+
+
+def _chart(what: str, by_share: Mapping[float, FloatArray], best: float) -> Chart:
+    curves = {share_words(share): curve for share, curve in by_share.items()}
+    ends = ", ".join(f"{name} {curve[-1]:.3g}" for name, curve in curves.items())
+    n_trees = len(next(iter(curves.values()))) - 1
+    return Chart(
+        title=f"Finding {what}",
+        plot=FoundCurves(curves, share_words(best)),
+        text=f"Line chart of the expected number of features found against the number of trees. "
+        f"After {n_trees:,} trees: {ends}.",
+        caption=f"Expected number of features found of {what}, exact for the model, were they the "
+        "only relevant ones.",
+    )

@@ -1,0 +1,82 @@
+"""Running commands and looking at what they leave."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from typer.testing import CliRunner
+
+from duramen.cli.app import app
+
+FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
+
+
+def duramen(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def done(out, *words):
+    """Run a command that shall succeed; return what it said, and its record."""
+    result = duramen(*words, "--out", out)
+    assert result.exit_code == 0, result.output
+    return result, json.loads((out / "run.json").read_text(encoding="utf-8"))
+
+
+def assert_refused(command, out, words, message):
+    """Exit code 2, one line without a traceback after notes, and nothing left behind."""
+    result = duramen(command, *words, "--out", out)
+    assert result.exit_code == 2, result.output
+    *notes, line = result.stderr.strip().splitlines()
+    assert all(note.startswith("note: ") for note in notes)
+    assert line.startswith(f"duramen {command}: ")
+    assert message in line
+    assert "Traceback" not in result.output
+    assert not out.exists()
+    assert left_over(out.parent) == []
+
+
+def left_over(folder):
+    """Unfinished folders of results."""
+    return [entry.name for entry in folder.iterdir() if entry.name.endswith(".part")]
+
+
+def as_program(folder, *words):
+    """Run the program in a folder of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "duramen.cli", *map(str, words)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def assert_stops(folder, words, *, after):
+    """Ctrl-C, some seconds after the program got to work, ends it within one, without a trace."""
+    before = sorted(entry.name for entry in folder.iterdir())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duramen.cli", *map(str, words), "--out", "out"],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not list(folder.glob(".out.*.part")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(after)
+        assert process.poll() is None
+        os.kill(process.pid, signal.SIGINT)
+        start = time.monotonic()
+        _, complaint = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - start < 1
+    assert process.returncode == 130
+    last = complaint.strip().splitlines()[-1]
+    assert last == f"duramen {words[0]}: interrupted, nothing was written"
+    assert sorted(entry.name for entry in folder.iterdir()) == before
