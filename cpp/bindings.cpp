@@ -581,12 +581,12 @@ duramen::LatticeTable lattice_table(const Matrix<std::uint32_t>& codes,
 
 nb::object lattice(const Matrix<std::uint32_t>& codes, const Vector<std::uint32_t>& classes,
                    std::uint32_t n_classes, const nb::object& weights, const nb::object& numbers,
-                   int criterion, std::size_t depth, const Vector<double>& level_costs,
+                   int criterion, std::size_t depth, const Vector<double>& seconds,
                    unsigned n_threads, const nb::object& progress) {
   const duramen::LatticeTable table =
       lattice_table(codes, classes, n_classes, weights, numbers, criterion, depth);
-  const std::vector<double> costs(level_costs.data(), level_costs.data() + level_costs.shape(0));
-  need(costs.size() == depth, "level_costs has not one entry a level");
+  const std::vector<double> costs(seconds.data(), seconds.data() + seconds.shape(0));
+  need(costs.size() == depth, "costs has not one entry a size");
   duramen::Monitor monitor;
   std::vector<double> result;
   run_watched(monitor, progress,
@@ -615,8 +615,7 @@ static void bind_theory(nb::module_& module) {
   module.attr("LATTICE_DONE") = duramen::kLatticeDone;
   module.def("lattice", &lattice, nb::arg("codes"), nb::arg("classes"), nb::arg("n_classes"),
              nb::arg("weights").none(), nb::arg("numbers").none(), nb::arg("criterion"),
-             nb::arg("depth"), nb::arg("level_costs"), nb::arg("n_threads"),
-             nb::arg("progress").none(),
+             nb::arg("depth"), nb::arg("costs"), nb::arg("n_threads"), nb::arg("progress").none(),
              "Population importances, feature by size of the conditioning set.");
   module.def("probe_lattice", &probe_lattice, nb::arg("codes"), nb::arg("classes"),
              nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("numbers").none(),

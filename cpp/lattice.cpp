@@ -1,7 +1,6 @@
 #include "lattice.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -10,7 +9,6 @@
 #include <mutex>
 #include <numeric>
 #include <type_traits>
-#include <utility>
 
 #include "lattice/rows.hpp"
 #include "lattice/score.hpp"
@@ -33,6 +31,8 @@ constexpr std::size_t kMostRowsForPairs = 1024;
 // Up to this depth few cells are as small as that.
 constexpr std::size_t kFlatDepth = 2;
 constexpr double kLeastTasks = 500.0;
+constexpr double kMostTasks = 300'000.0;
+constexpr double kLongestTask = 0.2;  // seconds
 
 // The table as all walks share it.
 struct Ground {
@@ -337,43 +337,76 @@ double choose(std::size_t n, std::size_t k) {
   return result;
 }
 
-// The sets of `size` of `p` features, the largest tasks first.
-void append_tasks(std::size_t p, std::size_t size, bool alone, std::vector<Task>& tasks) {
-  std::vector<std::uint32_t> prefix(size);
-  std::iota(prefix.begin(), prefix.end(), 0U);
-  while (true) {
-    tasks.push_back({prefix, alone});
-    std::size_t i = size;
-    while (i > 0 && prefix[i - 1] == p - size + i - 1) --i;
-    if (i == 0) return;
-    ++prefix[i - 1];
-    for (; i < size; ++i) prefix[i] = prefix[i - 1] + 1;
-  }
-}
-
-// A fixed division of the walk, the same for any number of threads.
-std::vector<Task> divide_walk(const LatticeTable& table) {
-  const std::size_t p = table.n_features;
-  std::size_t size = 0;
-  while (size + 1 < table.depth && choose(p, size) < kLeastTasks) ++size;
-  std::vector<Task> tasks;
-  append_tasks(p, size, false, tasks);
-  for (std::size_t smaller = 0; smaller < size; ++smaller) append_tasks(p, smaller, true, tasks);
-  return tasks;
-}
-
-// The share of a task in the whole: that of its sets among those of each size.
-double share_of(const Task& task, const LatticeTable& table, const std::vector<double>& costs) {
-  const std::size_t p = table.n_features;
+// The share of the walk that a task takes: that of its sets among those of each size.
+double share_of(const Task& task, std::size_t p, const std::vector<double>& costs) {
   const std::size_t b = task.prefix.size();
   const std::size_t later = b == 0 ? p : p - 1 - task.prefix.back();
   double share = 0.0;
-  for (std::size_t k = b; k < costs.size(); ++k) {
-    share += costs[k] * choose(later, k - b) / choose(p, k);
-    if (task.alone) break;
+  for (std::size_t k = b; k < (task.alone ? b + 1 : costs.size()); ++k) {
+    if (costs[k] > 0.0) share += costs[k] * choose(later, k - b) / choose(p, k);
   }
   return share;
 }
+
+std::vector<std::uint32_t> first_features(std::size_t size) {
+  std::vector<std::uint32_t> features(size);
+  std::iota(features.begin(), features.end(), 0U);
+  return features;
+}
+
+// How many features the tasks begin with: enough for many tasks, none of them long. It does not
+// change the result.
+std::size_t prefix_size(const LatticeTable& table, const std::vector<double>& costs) {
+  const std::size_t p = table.n_features;
+  std::size_t size = 0;
+  while (size + 1 < table.depth && choose(p, size) < kMostTasks) {
+    const bool many = choose(p, size) >= kLeastTasks;
+    if (many && share_of({first_features(size), false}, p, costs) <= kLongestTask) break;
+    ++size;
+  }
+  return size;
+}
+
+// Hands out the tasks: the sets of `size` features in order, the longest tasks about first, then
+// the smaller sets for themselves.
+class TaskList {
+ public:
+  TaskList(std::size_t n_features, std::size_t size)
+      : n_features_(n_features), smaller_(0), size_(size) {
+    next_.prefix = first_features(size);
+  }
+
+  bool take(Task& task) {
+    const std::lock_guard<std::mutex> lock(guard_);
+    if (ended_) return false;
+    task = next_;
+    advance();
+    return true;
+  }
+
+ private:
+  void advance() {
+    std::vector<std::uint32_t>& prefix = next_.prefix;
+    const std::size_t b = prefix.size();
+    std::size_t i = b;
+    while (i > 0 && prefix[i - 1] == n_features_ - b + i - 1) --i;
+    if (i > 0) {
+      ++prefix[i - 1];
+      for (; i < b; ++i) prefix[i] = prefix[i - 1] + 1;
+    } else if (smaller_ < size_) {
+      next_ = {first_features(smaller_++), true};
+    } else {
+      ended_ = true;
+    }
+  }
+
+  const std::size_t n_features_;
+  std::size_t smaller_;
+  const std::size_t size_;
+  std::mutex guard_;
+  Task next_;
+  bool ended_ = false;
+};
 
 // Calls use(scorer, pair score, unit): the score of a cell, that of two rows by their classes, and
 // what scores are divided by; or not at all where no cell scores.
@@ -444,31 +477,30 @@ constexpr std::size_t kPairBlock = 16;
 
 }  // namespace
 
-std::vector<double> lattice_importances(const LatticeTable& table,
-                                        const std::vector<double>& level_costs, unsigned n_threads,
-                                        Monitor& monitor) {
+std::vector<double> lattice_importances(const LatticeTable& table, const std::vector<double>& costs,
+                                        unsigned n_threads, Monitor& monitor) {
   const Ground ground(table);
-  const std::vector<Task> tasks = divide_walk(table);
   const std::size_t n_blocks =
       ground.pairs ? (table.n_rows + kPairBlock - 1) / kPairBlock : std::size_t{0};
   std::vector<double> result(table.n_features * table.depth, 0.0);
   with_scorer(ground, [&](const auto& score, const auto& pair_score, double unit) {
-    std::atomic<std::size_t> next{0};
+    TaskList tasks(table.n_features, prefix_size(table, costs));
+    std::atomic<std::size_t> next_block{0};
     std::mutex guard;
+    const double all = std::accumulate(costs.begin(), costs.end(), 0.0);
     double done = 0.0;
     Tally total(table.n_features, table.depth);
     run_threads(n_threads, [&](unsigned) {
       Walker walker(ground, score, monitor);
-      for (std::size_t i = next++; i < tasks.size() + n_blocks && !monitor.stop; i = next++) {
-        if (i >= tasks.size()) {
-          const std::size_t begin = (i - tasks.size()) * kPairBlock;
-          walker.add_pairs(begin, std::min(begin + kPairBlock, table.n_rows), pair_score);
-          continue;
-        }
-        walker.walk(tasks[i]);
+      for (Task task; !monitor.stop && tasks.take(task);) {
+        walker.walk(task);
         const std::lock_guard<std::mutex> lock(guard);
-        done += share_of(tasks[i], table, level_costs);
-        monitor.done = static_cast<std::int64_t>(done * static_cast<double>(kLatticeDone));
+        done += share_of(task, table.n_features, costs);
+        monitor.done = static_cast<std::int64_t>(done / all * static_cast<double>(kLatticeDone));
+      }
+      for (std::size_t i = next_block++; i < n_blocks && !monitor.stop; i = next_block++) {
+        const std::size_t begin = i * kPairBlock;
+        walker.add_pairs(begin, std::min(begin + kPairBlock, table.n_rows), pair_score);
       }
       const std::lock_guard<std::mutex> lock(guard);
       total.merge(walker.tally());

@@ -34,12 +34,11 @@ struct LatticeTable {
   std::size_t depth = 0;  // sets of up to so many features, at least 1 and at most n_features
 };
 
-// Importance by feature and size of the conditioning set, n_features by depth. `level_costs`, one a
-// size, say how the work is spread over the sizes; they matter for the progress, in millionths,
-// alone.
-std::vector<double> lattice_importances(const LatticeTable& table,
-                                        const std::vector<double>& level_costs, unsigned n_threads,
-                                        Monitor& monitor);
+// Importance by feature and size of the conditioning set, n_features by depth. `costs`, one a size,
+// are the seconds that the walk may spend there, above 0 in sum. How the walk is divided and how
+// progress is told, in millionths, depends on them; the result does not.
+std::vector<double> lattice_importances(const LatticeTable& table, const std::vector<double>& costs,
+                                        unsigned n_threads, Monitor& monitor);
 
 constexpr std::int64_t kLatticeDone = 1'000'000;
 

@@ -134,7 +134,7 @@ def irrelevant_importances(
 ) -> Importances:
     r"""Importances after adding features that are irrelevant, in closed form.
 
-    With N features independent of all others and of Y there are P = p + N, and
+    With N features that are irrelevant, whatever others are given, there are P = p + N, and
 
     .. math::
 

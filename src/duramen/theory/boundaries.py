@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from duramen.theory.decreases import check_distribution
 from duramen.theory.distribution import TOLERANCE, FiniteDistribution
 from duramen.theory.information import conditional_entropy
 from duramen.theory.partition import Partition
@@ -51,6 +52,7 @@ def markov_boundaries(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     ----------
     Pearl 1988; Statnikov et al. 2013; thesis, definitions 2.10 and 2.11.
     """
+    check_distribution("markov_boundaries", dist)
     found = _Blankets(dist).boundaries()
     in_order = sorted((tuple(sorted(one)) for one in found), key=lambda one: (len(one), one))
     return [tuple(dist.names[j] for j in one) for one in in_order]

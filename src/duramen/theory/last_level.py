@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from duramen.results.importances import Importances
 from duramen.theory.decreases import Decrease
 from duramen.theory.distribution import FiniteDistribution
-from duramen.theory.partition import Partition
+from duramen.theory.partition import FloatArray, Partition
 from duramen.theory.population import importances_of
 
 
@@ -31,7 +33,7 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
     Returns
     -------
     Importances
-        ``measure="last-level mdi"``.
+        ``measure="last-level mdi"``; the degree is p - 1 for all, so that there is no `by_degree`.
 
     Raises
     ------
@@ -40,7 +42,27 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
     ValueError
         If `criterion` is not allowed, or needs a numeric Y.
     """
-    decrease = Decrease("last_level_importances", dist, criterion)
+    values = last_level_decreases("last_level_importances", dist, criterion)
+    settings = {"criterion": criterion}
+    result = importances_of(
+        dist, values[:, np.newaxis], criterion, settings, measure="last-level mdi"
+    )
+    return replace(result, by_degree=None)
+
+
+def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str) -> FloatArray:
+    """Return G(Y; X_m | V-m) of every feature, of shape (p,).
+
+    Parameters
+    ----------
+    function : str
+        Who asks, for errors.
+    dist : FiniteDistribution
+        Joint distribution of any number of features and Y; a context is left out.
+    criterion : {"entropy", "gini", "variance"}
+        Impurity.
+    """
+    decrease = Decrease(function, dist, criterion)
     p = dist.n_features
     columns = [(dist.codes[:, j], int(dist.cardinalities[j])) for j in range(p)]
     # Rows by all features after m. Once every row is alone, partitions are shared, not copied.
@@ -48,11 +70,10 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
     for codes, size in columns[:0:-1]:
         after.append(after[-1].refined(codes, size))
     before = Partition.whole(dist.n_rows)
-    values = np.zeros((p, 1))
+    values = np.zeros(p)
     for m, (codes, size) in enumerate(columns):
         rest = after[p - 1 - m]
         others = before.refined(rest.cell, rest.n_cells)
         values[m] = decrease(others, others.refined(codes, size))
         before = before.refined(codes, size)
-    settings = {"criterion": criterion}
-    return importances_of(dist, values, criterion, settings, measure="last-level mdi")
+    return values

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.theory.arguments import refuse, whole
+from duramen.theory.arguments import real, refuse, whole
 from duramen.theory.decreases import check_choice, check_distribution
 from duramen.theory.distribution import FiniteDistribution
 from duramen.theory.information import CRITERIA
@@ -36,12 +36,19 @@ _ROUNDING = 1e-13
 
 # So little work needs no estimate: a second at most.
 _FEW = 1e6
+_QUICK_SECONDS = 0.5
 
-_FIRST_SETS = 4
+_FIRST_SETS = 32
+_FIRST_SETS_OF_LARGE_TABLES = 4
+_LONG = 2048  # rows
+_LARGE = 1 << 20  # entries
+_BARREN = 3  # sizes without any work, after which there is none at larger sizes either
+_ENDLESS = 10**300
 _MOST_SETS = 4096
 _PROBE_SECONDS = 0.25
 _GOOD = 0.1  # relative standard error at which an estimate is good enough
 _PATIENCE = 300.0  # seconds that a hint may propose
+_LIFETIME = 80 * 365.25 * 86400
 _UNITS = (
     (172800.0, 86400.0, "days"),
     (5400.0, 3600.0, "hours"),
@@ -57,14 +64,15 @@ class LatticeCost:
     Parameters
     ----------
     n_subsets : int
-        Number of conditioning sets.
+        Number of sets of up to D features.
     seconds : float
         Estimated time on this machine with as many threads as were asked for.
     relative_error : float
         Standard error of the estimate due to sampling, relative to it. That the machine may be
         busy is not in it.
     by_size : tuple of float
-        Seconds by size of the conditioning set, 0 .. D - 1.
+        Seconds by size of the conditioning set, 0 .. D - 1; once all smaller sizes take longer
+        than a lifetime, 0.
     """
 
     n_subsets: int
@@ -73,15 +81,21 @@ class LatticeCost:
     by_size: tuple[float, ...]
 
     def __str__(self) -> str:
-        power = math.log2(self.n_subsets)
-        count = f"2^{power:.0f}" if power == round(power) and power > 9 else f"{self.n_subsets:,}"
-        count = count if len(count) < 16 else f"{float(self.n_subsets):.2g}"
-        return f"{count} subsets, {_duration(self.seconds)}"
+        return f"{_count(self.n_subsets)} subsets, {_duration(self.seconds)}"
+
+
+def _count(number: int) -> str:
+    power = number.bit_length() - 1
+    if power > 9 and number == 1 << power:
+        return f"2^{power}"
+    return f"{number:,}" if number < 1e12 else f"some 10^{math.log10(number):.0f}"
 
 
 def _duration(seconds: float) -> str:
     if seconds < 1:
         return "less than a second"
+    if seconds > _LIFETIME:
+        return "longer than a lifetime"
     _, size, unit = next(one for one in _UNITS if seconds >= one[0])
     amount = seconds / size
     return f"about {amount:.2g} {unit}" if amount < 100 else f"about {amount:,.0f} {unit}"
@@ -132,19 +146,21 @@ def lattice_importances(
     ValueError
         If a parameter is not allowed, or the sum would take longer than `max_hours`.
     """
-    arguments, depth, n_threads = _arguments(function, dist, max_depth, criterion, n_jobs)
-    p = dist.n_features
+    walk = _walk(function, dist, max_depth, criterion, n_jobs)
+    if max_hours is not None:
+        real(function, "max_hours", max_hours, 0.0, hint="None refuses nothing.")
+    p, depth = dist.n_features, walk.depth
     if p == 0 or dist.n_classes == 1:
         return np.zeros((p, depth))
     if _is_quick(dist, depth):
-        levels = np.array([float(math.comb(p, k)) for k in range(depth)])
+        costs = np.array([float(math.comb(p, k)) for k in range(depth)])
+        costs *= _QUICK_SECONDS / costs.sum()
     else:
-        cost = _estimated(arguments, p, depth, n_threads)
+        cost = _estimated(walk, p)
         _refuse_hopeless(function, cost, max_hours, depth)
-        levels = np.array(cost.by_size)
-    levels /= max(float(levels.sum()), np.finfo(float).tiny)
+        costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
     told = None if progress is None else _as_share(progress)
-    return _kernel.lattice(*arguments, depth, levels, n_threads, told)
+    return walk.unit * _kernel.lattice(*walk.table, depth, costs, walk.n_threads, told)
 
 
 def lattice_cost(
@@ -186,10 +202,10 @@ def lattice_cost(
     D. E. Knuth (1975). Estimating the efficiency of backtrack programs. Mathematics of
     Computation 29.
     """
-    arguments, depth, n_threads = _arguments("lattice_cost", dist, max_depth, criterion, n_jobs)
+    walk = _walk("lattice_cost", dist, max_depth, criterion, n_jobs)
     if dist.n_features == 0 or dist.n_classes == 1:
-        return LatticeCost(1, 0.0, 0.0, (0.0,) * depth)
-    return _estimated(arguments, dist.n_features, depth, n_threads)
+        return LatticeCost(1, 0.0, 0.0, (0.0,) * walk.depth)
+    return _estimated(walk, dist.n_features)
 
 
 def threads(function: str, n_jobs: int | None) -> int:
@@ -208,31 +224,44 @@ def threads(function: str, n_jobs: int | None) -> int:
     return min(max(1, n_processors + 1 + asked), _MOST_THREADS)
 
 
-def _arguments(
+@dataclass(frozen=True)
+class _Walk:
+    """What the kernel is asked for.
+
+    Parameters
+    ----------
+    table : tuple
+        Codes by feature, classes, their number, weights, numbers and criterion for the kernel.
+    depth, n_threads : int
+    unit : float
+        What the kernel's values are multiplied with.
+    """
+
+    table: tuple[Any, ...]
+    depth: int
+    n_threads: int
+    unit: float
+
+
+def _walk(
     function: str,
     dist: FiniteDistribution,
     max_depth: int | None,
     criterion: str,
     n_jobs: int | None,
-) -> tuple[tuple[Any, ...], int, int]:
-    """Return the table as the kernel takes it, the depth and the number of threads."""
+) -> _Walk:
     check_distribution(function, dist)
     check_choice(function, "criterion", criterion, CRITERIA)
     if max_depth is not None:
         whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
     p = dist.n_features
     depth = p if max_depth is None else min(int(max_depth), p)
-    return _table(dist, criterion), depth, threads(function, n_jobs)
-
-
-def _table(dist: FiniteDistribution, criterion: str) -> tuple[Any, ...]:
-    """Return codes, classes, their number, weights, numbers and criterion for the kernel."""
+    n_threads = threads(function, n_jobs)
     if dist.context is not None:
-        dist = dist.marginal(range(dist.n_features), keep_context=False)
-    numbers = None
+        dist = dist.marginal(range(p), keep_context=False)
+    numbers, unit = None, 1.0
     if criterion == "variance":
-        numbers = dist.class_numbers - dist.class_numbers[0]
-        numbers -= float(np.sum(dist.weights * numbers[dist.target]))
+        numbers, unit = _numbers(function, dist)
     codes, classes = dist.codes, dist.target
     weights: FloatArray | None = dist.weights
     times = multiplicities(dist.weights)
@@ -240,7 +269,23 @@ def _table(dist: FiniteDistribution, criterion: str) -> tuple[Any, ...]:
         codes, classes = np.repeat(codes, times, axis=0), np.repeat(classes, times)
         weights = None
     columns = np.ascontiguousarray(codes.T)
-    return columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    table = columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    return _Walk(table, depth, n_threads, unit)
+
+
+def _numbers(function: str, dist: FiniteDistribution) -> tuple[FloatArray, float]:
+    """Return the classes as numbers of mean 0 and at most 1 in size, and the unit of variances."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = dist.class_numbers - dist.class_numbers[0]
+        numbers -= float(np.sum(dist.weights * numbers[dist.target]))
+    largest = float(np.abs(numbers).max())
+    if not math.isfinite(largest):
+        raise ValueError(
+            f"{function}: the variance needs a finite target, but {dist.target_name} has values "
+            f"{dist.classes.min()!r} to {dist.classes.max()!r}."
+        )
+    _, exponent = math.frexp(largest)  # a power of 2 costs no digits
+    return np.ldexp(numbers, -exponent), math.ldexp(1.0, exponent) ** 2
 
 
 def multiplicities(weights: FloatArray) -> NDArray[np.int64] | None:
@@ -257,8 +302,21 @@ def multiplicities(weights: FloatArray) -> NDArray[np.int64] | None:
 
 
 def _is_quick(dist: FiniteDistribution, depth: int) -> bool:
-    subsets = sum(math.comb(dist.n_features, k) for k in range(depth + 1))
-    return subsets * (1 + dist.n_rows / 64) <= _FEW
+    few = _FEW / (1 + dist.n_rows / 64)
+    return _n_subsets(dist.n_features, depth, few) <= few
+
+
+def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
+    """Return the number of sets of up to `depth` of p features, or of some if they are enough."""
+    if depth == p:
+        return 1 << p
+    total = sets = 1
+    for size in range(1, depth + 1):
+        if total > enough:
+            break
+        sets = sets * (p - size + 1) // size
+        total += sets
+    return total
 
 
 def _as_share(progress: Progress) -> Callable[[int], None]:
@@ -287,33 +345,46 @@ class _Level:
     @property
     def total(self) -> float:
         """Estimated work at all subsets of this size."""
-        return self.n_sets * float(np.mean(self.work))
+        return self._scaled(float(np.mean(self.work)))
 
     @property
     def error(self) -> float:
         """Standard error of that."""
         if self.n_sets == 1:
             return 0.0
-        spread = float(np.std(self.work, ddof=1))
-        return self.n_sets * spread / math.sqrt(len(self.work))
+        return self._scaled(float(np.std(self.work, ddof=1)) / math.sqrt(len(self.work)))
+
+    def _scaled(self, mean: float) -> float:
+        return min(self.n_sets, _ENDLESS) * mean if mean else 0.0
 
 
-def _estimated(arguments: tuple[Any, ...], p: int, depth: int, n_threads: int) -> LatticeCost:
+def _estimated(walk: _Walk, p: int) -> LatticeCost:
     random = np.random.default_rng(0)
-    levels = [_Level(p, size) for size in range(depth)]
+    levels: list[_Level] = []
     seconds = 0.0
     measured = 0.0
 
     def probe(level: _Level, n: int) -> None:
         nonlocal seconds, measured
         sets = level.drawn(n, random)
-        work, all_work, taken = _kernel.probe_lattice(*arguments, depth, sets)
+        work, all_work, taken = _kernel.probe_lattice(*walk.table, walk.depth, sets)
         level.work += work.tolist()
         seconds += taken
         measured += all_work
 
-    for level in levels:
-        probe(level, _FIRST_SETS if level.size else 1)
+    n_rows = walk.table[0].shape[1]
+    small = n_rows <= _LONG and n_rows * p <= _LARGE
+    first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
+    barren = 0
+    total = 0.0
+    for size in range(walk.depth):
+        level = _Level(p, size)
+        probe(level, first if size else 1)
+        levels.append(level)
+        total += level.total
+        barren = 0 if any(level.work) else barren + 1
+        if barren == _BARREN or total * seconds > _LIFETIME * measured * walk.n_threads:
+            break
     while seconds < _PROBE_SECONDS:
         widest = max(levels, key=lambda level: level.error)
         total = sum(level.total for level in levels)
@@ -323,14 +394,14 @@ def _estimated(arguments: tuple[Any, ...], p: int, depth: int, n_threads: int) -
         if len(widest.work) >= _MOST_SETS:
             break
         probe(widest, len(widest.work))
-    rate = seconds / measured / n_threads if measured else 0.0
+    rate = seconds / measured / walk.n_threads if measured else 0.0
     total = sum(level.total for level in levels)
     error = math.sqrt(sum(level.error**2 for level in levels))
     return LatticeCost(
-        n_subsets=sum(math.comb(p, k) for k in range(depth + 1)),
+        n_subsets=_n_subsets(p, walk.depth),
         seconds=total * rate,
         relative_error=error / total if total else 0.0,
-        by_size=tuple(level.total * rate for level in levels),
+        by_size=tuple(level.total * rate for level in levels) + (0.0,) * (walk.depth - len(levels)),
     )
 
 
@@ -349,6 +420,6 @@ def _refuse_hopeless(function: str, cost: LatticeCost, max_hours: float | None, 
         part = sum(cost.by_size[:feasible])
         hint = f"max_depth={feasible} takes {_duration(part)}; or {hint}"
     raise ValueError(
-        f"{function}: with max_depth={depth} there are {cost}, more than max_hours={max_hours:g}. "
+        f"{function}: trees of depth {depth} take {cost}, more than max_hours={max_hours:g}. "
         f"Hint: {hint}; max_hours=None computes it all the same."
     )

@@ -186,7 +186,7 @@ def plan(
     bytes_per_value: int = 1,
     n_classes: int = 2,
     risk: float = 0.05,
-    keep: Iterable[float] = (0.0, 0.5, 1.0),
+    keep: float | Iterable[float] = (0.0, 0.5, 1.0),
 ) -> Plan:
     """Advise how to look for relevant features when not all features fit into memory.
 
@@ -206,8 +206,8 @@ def plan(
     risk : float, default=0.05
         Probability, in (0, 1), with which the trees may miss a relevant feature, and with which
         they may leave some feature unseen.
-    keep : iterable of float, default=(0, 0.5, 1)
-        Shares of the subspace for features found before that are compared.
+    keep : float or iterable of float, default=(0, 0.5, 1)
+        Share of the subspace for features found before; of several, those that are compared.
 
     Returns
     -------
@@ -242,7 +242,8 @@ def plan(
         raise refuse(function, "bytes_per_value", "1, 2 or 4", bytes_per_value)
     classes = whole(function, "n_classes", n_classes, 1)
     delta = real(function, "risk", risk, 0.0, 1.0, open_ends=True)
-    shares = sorted({real(function, "keep", share, 0.0, 1.0) for share in keep})
+    given = keep if isinstance(keep, Iterable) else [keep]
+    shares = sorted({real(function, "keep", share, 0.0, 1.0) for share in given})
     if not shares:
         raise refuse(function, "keep", "at least one share", keep)
 

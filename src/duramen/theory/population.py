@@ -66,9 +66,10 @@ def population_importances(
     max_features : int or None, default=1
         Number K of features drawn at a node; None, and more than there are, is all.
     max_depth : int, optional
-        Greatest depth D of the trees; by default they are grown in full. For K = 1 and multiway
-        splits, depth q is also what fully grown trees on random subspaces of q features give
-        (thesis, proposition 5.14).
+        Greatest depth D of the trees; by default they are grown in full. Multiway trees count the
+        features conditioned on, constant ones among them, binary trees the splits. For K = 1 and
+        multiway splits, depth q is also what fully grown trees on random subspaces of q features
+        give (thesis, proposition 5.14).
     subspace : int, optional
         Number q of features, 1 .. p, that each tree is given, drawn at random without replacement
         (random subspace method); by default all. Unless K = 1 and splits are multiway, the mean
@@ -149,6 +150,7 @@ def population_importances(
             splits=splits,
             cut=cut,
             max_nodes=max_nodes,
+            function=_FUNCTION,
         )
         if subspace is None or subspace == p:
             told = None if progress is None else _by_depth(progress, dist, max_depth)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from duramen.results.frames import native_frame
+from duramen.theory.decreases import check_distribution
 from duramen.theory.distribution import TARGET, TOLERANCE, FiniteDistribution
 from duramen.theory.partition import FloatArray
 from duramen.theory.subset_entropies import joint_entropies
@@ -166,6 +167,7 @@ def properties(dist: FiniteDistribution) -> Properties:
     Pearl 1988; Nilsson et al. 2007; Lněnička and Matúš 2007; thesis, section 2.4.2 and
     property 7.1.
     """
+    check_distribution("properties", dist)
     lattice, entropies = joint_entropies("properties", dist)
     names = (*dist.names, dist.target_name)
     found: dict[str, Counterexample] = {}

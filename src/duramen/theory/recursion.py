@@ -9,6 +9,7 @@ import numpy as np
 
 from duramen.theory.arguments import refuse, whole
 from duramen.theory.choice import best_cuts, best_of_cuts, best_of_features
+from duramen.theory.decreases import check_choice, check_distribution
 from duramen.theory.distribution import FiniteDistribution
 from duramen.theory.information import CRITERIA
 from duramen.theory.nodes import Nodes, Splits, numbers_of_a_node
@@ -21,7 +22,6 @@ CUTS = ("random", "best")
 Level: TypeAlias = Mapping[int, float]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
-_FUNCTION = "tree_importances"
 _MOST_NUMBERS = 2**27  # that one node may need
 
 
@@ -35,6 +35,7 @@ def tree_importances(
     cut: str = "random",
     max_nodes: int = 1_000_000,
     progress: Progress | None = None,
+    function: str = "tree_importances",
 ) -> FloatArray:
     r"""Importances of infinitely many trees grown on a distribution, exact for any K and depth.
 
@@ -65,6 +66,8 @@ def tree_importances(
         The most distinct nodes of one depth; each takes some hundred bytes.
     progress : callable, optional
         Called as ``progress(depth, done, nodes)`` while the nodes of a depth are worked off.
+    function : str
+        Who asks, for errors.
 
     Returns
     -------
@@ -107,43 +110,38 @@ def tree_importances(
     extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
     P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
     """
-    if not isinstance(dist, FiniteDistribution):
-        raise TypeError(
-            f"{_FUNCTION}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
-            "FiniteDistribution.from_table(X, y) makes one."
-        )
-    whole(_FUNCTION, "max_features", max_features, 1)
-    whole(_FUNCTION, "max_nodes", max_nodes, 1)
+    check_distribution(function, dist)
+    whole(function, "max_features", max_features, 1)
+    whole(function, "max_nodes", max_nodes, 1)
     if max_depth is not None:
-        whole(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full.")
-    for name, value, allowed in (
-        ("criterion", criterion, CRITERIA),
-        ("splits", splits, FAMILIES),
-        ("cut", cut, CUTS),
-    ):
-        if value not in allowed:
-            raise refuse(_FUNCTION, name, "one of " + ", ".join(map(repr, allowed)), value)
+        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+    check_choice(function, "criterion", criterion, CRITERIA)
+    check_choice(function, "splits", splits, FAMILIES)
+    check_choice(function, "cut", cut, CUTS)
     if splits == "multiway" and cut != "random":
         raise refuse(
-            _FUNCTION,
+            function,
             "cut",
             "'random' for multiway splits",
             cut,
             "a feature has a single multiway split; splits='any' offers a choice.",
         )
-    _check_size(dist, splits, max_nodes)
-    trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes))
+    _check_size(function, dist, splits, max_nodes)
+    trees = _Trees(Nodes(dist, criterion, splits), int(max_features), cut, int(max_nodes), function)
     return trees.importances(max_depth, progress)
 
 
 class _Trees:
     """Infinitely many trees, depth by depth: who reaches a node, how it is split, who is below."""
 
-    def __init__(self, nodes: Nodes, max_features: int, cut: str, max_nodes: int) -> None:
+    def __init__(
+        self, nodes: Nodes, max_features: int, cut: str, max_nodes: int, function: str
+    ) -> None:
         self.nodes = nodes
         self.max_features = max_features
         self.cut = cut
         self.max_nodes = max_nodes
+        self.function = function
 
     def importances(self, max_depth: int | None, progress: Progress | None) -> FloatArray:
         """Return the importances by depth, shape (p, D)."""
@@ -186,9 +184,9 @@ class _Trees:
             _hand_down(below, batch, reached, found, wins, stays)
             if len(below) > self.max_nodes:
                 raise ValueError(
-                    f"{_FUNCTION}: trees have more than max_nodes={self.max_nodes} distinct nodes "
-                    f"at depth {depth + 1}. Hint: set max_depth to {depth + 1} or less, take fewer "
-                    "features or values, or raise max_nodes if there is memory for some hundred "
+                    f"{self.function}: trees have more than max_nodes={self.max_nodes} distinct "
+                    f"nodes at depth {depth + 1}. Hint: set max_depth to {depth + 1} or less, take "
+                    "fewer features or values, or raise max_nodes if there is memory for some hundred "
                     "bytes each."
                 )
         if progress is not None:
@@ -238,7 +236,7 @@ def _hand_down(
             below[t] = below.get(t, 0.0) + chance
 
 
-def _check_size(dist: FiniteDistribution, family: str, max_nodes: int) -> None:
+def _check_size(function: str, dist: FiniteDistribution, family: str, max_nodes: int) -> None:
     """Refuse features with so many values that the first node alone is too much."""
     m = int(dist.cardinalities.max(initial=0))
     if m < 2:
@@ -247,12 +245,12 @@ def _check_size(dist: FiniteDistribution, family: str, max_nodes: int) -> None:
     hint = "discretise numeric features, merge rare values"
     if count_splits(family, m) > max_nodes:
         raise ValueError(
-            f"{_FUNCTION}: with splits={family!r} {name!r}, which has {m} values, has more than "
+            f"{function}: with splits={family!r} {name!r}, which has {m} values, has more than "
             f"max_nodes={max_nodes} splits. Hint: {hint}, or use splits='ordered'."
         )
     numbers = numbers_of_a_node(dist, family)
     if numbers > _MOST_NUMBERS:
         raise ValueError(
-            f"{_FUNCTION}: with splits={family!r} one node takes {numbers} numbers, more than "
+            f"{function}: with splits={family!r} one node takes {numbers} numbers, more than "
             f"{_MOST_NUMBERS}; {name!r} has {m} values. Hint: {hint}, or take fewer features."
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.results.frames import native_frame
 from duramen.results.text import aligned
+from duramen.theory.decreases import check_distribution
 from duramen.theory.distribution import TARGET, TOLERANCE, FiniteDistribution
 from duramen.theory.partition import FloatArray
 from duramen.theory.relevance import conditionings_of
@@ -145,7 +146,7 @@ class Redundancy:
         ]
         lines = [f"Redundancy of {int(self.relevant.sum())} relevant features"]
         if told:
-            header = ["feature", "is", "to", "bits shared"]
+            header = ["feature", "is", "to", "bits shared, given nothing else"]
             columns = list(zip(*told[:_SHOWN], strict=True))
             lines += aligned(header, columns, right=[False, False, False, True])
         else:
@@ -195,6 +196,7 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
     ValueError
         If p is above 19: the entropies of all 2**(p+1) sets of variables are computed.
     """
+    check_distribution("redundancy", dist)
     p = dist.n_features
     lattice, entropies = joint_entropies("redundancy", dist)
     # The target is the last variable: subsets of the features come first in every layer, and
@@ -251,6 +253,7 @@ def degree_of_redundancy(
     ----------
     McGill 1954; thesis, definition 2.16 and eq. 2.30.
     """
+    check_distribution("degree_of_redundancy", dist)
     first, second = dist.index(i), dist.index(j)
     rest = dist.indices([given] if isinstance(given, str | int) else given)
     if first == second or {first, second} & set(rest):

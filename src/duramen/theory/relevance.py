@@ -10,9 +10,10 @@ import numpy as np
 
 from duramen.results.frames import native_frame
 from duramen.theory.arguments import real, whole
+from duramen.theory.decreases import check_distribution
 from duramen.theory.distribution import TOLERANCE, FiniteDistribution
-from duramen.theory.information import conditional_entropy
-from duramen.theory.partition import FloatArray, Partition
+from duramen.theory.last_level import last_level_decreases
+from duramen.theory.partition import FloatArray
 from duramen.theory.subset_entropies import conditional_entropies
 from duramen.theory.subsets import (
     LIMIT,
@@ -151,6 +152,7 @@ def feature_relevance(
     ----------
     Kohavi and John 1997; thesis, definitions 2.3 to 2.9 and 5.1.
     """
+    check_distribution("feature_relevance", dist)
     p = dist.n_features
     threshold = real("feature_relevance", "level", level, 0.0) + TOLERANCE
     searched = _searched("feature_relevance", p, max_degree)
@@ -232,23 +234,7 @@ def strong_informations(dist: FiniteDistribution) -> FloatArray:
     ndarray of float64, shape (p,)
         The informations, in the order of the columns.
     """
-    columns = list(zip(dist.codes.T, dist.cardinalities.tolist(), strict=True))
-    after = [Partition.whole(dist.n_rows)]  # by the columns behind m, for every m
-    for column in columns[:0:-1]:
-        after.append(after[-1].refined(*column))
-
-    def left(others: Partition) -> float:
-        joint = others.refined(dist.target, dist.n_classes)
-        return conditional_entropy(dist.weights, joint, others)
-
-    least = left(dist.partition(range(dist.n_features)))
-    found = np.empty(dist.n_features)
-    before = after[0]
-    for m, column in enumerate(columns):
-        behind = after.pop()
-        found[m] = max(0.0, left(before.refined(behind.cell, behind.n_cells)) - least)
-        before = before.refined(*column)
-    return found
+    return np.maximum(last_level_decreases("strong_informations", dist, "entropy"), 0.0)
 
 
 def conditionings_of(

@@ -63,7 +63,11 @@ def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
     ValueError
         If `scenario` is none of these.
     """
-    r = whole("named_conditionings", "n_relevant", n_relevant, 1)
+    return _named("named_conditionings", scenario, n_relevant)
+
+
+def _named(function: str, scenario: str, n_relevant: int) -> Conditionings:
+    r = whole(function, "n_relevant", n_relevant, 1)
     everyone: frozenset[int] = frozenset(range(r))
     if scenario == "chain":
         return tuple((frozenset(range(m)),) for m in range(r))
@@ -71,9 +75,7 @@ def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
         return tuple((everyone - {m},) for m in range(r))
     if scenario == "marginal":
         return tuple((frozenset(),) for _ in range(r))
-    raise refuse(
-        "named_conditionings", "scenario", "one of 'chain', 'clique', 'marginal'", scenario
-    )
+    raise refuse(function, "scenario", "one of 'chain', 'clique', 'marginal'", scenario)
 
 
 def random_conditionings(
@@ -370,7 +372,7 @@ def _resolved(scenario: str | Conditionings, n_relevant: int | None) -> Conditio
             raise refuse(
                 "simulate", "n_relevant", f"a number of features for {scenario!r}", n_relevant
             )
-        return named_conditionings(scenario, n_relevant)
+        return _named("simulate", scenario, n_relevant)
     _check_given(scenario, n_relevant)
     return scenario
 

@@ -1,0 +1,40 @@
+"""Random tables of weighted rows, for the importances and their oracles."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from duramen.theory import FiniteDistribution
+
+
+@st.composite
+def tables(draw, *, least=1, most=5, n_rows=12, weights=("equal", "whole", "real")):
+    """Rows (x, y, weight): few values, so that rows repeat and cells are mixed."""
+    p = draw(st.integers(least, most))
+    sizes = [draw(st.integers(1, 4)) for _ in range(p)]
+    row = st.tuples(*(st.integers(0, size - 1) for size in sizes))
+    n_classes = draw(st.integers(1, 4))
+    kind = draw(st.sampled_from(weights))
+    weight = {
+        "equal": st.just(1.0),
+        "whole": st.integers(1, 9).map(float),
+        "real": st.floats(0.01, 1.0),
+    }[kind]
+    one = st.tuples(row, st.integers(0, n_classes - 1), weight)
+    return draw(st.lists(one, min_size=1, max_size=n_rows))
+
+
+def distribution(rows):
+    X, y, weights = zip(*rows, strict=True)
+    # Values can be tuples (copies under other labels): number them.
+    columns = []
+    for column in zip(*X, strict=True):
+        places = {value: i for i, value in enumerate(dict.fromkeys(column))}
+        columns.append([places[value] for value in column])
+    table = np.array(columns, dtype=np.int64).reshape(-1, len(y)).T
+    return FiniteDistribution.from_table(table, list(y), weights=list(weights))
+
+
+def random_rows(random, n, p, sizes=2, n_classes=2):
+    X = random.integers(0, sizes, (n, p))
+    y = random.integers(0, n_classes, n)
+    return [(tuple(x), int(label), 1.0) for x, label in zip(X.tolist(), y, strict=True)]

@@ -1,0 +1,61 @@
+"""What is refused in the same words everywhere."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen import theory
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "relevance",
+        "feature_relevance",
+        "strong_informations",
+        "markov_boundaries",
+        "minimal_optimal",
+        "redundancy",
+        "properties",
+        "population_importances",
+        "lattice_cost",
+        "last_level_importances",
+    ],
+)
+def test_a_table_is_no_distribution(name):
+    with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
+        getattr(theory, name)(np.zeros((4, 2)))
+
+
+def test_the_function_that_was_called_is_named():
+    with pytest.raises(ValueError, match=r"simulate: scenario must be one of .*, got 'ring'"):
+        theory.simulate("ring", n_relevant=2, n_features=9, subspace=3, keep=0, n_trees=5)
+    with pytest.raises(ValueError, match="population_importances: trees have more than max_nodes"):
+        theory.population_importances(theory.examples.digits7(), max_features=2, max_nodes=3)
+
+
+def test_thousands_of_features_are_refused_with_a_depth_within_reach():
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, (40, 2500)), random.integers(0, 2, 40)
+    genes = theory.FiniteDistribution.from_table(X, y)
+    with pytest.raises(ValueError, match=r"2\^2500 subsets, longer than a lifetime.* max_depth="):
+        theory.population_importances(genes)
+    cost = theory.lattice_cost(genes, 2)
+    assert cost.n_subsets == 1 + 2500 + 2500 * 2499 // 2
+    assert len(cost.by_size) == 2
+
+
+def test_a_single_share_is_a_plan():
+    asked = {"n_rows": 1000, "n_features": 10_000, "memory": 1_000_000, "relevant": {0: 5, 1: 3}}
+    advice = dm.theory.plan(**asked, keep=0.5)
+    assert [option.keep for option in advice.options] == [0.5]
+    assert advice == dm.theory.plan(**asked, keep=[0.5])
+
+
+def test_the_last_level_has_one_degree_alone():
+    dist = theory.examples.noisy_copy()
+    last = theory.last_level_importances(dist)
+    assert last.by_degree is None
+    np.testing.assert_array_equal(last.values, theory.strong_informations(dist))
+    whole = theory.population_importances(dist)
+    np.testing.assert_allclose(last.values, 3 * whole.by_degree[:, 2], atol=1e-12)
