@@ -243,7 +243,7 @@ class ColumnCoder {
     const int low = std::countr_zero(varying);
     const int key_bits = 64 - std::countl_zero(varying) - low;
     int bits = std::min({key_bits, row_bits + 12, 64 - row_bits});
-    const int passes = (bits + 10) / 11;
+    const int passes = n_ <= 2048 ? (bits + 7) / 8 : (bits + 10) / 11;
     const int digit_bits = (bits + passes - 1) / passes;
     bits = std::min({key_bits, passes * digit_bits, 64 - row_bits});
     const int shift = low + key_bits - bits;
@@ -449,7 +449,7 @@ std::ptrdiff_t Encoder::add(std::span<const ColumnView> columns,
   // The columns are taken in batches: threads encode a batch in memory of its own, one thread finds
   // each column's place in order, threads write there. Batches bound the memory; order makes the
   // outcome independent of the threads.
-  constexpr std::size_t tile_bytes = std::size_t{1} << 17, batch_bytes = std::size_t{1} << 20;
+  constexpr std::size_t tile_bytes = std::size_t{1} << 19, batch_bytes = std::size_t{1} << 20;
   if (columns.empty()) return kAccepted;
   const std::size_t width = std::min<std::size_t>(
       columns.size(), std::clamp<std::size_t>(tile_bytes / (8 * n_rows_), 1, 64));

@@ -185,9 +185,9 @@ class _Trees:
             if len(below) > self.max_nodes:
                 raise ValueError(
                     f"{self.function}: trees have more than max_nodes={self.max_nodes} distinct "
-                    f"nodes at depth {depth + 1}. Hint: set max_depth to {depth + 1} or less, take "
-                    "fewer features or values, or raise max_nodes if there is memory for some hundred "
-                    "bytes each."
+                    f"nodes at depth {depth + 1}. Hint: set max_depth to {depth + 1} or less, "
+                    "take fewer features or values, or raise max_nodes if there is memory for "
+                    "some hundred bytes each."
                 )
         if progress is not None:
             progress(depth, len(everyone), len(everyone))
