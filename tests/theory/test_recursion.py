@@ -13,7 +13,7 @@ from tests.oracles import recursion as oracle
 
 import duramen as dm
 from duramen.importances import mdi
-from duramen.theory import FiniteDistribution
+from duramen.theory import TOLERANCE, FiniteDistribution, strong_informations
 from duramen.theory.choice import best_of_cuts, best_of_features
 from duramen.theory.recursion import tree_importances
 
@@ -489,6 +489,11 @@ def test_proposition_5_20(rows, family):
                 told, [i - 1], ["y"], [*all_splits, *(np.array(others, int) - 1)]
             )
             assert by_feature == pytest.approx(by_splits, abs=1e-12)
+            ours = of_rows(rows).mutual_information(i, [0, *others])
+            given_splits = [*all_splits, *(other - 1 for other in others)]
+            split_ours = of_rows(told).mutual_information(i - 1, given_splits)
+            assert ours == pytest.approx(by_feature, abs=1e-12)
+            assert split_ours == pytest.approx(by_splits, abs=1e-12)
 
 
 def chain_through_three_values():
@@ -575,6 +580,7 @@ def test_corollary_5_22(rows, family):
     assume(not oracle.is_strong(rows, 3, 0))
     told, n_splits = oracle.indicators(rows, 0, family)
     assert not any(oracle.is_strong(told, 2 + n_splits, 2 + i) for i in range(n_splits))
+    assert not (strong_informations(of_rows(told))[2:] > TOLERANCE).any()
 
 
 @given(tables(most_values=(3, 2, 2)), st.sampled_from(BINARY))
@@ -584,11 +590,11 @@ def test_proposition_5_23(rows, family):
     assume(oracle.is_strong(rows, 3, 0))
     told, n_splits = oracle.indicators(rows, 0, family)
     own = range(2, 2 + n_splits)
-    assert any(
-        oracle.depends(told, [i], ["y"], [0, 1, *some])
-        for i in own
-        for some in oracle.subsets([j for j in own if j != i])
-    )
+    pairs = [(i, some) for i in own for some in oracle.subsets([j for j in own if j != i])]
+    dist = of_rows(told)
+    tells = [dist.mutual_information(i, [0, 1, *some]) > TOLERANCE for i, some in pairs]
+    assert tells == [oracle.depends(told, [i], ["y"], [0, 1, *some]) for i, some in pairs]
+    assert any(tells)
 
 
 @given(tables(), st.sampled_from(FAMILIES), st.integers(1, 3), st.sampled_from(["random", "best"]))
