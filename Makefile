@@ -75,6 +75,7 @@ dist: $(PACKERS) ## wheel and source distribution in dist/
 bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/README.md has the rest)
 	$(BIN)/python -m benchmarks.peers --quick $(ARGS)
 	$(BIN)/python -m benchmarks.bars
+	$(BIN)/python -m benchmarks.lattice
 
 clean: ## everything that was built; the virtual environment too
 	rm -rf $(VENV) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
