@@ -9,10 +9,8 @@
 #include <limits>
 #include <utility>
 
-#if defined(__AVX2__)
+#ifdef __AVX2__
 #include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
 #endif
 
 namespace duramen {
@@ -75,71 +73,6 @@ void bits_up_to(const T* values, T limit, std::size_t n, std::uint64_t* words) {
     words[i / 64] = word;
   }
 }
-
-#ifdef __SSE2__
-
-// Four columns of n >= 1 rows, the values of a row side by side in `sheet`, with the least and the
-// largest of each column; row i begins at base + starts[i].
-inline void gather_four(const float* base, const std::size_t* starts, std::size_t n,
-                        const std::uint32_t* columns, float* sheet, float* low, float* high) {
-  const auto row = [&](std::size_t i) {
-    const float* at = base + starts[i];
-    return _mm_setr_ps(at[columns[0]], at[columns[1]], at[columns[2]], at[columns[3]]);
-  };
-  __m128 least = row(0);
-  __m128 most = least;
-  for (std::size_t i = 0; i < n; ++i) {
-    const __m128 values = row(i);
-    _mm_storeu_ps(sheet + 4 * i, values);
-    least = _mm_min_ps(least, values);
-    most = _mm_max_ps(most, values);
-  }
-  _mm_storeu_ps(low, least);
-  _mm_storeu_ps(high, most);
-}
-
-// How many of the rows begin..end-1 of a sheet are at most each column's limit.
-inline void count_four_up_to(const float* sheet, const float* limits, std::size_t begin,
-                             std::size_t end, std::uint32_t* counts) {
-  const __m128 bounds = _mm_loadu_ps(limits);
-  const auto in = [&](std::size_t i) {  // all ones, which is -1
-    return _mm_castps_si128(_mm_cmple_ps(_mm_loadu_ps(sheet + 4 * i), bounds));
-  };
-  __m128i even = _mm_setzero_si128();
-  __m128i odd = _mm_setzero_si128();
-  std::size_t i = begin;
-  for (; i + 2 <= end; i += 2) {
-    even = _mm_sub_epi32(even, in(i));
-    odd = _mm_sub_epi32(odd, in(i + 1));
-  }
-  if (i < end) even = _mm_sub_epi32(even, in(i));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(counts), _mm_add_epi32(even, odd));
-}
-
-#else
-
-inline void gather_four(const float* base, const std::size_t* starts, std::size_t n,
-                        const std::uint32_t* columns, float* sheet, float* low, float* high) {
-  for (std::size_t c = 0; c < 4; ++c) {
-    low[c] = high[c] = base[starts[0] + columns[c]];
-    for (std::size_t i = 0; i < n; ++i) {
-      const float value = base[starts[i] + columns[c]];
-      sheet[4 * i + c] = value;
-      low[c] = std::min(low[c], value);
-      high[c] = std::max(high[c], value);
-    }
-  }
-}
-
-inline void count_four_up_to(const float* sheet, const float* limits, std::size_t begin,
-                             std::size_t end, std::uint32_t* counts) {
-  std::fill_n(counts, 4, 0U);
-  for (std::size_t i = begin; i < end; ++i) {
-    for (std::size_t c = 0; c < 4; ++c) counts[c] += sheet[4 * i + c] <= limits[c] ? 1 : 0;
-  }
-}
-
-#endif
 
 #ifdef __AVX2__
 

@@ -106,12 +106,6 @@ class OrderedSplits {
                    const std::uint32_t* rows, Random& random, Split* cuts, Draw* draws) {
     const std::uint32_t n = node.n_rows();
     std::pair<T, T> ranges[kSide];
-    if constexpr (kSheets) {
-      if (by_row_ && count == kSide && settings_.min_samples_leaf == 1 && node.unit_weights()) {
-        cut_a_sheet(node, columns, rows, random, cuts, draws);
-        return;
-      }
-    }
     if constexpr (kDensePossible) {
       for (std::size_t c = 0; c < count; ++c) {
         ranges[c] = dense_.range(working_.column(columns[c]));
@@ -135,43 +129,6 @@ class OrderedSplits {
         } else if (working_.collides(columns[c])) {
           draws[c] = code_cut(node, columns[c], rows, random, cuts[c]);
         }
-      }
-      if (!scoring_) cuts[c].score = 0.0;
-    }
-  }
-
-  // The same for four columns of a node that is read from the rows, where they lie side by side.
-  void cut_a_sheet(const Node& node, const std::uint32_t* columns, const std::uint32_t* rows,
-                   Random& random, Split* cuts, Draw* draws) {
-    T low[kSide];
-    T high[kSide];
-    T limits[kSide];
-    T* sheet = buffer_.data();
-    gather_four(working_.rows(), row_starts_.data(), node.n_rows(), columns, sheet, low, high);
-    for (std::size_t c = 0; c < kSide; ++c) {
-      draws[c] = low[c] < high[c] ? Draw::scored : Draw::constant;
-      if (low[c] < high[c]) cuts[c] = drawn_cut(columns[c], low[c], high[c], random);
-      limits[c] = limit_of(cuts[c]);
-    }
-    double first_terms[kSide] = {};
-    double second_terms[kSide] = {};
-    Weight first[kSide] = {};
-    for (std::size_t k = 0; k < node.totals().size(); ++k) {
-      std::uint32_t counts[kSide];
-      count_four_up_to(sheet, limits, node.starts()[k], node.starts()[k + 1], counts);
-      for (std::size_t c = 0; c < kSide; ++c) {
-        const Weight count = static_cast<Weight>(counts[c]);
-        first[c] += count;
-        first_terms[c] += node.term(count);
-        second_terms[c] += node.term(node.totals()[k] - count);
-      }
-    }
-    for (std::size_t c = 0; c < kSide; ++c) {
-      if (draws[c] == Draw::scored) {
-        cuts[c].score = node.join(first_terms[c], first[c]) +
-                        node.join(second_terms[c], node.whole() - first[c]);
-      } else if (working_.collides(columns[c])) {
-        draws[c] = code_cut(node, columns[c], rows, random, cuts[c]);
       }
       if (!scoring_) cuts[c].score = 0.0;
     }
@@ -288,7 +245,6 @@ class OrderedSplits {
  private:
   // Nodes whose rows fit the cache are read from the rows: children find them there again.
   static constexpr std::size_t kRowMajorNodeBytes = std::size_t{1} << 19;
-  static constexpr bool kSheets = std::is_same_v<T, float> && Node::kClasses && Node::kWhole;
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
 
