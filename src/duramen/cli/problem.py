@@ -24,14 +24,13 @@ class Problem:
 
     def fingerprint(self) -> str:
         """Return the fingerprint of table and target, the same as of a forest grown on them."""
-        from duramen.results.fingerprint import fingerprint
-        from duramen.tables import encode_target
+        from duramen.tables import encode_target, learning_set_fingerprint
 
         if self.task == "regression":
             numbers = encode_target(self.y, "regression")
-            return fingerprint(self.table.fingerprint(), numbers, None, None)
+            return learning_set_fingerprint(self.table, numbers, None)
         classes, codes = encode_target(self.y, "classification")
-        return fingerprint(self.table.fingerprint(), codes, classes, None)
+        return learning_set_fingerprint(self.table, codes, classes)
 
     def classes(self) -> dict[str, int] | None:
         """Return the classes with their number of rows; None where the target is a number."""

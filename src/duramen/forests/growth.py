@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.results.fingerprint import fingerprint
-from duramen.tables import EncodedTable
+from duramen.tables import EncodedTable, learning_set_fingerprint
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/settings.hpp).
 EXHAUSTIVE_CATEGORIES = 12
@@ -105,7 +104,7 @@ def grow(
         n_rows=table.n_rows,
         total_weight=float(table.n_rows if weights is None else weights.sum()),
         seed=seed,
-        fingerprint=fingerprint(table.fingerprint(), target, classes, weights),
+        fingerprint=learning_set_fingerprint(table, target, classes, weights),
         first_tree=first_tree,
     )
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
 from duramen.results.text import aligned, fixed
 
 FloatArray = NDArray[np.float64]
@@ -80,7 +79,7 @@ class Importances:
                     f"{error.min():g} for {names[int(error.argmin())]!r}."
                 )
             settle(self, "standard_error", error)
-        settle(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
+        settle(self, "metadata", frozen_metadata("Importances", self.metadata))
 
     # --- as a collection -------------------------------------------------------------------
 
@@ -300,14 +299,6 @@ def _frozen(what: str, given: ArrayLike, p: int, *, dimensions: int) -> FloatArr
         raise ValueError(f"Importances: {what} must be finite, got NaN or infinity.")
     array.setflags(write=False)
     return array
-
-
-def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Importances: metadata must be what JSON can hold: {error}.") from None
-    return copy
 
 
 def _same(a: FloatArray | None, b: FloatArray | None, rtol: float, atol: float) -> bool:

@@ -4,7 +4,12 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.files import read_table, target_column, write_table
 from duramen.tables.schema import Schema
-from duramen.tables.target import encode_target, infer_task, target_array
+from duramen.tables.target import (
+    encode_target,
+    infer_task,
+    learning_set_fingerprint,
+    target_array,
+)
 
 __all__ = [
     "EncodedTable",
@@ -12,6 +17,7 @@ __all__ = [
     "encode",
     "encode_target",
     "infer_task",
+    "learning_set_fingerprint",
     "read_table",
     "target_array",
     "target_column",

@@ -176,6 +176,10 @@ class EncodedTable:
 
         The same on every machine; see `duramen.results.fingerprint`.
         """
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         labels = [text for j in sorted(self.labels) for text in (str(j), self.labels[j])]
         return fingerprint(
             repr(self.shape),

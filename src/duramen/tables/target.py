@@ -6,6 +6,9 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.fingerprint import fingerprint
+from duramen.tables.encoded import EncodedTable
+
 Task: TypeAlias = Literal["classification", "regression"]
 
 FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
@@ -252,3 +255,13 @@ def _reads_as_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def learning_set_fingerprint(
+    table: EncodedTable,
+    target: NDArray[Any],
+    classes: NDArray[Any] | None,
+    weights: NDArray[np.float64] | None = None,
+) -> str:
+    """Fingerprint of a table with its encoded target and the weights of its rows."""
+    return fingerprint(table.fingerprint(), target, classes, weights)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,12 +9,12 @@ from functools import cached_property
 from math import prod
 from operator import index as as_integer
 from os import PathLike
-from types import MappingProxyType
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.metadata import frozen_metadata
 from duramen.results.text import aligned
 from duramen.theory import information
 from duramen.theory.axes import axis_labels, axis_names, axis_of
@@ -124,7 +123,7 @@ class FiniteDistribution:
         if self.context is not None and self.context_values is not None:
             settle(self, "context", _frozen(self.context, np.uint32))
             settle(self, "context_values", _frozen(self.context_values))
-        settle(self, "metadata", MappingProxyType(_json_copy(self.metadata)))
+        settle(self, "metadata", frozen_metadata("FiniteDistribution", self.metadata))
         check_distribution(self)
 
     # --- making one ------------------------------------------------------------------------
@@ -850,13 +849,3 @@ def _same_values(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return len(mine) == len(theirs) and all(
         a == b or (is_missing(a) and is_missing(b)) for a, b in zip(mine, theirs, strict=True)
     )
-
-
-def _json_copy(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"FiniteDistribution: metadata must be what JSON can hold: {error}."
-        ) from None
-    return copy

@@ -1,0 +1,30 @@
+"""What a result says of how it came about: whatever JSON can hold, not to be changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+
+def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a read-only copy of `metadata` as it will be after saving and loading.
+
+    Parameters
+    ----------
+    owner : str
+        The class that it belongs to, for errors.
+    metadata : mapping
+        What is to be kept.
+
+    Raises
+    ------
+    ValueError
+        If JSON cannot hold it.
+    """
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{owner}: metadata must be what JSON can hold: {error}.") from None
+    return MappingProxyType(copy)
