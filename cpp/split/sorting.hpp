@@ -1,5 +1,5 @@
 // Orders of short code sequences: by counting comparisons (no branches, all lanes busy) while they
-// are short, by counting codes otherwise.
+// are short, by a set of bits where the codes differ and lie close, by counting codes otherwise.
 #pragma once
 
 #include <bit>
@@ -21,6 +21,8 @@ class Sorter {
       return;
     }
     const std::uint32_t range = static_cast<std::uint32_t>(high - low);
+    const bool close = range < kBitLimit && range / 16 <= n;
+    if (close && range + 1 >= n && by_bits(codes, n, low, range, order)) return;
     const int bits = std::bit_width(range);
     if (bits <= 8 || (std::size_t{1} << bits) <= 2 * n) {
       one_pass(codes, n, low, range, order);
@@ -34,6 +36,7 @@ class Sorter {
   using Key = std::conditional_t<sizeof(T) == 1, std::int16_t,
                                  std::conditional_t<sizeof(T) == 2, std::int32_t, std::int64_t>>;
   static constexpr std::size_t kRankLimit = sizeof(T) == 1 ? 64 : sizeof(T) == 2 ? 32 : 16;
+  static constexpr std::uint32_t kBitLimit = 8192;  // beyond, the positions leave the first cache
   static constexpr int kPositionBits = 6;
   static constexpr std::size_t kLane = 32 / sizeof(Key);
 
@@ -56,6 +59,30 @@ class Sorter {
       for (std::size_t lane = 0; lane < kLane; ++lane) ranks[block + lane] = rank[lane];
     }
     for (std::size_t i = 0; i < n; ++i) order[ranks[i]] = static_cast<std::uint32_t>(i);
+  }
+
+  // Marks the codes in a set of bits and reads it in order; false where two codes are equal.
+  bool by_bits(const T* codes, std::size_t n, T low, std::uint32_t range, std::uint32_t* order) {
+    const std::size_t n_words = range / 64 + 1;
+    marks_.assign(n_words, 0);
+    if (positions_.size() <= range) positions_.resize(std::size_t{range} + 1);
+    std::uint64_t twice = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t code = static_cast<std::uint32_t>(codes[i] - low);
+      std::uint64_t& word = marks_[code / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (code % 64);
+      twice |= word & bit;
+      word |= bit;
+      positions_[code] = static_cast<std::uint32_t>(i);
+    }
+    if (twice != 0) return false;
+    for (std::size_t w = 0; w < n_words; ++w) {
+      const std::uint32_t* positions = positions_.data() + w * 64;
+      for (std::uint64_t word = marks_[w]; word != 0; word &= word - 1) {
+        *order++ = positions[std::countr_zero(word)];
+      }
+    }
+    return true;
   }
 
   void one_pass(const T* codes, std::size_t n, T low, std::uint32_t range, std::uint32_t* order) {
@@ -106,7 +133,8 @@ class Sorter {
     }
   }
 
-  std::vector<std::uint32_t> counts_, spare_;
+  std::vector<std::uint32_t> counts_, spare_, positions_;
+  std::vector<std::uint64_t> marks_;
 };
 
 }  // namespace duramen
