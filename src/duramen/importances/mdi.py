@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.route import rows_of
+from duramen.importances.arguments import forest_of, metadata_of, target_of
 from duramen.importances.corrections import CORRECTIONS, corrected
 from duramen.importances.heldout import held_out
 from duramen.importances.tally import Tally
 from duramen.results.importances import FloatArray, Importances
-from duramen.results.provenance import versions
-from duramen.tables import encode_target
 
 
 def mdi(
@@ -91,7 +90,7 @@ def mdi(
     for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
     importance in tree-based methods. ACM TKDD 15(2).
     """
-    grown = _forest_of(forest)
+    grown = forest_of(forest, "mdi")
     _check_choices(grown, X, y, rows, correction)
     if X is not None:
         tally = _from_rows(grown, X, y, oob=rows == "oob")
@@ -128,35 +127,8 @@ def _result(
         unit=forest.settings.unit,
         by_degree=by_degree,
         standard_error=standard_error,
-        metadata={
-            "mdi": dict(choices),
-            "forest": forest.settings.to_dict(),
-            "n_trees": forest.n_trees,
-            "n_rows": forest.n_rows,
-            "seed": forest.seed,
-            "fingerprint": forest.fingerprint,
-            "versions": versions(),
-        },
+        metadata=metadata_of(forest, "mdi", **choices),
     )
-
-
-def _forest_of(given: Any) -> Forest:
-    grown = getattr(given, "forest_", given)
-    if isinstance(grown, Forest):
-        return grown
-    if isinstance(given, type) or not hasattr(given, "fit"):
-        raise TypeError(
-            "mdi: forest must be a Forest or a fitted estimator of duramen, got "
-            f"{type(given).__name__}."
-        )
-    if not type(given).__module__.startswith("duramen."):
-        raise TypeError(
-            f"mdi: forest must be an estimator of duramen, got {type(given).__module__}."
-            f"{type(given).__name__}. Hint: the estimators of duramen take the same parameters."
-        )
-    from sklearn.exceptions import NotFittedError
-
-    raise NotFittedError(f"mdi: this {type(given).__name__} is not fitted yet; call fit first.")
 
 
 def _check_choices(
@@ -209,24 +181,7 @@ def _from_rows(forest: Forest, X: Any, y: Any, *, oob: bool) -> Tally:
 
 def _responses(forest: Forest, y: Any, n_rows: int) -> NDArray[np.float64]:
     """Return y as one column, or as an indicator of each class of the forest."""
+    target = target_of(forest, y, n_rows, "mdi")
     if forest.classes is None:
-        return encode_target(y, "regression", n_rows=n_rows, function="mdi")[:, np.newaxis]
-    labels, codes = encode_target(
-        y, "classification", n_rows=n_rows, allow_one_class=True, function="mdi"
-    )
-    place = {label: code for code, label in enumerate(forest.classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in place]
-    if unknown:
-        raise ValueError(
-            f"mdi: y holds {unknown[0]!r}, which is no class of this forest; its classes are "
-            f"{_shortened(list(place))}."
-        )
-    indicators = np.zeros((n_rows, len(place)))
-    of_label = np.array([place[label] for label in labels.tolist()])
-    indicators[np.arange(n_rows), of_label[codes]] = 1.0
-    return indicators
-
-
-def _shortened(labels: list[Any], shown: int = 8) -> str:
-    more = f", ... ({len(labels)} in all)" if len(labels) > shown else ""
-    return ", ".join(map(repr, labels[:shown])) + more
+        return target[:, np.newaxis].astype(np.float64, copy=False)
+    return np.eye(len(forest.classes))[target]

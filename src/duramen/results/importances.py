@@ -44,6 +44,10 @@ class Importances:
         (interaction degree k = 0 .. D-1). Rows sum to `values`.
     standard_error : ndarray of float64, shape (p,), optional
         Standard error of each value over the trees.
+    by_class : ndarray of float64, shape (p, C), optional
+        The same importance on the rows of each class alone, in `unit`.
+    classes : tuple of str
+        Names of the C classes of `by_class`; empty without it.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
 
@@ -52,7 +56,8 @@ class Importances:
     TypeError
         If a name is not a string.
     ValueError
-        If shapes disagree, names repeat, a value is not finite or a standard error is negative.
+        If shapes disagree, names or classes repeat, a value is not finite or a standard error is
+        negative.
     """
 
     names: tuple[str, ...]
@@ -61,10 +66,12 @@ class Importances:
     unit: str
     by_degree: FloatArray | None = None
     standard_error: FloatArray | None = None
+    by_class: FloatArray | None = None
+    classes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = _checked_names(self.names)
+        names = _checked_names("names", self.names)
         p = len(names)
         settle = object.__setattr__
         settle(self, "names", names)
@@ -79,6 +86,17 @@ class Importances:
                     f"{error.min():g} for {names[int(error.argmin())]!r}."
                 )
             settle(self, "standard_error", error)
+        classes = _checked_names("classes", self.classes)
+        settle(self, "classes", classes)
+        n_classes = 0
+        if self.by_class is not None:
+            settle(self, "by_class", _frozen("by_class", self.by_class, p, dimensions=2))
+            n_classes = self.by_class.shape[1]
+        if len(classes) != n_classes:
+            raise ValueError(
+                f"Importances: classes must name the {n_classes} columns of by_class, got "
+                f"{len(classes)} names."
+            )
         settle(self, "metadata", frozen_metadata("Importances", self.metadata))
 
     # --- as a collection -------------------------------------------------------------------
@@ -109,8 +127,8 @@ class Importances:
         """
         if not isinstance(other, Importances):
             return False
-        labels = (self.names, self.measure, self.unit)
-        if labels != (other.names, other.measure, other.unit):
+        labels = (self.names, self.measure, self.unit, self.classes)
+        if labels != (other.names, other.measure, other.unit, other.classes):
             return False
         return all(
             _same(mine, theirs, rtol, atol)
@@ -118,6 +136,7 @@ class Importances:
                 (self.values, other.values),
                 (self.by_degree, other.by_degree),
                 (self.standard_error, other.standard_error),
+                (self.by_class, other.by_class),
             )
         )
 
@@ -146,6 +165,7 @@ class Importances:
             values=self.values[index],
             by_degree=None if self.by_degree is None else self.by_degree[index],
             standard_error=None if self.standard_error is None else self.standard_error[index],
+            by_class=None if self.by_class is None else self.by_class[index],
         )
 
     def normalised(self) -> Importances:
@@ -168,6 +188,7 @@ class Importances:
             values=self.values / total,
             by_degree=None if self.by_degree is None else self.by_degree / total,
             standard_error=None if self.standard_error is None else self.standard_error / total,
+            by_class=None if self.by_class is None else self.by_class / total,
         )
 
     # --- in and out ------------------------------------------------------------------------
@@ -188,7 +209,8 @@ class Importances:
         """Return the columns of `to_frame` by name.
 
         They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``
-        (if known) and ``degree_0``, ``degree_1`` ... (if known).
+        (if known), ``degree_0``, ``degree_1`` ... (if known) and ``class_A``, ``class_B`` ... by
+        the names of the classes (if known).
         """
         rank = np.empty(len(self), dtype=np.int64)
         rank[self.order()] = np.arange(1, len(self) + 1)
@@ -202,6 +224,9 @@ class Importances:
         if self.by_degree is not None:
             for k in range(self.by_degree.shape[1]):
                 columns[f"degree_{k}"] = self.by_degree[:, k].copy()
+        if self.by_class is not None:
+            for k, label in enumerate(self.classes):
+                columns[f"class_{label}"] = self.by_class[:, k].copy()
         return columns
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -214,12 +239,15 @@ class Importances:
             arrays["by_degree"] = self.by_degree
         if self.standard_error is not None:
             arrays["standard_error"] = self.standard_error
+        if self.by_class is not None:
+            arrays["by_class"] = self.by_class
         header = {
             "what": "Importances",
             "format": _FORMAT,
             "names": list(self.names),
             "measure": self.measure,
             "unit": self.unit,
+            "classes": list(self.classes),
             "metadata": dict(self.metadata),
         }
         write_archive(path, header, arrays)
@@ -243,15 +271,15 @@ class Importances:
             unit=header["unit"],
             by_degree=arrays.get("by_degree"),
             standard_error=arrays.get("standard_error"),
+            by_class=arrays.get("by_class"),
+            classes=tuple(header.get("classes", ())),
             metadata=header["metadata"],
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = (self.names, self.values, self.measure, self.unit)
-        return (
-            type(self),
-            (*state, self.by_degree, self.standard_error, dict(self.metadata)),
-        )
+        parts = (self.by_degree, self.standard_error, self.by_class, self.classes)
+        return type(self), (*state, *parts, dict(self.metadata))
 
     def __repr__(self) -> str:
         best = self.top(_SHOWN)
@@ -274,16 +302,16 @@ class Importances:
         return "\n".join(lines)
 
 
-def _checked_names(names: Any) -> tuple[str, ...]:
+def _checked_names(what: str, names: Any) -> tuple[str, ...]:
     if isinstance(names, str):
-        raise TypeError(f"Importances: names must be a sequence of strings, got {names!r} alone.")
+        raise TypeError(f"Importances: {what} must be a sequence of strings, got {names!r} alone.")
     given = tuple(names)
     seen: set[str] = set()
     for name in given:
         if not isinstance(name, str):
-            raise TypeError(f"Importances: names must be strings, got {name!r}.")
+            raise TypeError(f"Importances: {what} must be strings, got {name!r}.")
         if name in seen:
-            raise ValueError(f"Importances: names must be different, {name!r} comes twice.")
+            raise ValueError(f"Importances: {what} must be different, {name!r} comes twice.")
         seen.add(name)
     return given
 

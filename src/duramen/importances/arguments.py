@@ -1,0 +1,96 @@
+"""What the measures ask of their arguments, and what they write down about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import Forest
+from duramen.results.provenance import versions
+from duramen.tables import encode_target
+
+_SHOWN = 8
+
+
+def forest_of(given: Any, function: str) -> Forest:
+    """Return the forest of a fitted estimator, or the forest itself.
+
+    Parameters
+    ----------
+    given : fitted estimator or Forest
+        What the user passed.
+    function : str
+        Who asks, for errors.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    sklearn.exceptions.NotFittedError
+        If it is an estimator that is not fitted.
+    """
+    grown = getattr(given, "forest_", given)
+    if isinstance(grown, Forest):
+        return grown
+    if isinstance(given, type) or not hasattr(given, "fit"):
+        raise TypeError(
+            f"{function}: forest must be a Forest or a fitted estimator of duramen, got "
+            f"{type(given).__name__}."
+        )
+    if not type(given).__module__.startswith("duramen."):
+        raise TypeError(
+            f"{function}: forest must be an estimator of duramen, got {type(given).__module__}."
+            f"{type(given).__name__}. Hint: the estimators of duramen take the same parameters."
+        )
+    from sklearn.exceptions import NotFittedError
+
+    raise NotFittedError(
+        f"{function}: this {type(given).__name__} is not fitted yet; call fit first."
+    )
+
+
+def target_of(
+    forest: Forest, y: Any, n_rows: int, function: str
+) -> NDArray[np.uint32] | NDArray[np.float64]:
+    """Return y as codes of the forest's classes, or as finite numbers, of shape (n_rows,).
+
+    Raises
+    ------
+    ValueError
+        If y has another length, holds what the task has no use for, or a class that the forest
+        was not grown on.
+    """
+    if forest.classes is None:
+        return encode_target(y, "regression", n_rows=n_rows, function=function)
+    labels, codes = encode_target(
+        y, "classification", n_rows=n_rows, allow_one_class=True, function=function
+    )
+    place = {label: code for code, label in enumerate(forest.classes.tolist())}
+    unknown = [label for label in labels.tolist() if label not in place]
+    if unknown:
+        raise ValueError(
+            f"{function}: y holds {unknown[0]!r}, which is no class of this forest; its classes "
+            f"are {_shortened(list(place))}."
+        )
+    of_label = np.array([place[label] for label in labels.tolist()], dtype=np.uint32)
+    return of_label[codes]
+
+
+def metadata_of(forest: Forest, measure: str, **choices: Any) -> dict[str, Any]:
+    """Return what an importance of a forest is to remember: choices, settings, seed, data."""
+    return {
+        measure: choices,
+        "forest": forest.settings.to_dict(),
+        "n_trees": forest.n_trees,
+        "n_rows": forest.n_rows,
+        "seed": forest.seed,
+        "fingerprint": forest.fingerprint,
+        "versions": versions(),
+    }
+
+
+def _shortened(labels: list[Any]) -> str:
+    more = f", ... ({len(labels)} in all)" if len(labels) > _SHOWN else ""
+    return ", ".join(map(repr, labels[:_SHOWN])) + more
