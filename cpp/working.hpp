@@ -64,7 +64,7 @@ class Working {
   // Distinct values of a column of a dense table in single precision, filled up with infinities, or
   // null where they do not tell the values apart.
   const float* rounded(std::size_t j) const {
-    return collides_[j] ? nullptr : rounded_.data() + j * stride_;
+    return collides_[j] ? nullptr : rounded_.data() + j * value_stride_;
   }
   // Whether the values of a column of a dense table are those in single precision.
   bool exact(std::size_t j) const { return exact_[j] != 0; }
@@ -76,8 +76,8 @@ class Working {
     if (!dense_) return;
     const char* codes = reinterpret_cast<const char*>(column(j));
     for (std::size_t at = 0; at < stride_; at += 64) __builtin_prefetch(codes + at);
-    const char* values = reinterpret_cast<const char*>(rounded_.data() + j * stride_);
-    for (std::size_t at = 0; at < stride_ * sizeof(float); at += 64) {
+    const char* values = reinterpret_cast<const char*>(rounded_.data() + j * value_stride_);
+    for (std::size_t at = 0; at < value_stride_ * sizeof(float); at += 64) {
       __builtin_prefetch(values + at);
     }
   }
@@ -113,13 +113,19 @@ class Working {
   }
 
   void round_values(const Table& table) {
-    rounded_.assign(stride_ * n_columns_, std::numeric_limits<float>::infinity());
+    // Rows taken from a larger table bring all of its values.
+    value_stride_ = stride_;
+    for (std::size_t j = 0; j < n_columns_; ++j) {
+      value_stride_ = std::max<std::size_t>(value_stride_, table.n_values(j));
+    }
+    value_stride_ = (value_stride_ + kLane - 1) / kLane * kLane;
+    rounded_.assign(value_stride_ * n_columns_, std::numeric_limits<float>::infinity());
     exact_.resize(n_columns_);
     for (std::size_t j = 0; j < n_columns_; ++j) {
       bool exact = true;
       for (std::uint32_t v = 0; v < table.n_values(j); ++v) {
         const double value = table.values(j)[v];
-        rounded_[j * stride_ + v] = static_cast<float>(value);
+        rounded_[j * value_stride_ + v] = static_cast<float>(value);
         exact &= static_cast<double>(static_cast<float>(value)) == value;
       }
       exact_[j] = exact ? 1 : 0;
@@ -142,7 +148,7 @@ class Working {
     }
   }
 
-  std::size_t n_rows_, n_columns_, stride_ = 0;
+  std::size_t n_rows_, n_columns_, stride_ = 0, value_stride_ = 0;
   bool dense_ = false;
   const T* columns_ = nullptr;
   std::vector<T> storage_;

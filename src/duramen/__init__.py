@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
-    from duramen.importances import Importances
+    from duramen.importances import Importances, Significance
     from duramen.tables import EncodedTable, encode
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
     "datasets",
@@ -63,7 +64,12 @@ __all__ = [
 ]
 
 _ROOMS = ("datasets", "forests", "importances", "plots", "reports", "results", "tables", "theory")
-_HOMES = {"encode": "tables", "EncodedTable": "tables", "Importances": "importances"}
+_HOMES = {
+    "encode": "tables",
+    "EncodedTable": "tables",
+    "Importances": "importances",
+    "Significance": "importances",
+}
 
 
 def __getattr__(name: str) -> Any:

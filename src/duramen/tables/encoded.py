@@ -155,7 +155,11 @@ class EncodedTable:
             n_rows=len(chosen),
             names=self.names,
             kinds=self.kinds,
-            blocks=(narrow[:, chosen], middle[:, chosen], wide[:, chosen]),
+            blocks=(  # contiguous, unlike block[:, chosen]
+                np.take(narrow, chosen, axis=1),
+                np.take(middle, chosen, axis=1),
+                np.take(wide, chosen, axis=1),
+            ),
             block_of=self.block_of,
             slot=self.slot,
             cut_values=self.cut_values,

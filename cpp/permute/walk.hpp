@@ -1,0 +1,188 @@
+// Permutes column after column among the rows of a tree, and tells a sink where rows end up.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../bag.hpp"
+#include "../permute.hpp"
+#include "../random.hpp"
+#include "cells.hpp"
+#include "paths.hpp"
+
+namespace duramen {
+
+// Groups by column.
+class Membership {
+ public:
+  Membership(const Groups& groups, std::size_t n_columns) : single_(groups.offsets == nullptr) {
+    if (single_) return;
+    starts_.assign(n_columns + 1, 0);
+    const std::size_t n = static_cast<std::size_t>(groups.offsets[groups.count]);
+    for (std::size_t i = 0; i < n; ++i) ++starts_[groups.columns[i] + 1];
+    for (std::size_t j = 0; j < n_columns; ++j) starts_[j + 1] += starts_[j];
+    groups_.resize(n);
+    std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+    for (std::size_t g = 0; g < groups.count; ++g) {
+      for (std::int64_t i = groups.offsets[g]; i < groups.offsets[g + 1]; ++i) {
+        groups_[next[groups.columns[i]]++] = static_cast<std::uint32_t>(g);
+      }
+    }
+  }
+
+  template <class Visitor>
+  void visit(std::uint32_t column, Visitor&& visit) const {
+    if (single_) {
+      visit(column);
+      return;
+    }
+    for (std::size_t i = starts_[column]; i < starts_[column + 1]; ++i) visit(groups_[i]);
+  }
+
+  bool holds(std::uint32_t group, std::uint32_t column) const {
+    if (single_) return group == column;
+    const auto first = groups_.begin() + static_cast<std::ptrdiff_t>(starts_[column]);
+    const auto last = groups_.begin() + static_cast<std::ptrdiff_t>(starts_[column + 1]);
+    return std::find(first, last, group) != last;
+  }
+
+ private:
+  bool single_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::uint32_t> groups_;
+};
+
+// A sink has start_tree(paths, tree) (false: nothing to be scored), wants(group),
+// start_group(group), start_repeat(), change(position, node of the leaf, weight),
+// end_repeat(weight) and end_group().
+template <class Rows>
+class Walk {
+ public:
+  Walk(const ForestView& forest, const Rows& rows, std::size_t n_rows, const Groups& groups,
+       const Permutations& permutations, std::size_t n_columns)
+      : forest_(forest),
+        n_rows_(n_rows),
+        permutations_(permutations),
+        membership_(groups, n_columns),
+        paths_(rows),
+        cells_(permutations, n_columns),
+        entries_(groups.count) {
+    if (!permutations.out_of_bag) {
+      chosen_.resize(n_rows);
+      for (std::uint32_t i = 0; i < n_rows; ++i) chosen_[i] = i;
+    }
+  }
+
+  template <class Sink>
+  void tree(std::size_t number, Sink& sink) {
+    if (permutations_.out_of_bag) choose_rows(number);
+    if (chosen_.empty()) return;
+    const TreeView tree(forest_, number);
+    paths_.start(tree, chosen_);
+    if (!sink.start_tree(paths_, number)) return;
+    cells_.start(paths_);
+    find_entries();
+    for (const std::uint32_t group : touched_) {
+      if (sink.wants(group)) permute(number, group, sink);
+      entries_[group].clear();
+    }
+    touched_.clear();
+  }
+
+ private:
+  void choose_rows(std::size_t number) {
+    draw_bag(permutations_.bags, n_rows_, permutations_.bag_seed, permutations_.first_tree + number,
+             bag_);
+    chosen_.clear();
+    for (std::uint32_t i = 0; i < n_rows_; ++i) {
+      if (bag_[i] == 0) chosen_.push_back(i);
+    }
+  }
+
+  // The nodes where rows meet a column of a group for the first time.
+  void find_entries() {
+    const TreeView& tree = paths_.tree();
+    for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+      if (tree.feature[node] < 0 || !paths_.reached(node)) continue;
+      membership_.visit(static_cast<std::uint32_t>(tree.feature[node]), [&](std::uint32_t group) {
+        std::vector<std::uint32_t>& entries = entries_[group];
+        if (entries.empty()) {
+          touched_.push_back(group);
+        } else {
+          for (std::size_t above = node; above != 0;) {
+            above = paths_.parent(above);
+            if (membership_.holds(group, static_cast<std::uint32_t>(tree.feature[above]))) return;
+          }
+        }
+        entries.push_back(static_cast<std::uint32_t>(node));
+      });
+    }
+  }
+
+  template <class Sink>
+  void permute(std::size_t number, std::uint32_t group, Sink& sink) {
+    const Cells& cells = cells_.of(group);
+    sink.start_group(group);
+    if (permutations_.every) {
+      sink.start_repeat();
+      for (const std::uint32_t node : entries_[group]) {
+        for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
+          const std::uint32_t first = cells.starts[cells.of[*i]];
+          const std::uint32_t last = cells.starts[cells.of[*i] + 1];
+          for (std::uint32_t k = first; k < last; ++k) {
+            send(group, node, *i, cells.positions[k], 1.0 / (last - first), sink);
+          }
+        }
+      }
+      sink.end_repeat(1.0);
+      sink.end_group();
+      return;
+    }
+    const double weight = 1.0 / permutations_.n_repeats;
+    for (std::uint32_t r = 0; r < permutations_.n_repeats; ++r) {
+      Random random(permutations_.seed, permutations_.first_tree + number,
+                    (std::uint64_t{permutations_.first_repeat} + r) << 32 | group,
+                    Purpose::permutation);
+      pool_.assign(cells.positions.begin(), cells.positions.end());
+      next_.assign(cells.starts.begin(), cells.starts.end() - 1);
+      sink.start_repeat();
+      for (const std::uint32_t node : entries_[group]) {
+        for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
+          const std::uint32_t cell = cells.of[*i];
+          std::uint32_t& next = next_[cell];
+          std::swap(pool_[next], pool_[next + random.below(cells.starts[cell + 1] - next)]);
+          send(group, node, *i, pool_[next++], weight, sink);
+        }
+      }
+      sink.end_repeat(weight);
+    }
+    sink.end_group();
+  }
+
+  // Sends a row on from a node with the values of another in the columns of the group.
+  template <class Sink>
+  void send(std::uint32_t group, std::size_t node, std::uint32_t row, std::uint32_t donor,
+            double weight, Sink& sink) {
+    if (row == donor) return;
+    const TreeView& tree = paths_.tree();
+    while (tree.feature[node] >= 0) {
+      const bool replaced =
+          membership_.holds(group, static_cast<std::uint32_t>(tree.feature[node]));
+      node = static_cast<std::size_t>(tree.child[node]) + paths_.side(node, replaced ? donor : row);
+    }
+    if (node != paths_.leaf(row)) sink.change(row, node, weight);
+  }
+
+  const ForestView& forest_;
+  std::size_t n_rows_;
+  const Permutations& permutations_;
+  Membership membership_;
+  Paths<Rows> paths_;
+  ConditionalCells<Rows> cells_;
+  std::vector<std::uint32_t> chosen_, bag_, touched_, pool_, next_;
+  std::vector<std::vector<std::uint32_t>> entries_;
+};
+
+}  // namespace duramen
