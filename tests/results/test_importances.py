@@ -75,6 +75,16 @@ def test_top_takes_everything_along():
         example().top(-1)
 
 
+def test_take_gives_features_new_names_and_as_many_copies():
+    taken = example().take(np.array([3, 3, 0]), names=("x", "y", "z"))
+    assert dict(taken) == {"x": 0.2, "y": 0.2, "z": 0.1}
+    assert taken.by_degree.tolist() == [[0.2, 0.0], [0.2, 0.0], [0.1, 0.0]]
+    assert taken.standard_error.tolist() == [0.04, 0.04, 0.01]
+    assert example().take(np.array([3, 0])).names == ("d", "a")
+    with pytest.raises(ValueError, match="'d' comes twice"):
+        example().take(np.array([3, 3]))
+
+
 def test_behaves_as_a_collection():
     result = example()
     assert len(result) == 4

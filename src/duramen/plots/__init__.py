@@ -1,8 +1,9 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
+from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.degrees import by_degree
 from duramen.plots.found import found
 from duramen.plots.oob import oob_error
 from duramen.plots.ranking import ranking
 
-__all__ = ["by_degree", "found", "oob_error", "ranking"]
+__all__ = ["by_degree", "found", "oob_error", "parallel_ranks", "rank_correlations", "ranking"]

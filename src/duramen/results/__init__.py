@@ -2,5 +2,6 @@
 
 from duramen.results.importances import Importances
 from duramen.results.replacing import replacing
+from duramen.results.significance import Significance
 
-__all__ = ["Importances", "replacing"]
+__all__ = ["Importances", "Significance", "replacing"]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen.results.archive import read_archive, write_archive
+from duramen.results.fields import (
+    checked_names,
+    frozen,
+    frozen_between,
+    ranks,
+    same,
+)
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.text import aligned, fixed
@@ -71,27 +78,19 @@ class Importances:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        names = _checked_names("names", self.names)
-        p = len(names)
+        names = checked_names("Importances", "names", self.names)
         settle = object.__setattr__
         settle(self, "names", names)
-        settle(self, "values", _frozen("values", self.values, p, dimensions=1))
-        if self.by_degree is not None:
-            settle(self, "by_degree", _frozen("by_degree", self.by_degree, p, dimensions=2))
+        settle(self, "values", frozen("Importances", "values", self.values, names))
+        for what in ("by_degree", "by_class"):
+            if (parts := getattr(self, what)) is not None:
+                settle(self, what, frozen("Importances", what, parts, names, dimensions=2))
         if self.standard_error is not None:
-            error = _frozen("standard_error", self.standard_error, p, dimensions=1)
-            if np.any(error < 0):
-                raise ValueError(
-                    "Importances: standard_error must be at least 0, got "
-                    f"{error.min():g} for {names[int(error.argmin())]!r}."
-                )
+            error = frozen_between("Importances", "standard_error", self.standard_error, names)
             settle(self, "standard_error", error)
-        classes = _checked_names("classes", self.classes)
+        classes = checked_names("Importances", "classes", self.classes)
         settle(self, "classes", classes)
-        n_classes = 0
-        if self.by_class is not None:
-            settle(self, "by_class", _frozen("by_class", self.by_class, p, dimensions=2))
-            n_classes = self.by_class.shape[1]
+        n_classes = 0 if self.by_class is None else self.by_class.shape[1]
         if len(classes) != n_classes:
             raise ValueError(
                 f"Importances: classes must name the {n_classes} columns of by_class, got "
@@ -131,7 +130,7 @@ class Importances:
         if labels != (other.names, other.measure, other.unit, other.classes):
             return False
         return all(
-            _same(mine, theirs, rtol, atol)
+            same(mine, theirs, rtol, atol)
             for mine, theirs in (
                 (self.values, other.values),
                 (self.by_degree, other.by_degree),
@@ -156,12 +155,23 @@ class Importances:
         """
         if k < 0:
             raise ValueError(f"Importances.top: k must be at least 0, got {k}.")
-        return self._take(self.order()[:k])
+        return self.take(self.order()[:k])
 
-    def _take(self, index: NDArray[np.intp]) -> Importances:
+    def take(
+        self, index: NDArray[np.integer], *, names: Iterable[str] | None = None
+    ) -> Importances:
+        """Return the features at these indices, in their order, with all that is known of them.
+
+        Parameters
+        ----------
+        index : ndarray of int, shape (q,)
+            Indices of features; one may come several times where `names` tell its copies apart.
+        names : iterable of str, optional
+            New names of the q features; by default they keep theirs.
+        """
         return replace(
             self,
-            names=tuple(self.names[j] for j in index),
+            names=tuple(self.names[j] for j in index) if names is None else tuple(names),
             values=self.values[index],
             by_degree=None if self.by_degree is None else self.by_degree[index],
             standard_error=None if self.standard_error is None else self.standard_error[index],
@@ -212,11 +222,9 @@ class Importances:
         (if known), ``degree_0``, ``degree_1`` ... (if known) and ``class_A``, ``class_B`` ... by
         the names of the classes (if known).
         """
-        rank = np.empty(len(self), dtype=np.int64)
-        rank[self.order()] = np.arange(1, len(self) + 1)
         columns: dict[str, Any] = {
             "name": list(self.names),
-            "rank": rank,
+            "rank": ranks(self.order()),
             "importance": self.values.copy(),
         }
         if self.standard_error is not None:
@@ -300,36 +308,3 @@ class Importances:
         if len(self) > len(best):
             lines.append(f"... and {len(self) - len(best)} more")
         return "\n".join(lines)
-
-
-def _checked_names(what: str, names: Any) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise TypeError(f"Importances: {what} must be a sequence of strings, got {names!r} alone.")
-    given = tuple(names)
-    seen: set[str] = set()
-    for name in given:
-        if not isinstance(name, str):
-            raise TypeError(f"Importances: {what} must be strings, got {name!r}.")
-        if name in seen:
-            raise ValueError(f"Importances: {what} must be different, {name!r} comes twice.")
-        seen.add(name)
-    return given
-
-
-def _frozen(what: str, given: ArrayLike, p: int, *, dimensions: int) -> FloatArray:
-    array = np.array(given, dtype=np.float64, order="C")
-    if array.ndim != dimensions or array.shape[0] != p:
-        wanted = f"({p},)" if dimensions == 1 else f"({p}, D)"
-        raise ValueError(
-            f"Importances: {what} must have shape {wanted}, one row a name, got {array.shape}."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"Importances: {what} must be finite, got NaN or infinity.")
-    array.setflags(write=False)
-    return array
-
-
-def _same(a: FloatArray | None, b: FloatArray | None, rtol: float, atol: float) -> bool:
-    if a is None or b is None:
-        return a is b
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=rtol, atol=atol))

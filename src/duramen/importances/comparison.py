@@ -1,0 +1,355 @@
+"""Several measures of the same features beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from os import PathLike
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from scipy.stats import kendalltau, rankdata
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.fields import FloatArray, checked_names, frozen, same
+from duramen.results.frames import native_frame
+from duramen.results.importances import Importances
+from duramen.results.metadata import frozen_metadata
+from duramen.results.significance import Significance
+from duramen.results.text import aligned
+
+Measured: TypeAlias = Importances | Significance
+
+_FORMAT = 1
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Ranks that m measures give to the same p features, and how far they agree.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features.
+    measures : tuple of str
+        Names of the m measures, all different.
+    scores : ndarray of float64, shape (m, p)
+        What each measure gives to each feature, in its own unit.
+    ranks : ndarray of float64, shape (m, p)
+        1 for the most important feature of a measure; equal features have the mean of the ranks
+        that they share.
+    metadata : mapping
+        The metadata of the measures by their names.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes disagree, names repeat or a number is not finite.
+    """
+
+    names: tuple[str, ...]
+    measures: tuple[str, ...]
+    scores: FloatArray
+    ranks: FloatArray
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owner, settle = "Comparison", object.__setattr__
+        settle(self, "names", checked_names(owner, "names", self.names))
+        measures = checked_names(owner, "measures", self.measures)
+        settle(self, "measures", measures)
+        for what in ("scores", "ranks"):
+            numbers = frozen(owner, what, getattr(self, what), measures, dimensions=2)
+            if numbers.shape[1] != len(self.names):
+                raise ValueError(
+                    f"{owner}: {what} must have a column a name, {len(self.names)}, got "
+                    f"{numbers.shape[1]}."
+                )
+            settle(self, what, numbers)
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+
+    # --- agreement -------------------------------------------------------------------------
+
+    @cached_property
+    def spearman(self) -> FloatArray:
+        """Spearman's rank correlation of every two measures, shape (m, m).
+
+        It is Pearson's correlation of the ranks; NaN beside a measure whose features are all equal.
+        """
+        centred = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
+        products = centred @ centred.T
+        squares = np.diagonal(products)
+        with np.errstate(invalid="ignore"):
+            correlation = np.clip(products / np.sqrt(np.outer(squares, squares)), -1.0, 1.0)
+        return _symmetric(correlation)
+
+    @cached_property
+    def kendall(self) -> FloatArray:
+        """Kendall's tau-b of every two measures, shape (m, m).
+
+        It is (C - D) / sqrt((C + D + A)(C + D + B)) for C pairs of features in the same order by
+        both, D in the opposite one, A and B tied by one of them alone; NaN beside a measure whose
+        features are all equal.
+        """
+        tau = np.full((len(self.measures),) * 2, np.nan)
+        if len(self.names) > 1:
+            for i, j in combinations(range(len(self.measures)), 2):
+                pair = kendalltau(self.ranks[i], self.ranks[j])
+                tau[i, j] = tau[j, i] = pair.statistic
+        return _symmetric(tau)
+
+    def overlap(self, k: int) -> FloatArray:
+        """Return the share of their `k` best features that two measures have in common, (m, m).
+
+        Features that are tied for the last places count as if lots were drawn for each measure.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not in 1 to p.
+        """
+        if not 1 <= k <= len(self):
+            raise ValueError(f"Comparison.overlap: k must be in 1 to {len(self)}, got {k}.")
+        chance = np.stack([_among_best(row, k) for row in self.ranks])
+        return _symmetric(chance @ chance.T / k)
+
+    def top(self, k: int, by: str | None = None) -> Comparison:
+        """Return the comparison among the `k` best features of one measure, the best first.
+
+        Features are ranked anew among themselves.
+
+        Parameters
+        ----------
+        k : int
+            How many (all when p < k); of equal ones the first.
+        by : str, optional
+            The measure, by default the first.
+
+        Raises
+        ------
+        ValueError
+            If `k` is less than 1 or `by` is no measure of this comparison.
+        """
+        if k < 1:
+            raise ValueError(f"Comparison.top: k must be at least 1, got {k}.")
+        index = np.argsort(self.ranks[self._measure(by)], kind="stable")[:k]
+        return Comparison(
+            tuple(self.names[j] for j in index),
+            self.measures,
+            self.scores[:, index],
+            rankdata(self.ranks[:, index], axis=1),
+            self.metadata,
+        )
+
+    def _measure(self, name: str | None) -> int:
+        if name is None:
+            return 0
+        if name not in self.measures:
+            raise ValueError(
+                f"Comparison.top: by must be one of {list(self.measures)}, got {name!r}."
+            )
+        return self.measures.index(name)
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row a feature: its name and its rank in each measure.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        return native_frame(self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: ``name``, and ``rank_M`` for each measure M."""
+        ranks = zip(self.measures, self.ranks, strict=True)
+        return {"name": list(self.names), **{f"rank_{name}": row.copy() for name, row in ranks}}
+
+    def correlations_frame(self) -> Any:
+        """Return a data frame with one row for every two measures.
+
+        Its columns are ``measure``, ``other``, ``spearman`` and ``kendall``.
+        """
+        pairs = list(combinations(range(len(self.measures)), 2))
+        return native_frame(
+            {
+                "measure": [self.measures[i] for i, _ in pairs],
+                "other": [self.measures[j] for _, j in pairs],
+                "spearman": [self.spearman[pair] for pair in pairs],
+                "kendall": [self.kendall[pair] for pair in pairs],
+            }
+        )
+
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+        """Tell whether two comparisons hold the same names, scores and ranks; not metadata."""
+        return (
+            isinstance(other, Comparison)
+            and (self.names, self.measures) == (other.names, other.measures)
+            and same(self.scores, other.scores, rtol, atol)
+            and same(self.ranks, other.ranks, rtol, atol)
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it."""
+        header = {
+            "what": "Comparison",
+            "format": _FORMAT,
+            "names": list(self.names),
+            "measures": list(self.measures),
+            "metadata": dict(self.metadata),
+        }
+        write_archive(path, header, {"scores": self.scores, "ranks": self.ranks})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        header, arrays = read_archive(
+            path, what="Comparison", newest=_FORMAT, function="Comparison.load"
+        )
+        labels = (tuple(header["names"]), tuple(header["measures"]))
+        return cls(*labels, arrays["scores"], arrays["ranks"], header["metadata"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self.names, self.measures, self.scores, self.ranks, dict(self.metadata))
+        return type(self), state
+
+    def __repr__(self) -> str:
+        m = len(self.measures)
+        lines = [
+            f"Comparison: {m} measures of {len(self)} features; rank correlations, Spearman's "
+            "below the diagonal, Kendall's above"
+        ]
+        both = np.where(np.tri(m, dtype=np.bool_), self.spearman, self.kendall)
+        cells = [
+            [f"{r:.2f}" if i != j else "1" for i, r in enumerate(both[:, j])] for j in range(m)
+        ]
+        header = ["", *self.measures]
+        lines += aligned(header, [list(self.measures), *cells], right=[False] + [True] * m)
+        return "\n".join(lines)
+
+
+def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison:
+    """Rank the same features by several measures, and correlate the ranks.
+
+    Parameters
+    ----------
+    measures : iterable, or mapping from names, of Importances and Significance
+        At least two. By default a measure is called as its `measure` or `method`. They must be
+        about the same features; the order of these may differ, the first one's is kept.
+
+    Returns
+    -------
+    Comparison
+        Importances are ranked by value; a `Significance` by p-value, and by score where p-values
+        are equal. What is still equal shares its ranks.
+
+    Raises
+    ------
+    TypeError
+        If something else is given.
+    ValueError
+        If there are less than two measures, two have the same name, or features differ.
+    """
+    if isinstance(measures, Importances | Significance) or not isinstance(measures, Iterable):
+        raise TypeError(
+            "compare: measures must be several Importances or Significance, got one "
+            f"{type(measures).__name__}. Hint: compare([one, another])."
+        )
+    given = list(measures.values()) if isinstance(measures, Mapping) else list(measures)
+    for measure in given:
+        if not isinstance(measure, Importances | Significance):
+            raise TypeError(
+                "compare: measures must be Importances or Significance, got "
+                f"{type(measure).__name__}."
+            )
+    if len(given) < 2:
+        raise ValueError(f"compare: measures must be at least two, got {len(given)}.")
+    labels = list(measures) if isinstance(measures, Mapping) else [_title(one) for one in given]
+    twice = [label for i, label in enumerate(labels) if label in labels[:i]]
+    if twice:
+        raise ValueError(
+            f"compare: two measures are called {twice[0]!r}. Hint: name them, as in "
+            'compare({"few trees": one, "many trees": another}).'
+        )
+    names = given[0].names
+    places = [_places(names, label, one) for label, one in zip(labels, given, strict=True)]
+    pairs = list(zip(given, places, strict=True))
+    return Comparison(
+        names=names,
+        measures=tuple(labels),
+        scores=np.stack([_scores(one)[place] for one, place in pairs]),
+        ranks=np.stack([_ranks(one)[place] for one, place in pairs]),
+        metadata={label: dict(one.metadata) for label, one in zip(labels, given, strict=True)},
+    )
+
+
+def _title(one: Measured) -> str:
+    return one.measure if isinstance(one, Importances) else one.method
+
+
+def _scores(one: Measured) -> FloatArray:
+    return one.values if isinstance(one, Importances) else one.scores
+
+
+def _ranks(one: Measured) -> FloatArray:
+    """Return the ranks in the order of `one.order()`; equal features share theirs."""
+    order = one.order()
+    scores = _scores(one)[order]
+    p_values = one.p_values[order] if isinstance(one, Significance) else np.zeros(len(one))
+    step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
+    place = np.empty(len(one), dtype=np.int64)
+    place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(one)), dtype=np.int64), step]))
+    ranks: FloatArray = rankdata(place)
+    return ranks
+
+
+def _places(names: Sequence[str], label: str, one: Measured) -> list[int]:
+    """Return where `one` has each of `names`."""
+    if one.names == names:
+        return list(range(len(names)))
+    place = {name: j for j, name in enumerate(one.names)}
+    lacking = [name for name in names if name not in place]
+    more = sorted(set(one.names) - set(names))
+    if lacking or more:
+        told = [f"lacks {_some(lacking)}"] * bool(lacking) + [f"has {_some(more)}"] * bool(more)
+        raise ValueError(
+            "compare: measures must be about the same features, but, compared with the first, "
+            f"{label!r} {' and '.join(told)}."
+        )
+    return [place[name] for name in names]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+def _among_best(ranks: FloatArray, k: int) -> FloatArray:
+    """Return the probability that each feature is among the k best, ties by lot."""
+    first = rankdata(ranks, "min")
+    size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
+    share: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
+    return share
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    """Return the matrix, read-only, with 1 on the diagonal."""
+    np.fill_diagonal(matrix, 1.0)
+    matrix.setflags(write=False)
+    return matrix

@@ -1,0 +1,161 @@
+"""Measures beside each other: how their ranks correlate, and where each puts the best features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from duramen.importances.comparison import Comparison
+
+# The vermilion of Okabe and Ito, darker, so that white reads on it: what runs against.
+_AGAINST = "#b04a00"
+_WIDEST = 18
+_DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
+
+
+def rank_correlations(
+    comparison: Comparison,
+    *,
+    correlation: Literal["spearman", "kendall"] = "spearman",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the rank correlation of every two measures as a heat map.
+
+    Colour is opacity of one hue for positive correlations and of another for negative ones, from
+    nothing at 0. Cells without a correlation, because a measure is constant, hold a dash.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `duramen.importances.compare` returns.
+    correlation : {"spearman", "kendall"}
+        Which one.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `correlation` is another.
+    """
+    if correlation not in ("spearman", "kendall"):
+        raise ValueError(
+            'plots.rank_correlations: correlation must be "spearman" or "kendall", got '
+            f"{correlation!r}."
+        )
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    matrix = comparison.spearman if correlation == "spearman" else comparison.kendall
+    m = len(matrix)
+    ax = axes_or_new(ax, 2.2 + 0.8 * m, 1.2 + 0.5 * m)
+    against, along = to_rgb(_AGAINST), to_rgb(ACCENT)
+    stops = [(0.0, (*against, 1.0)), (0.5, (*against, 0.0)), (0.5, (*along, 0.0))]
+    colours = LinearSegmentedColormap.from_list("signed", [*stops, (1.0, (*along, 1.0))])
+    ax.pcolormesh(np.nan_to_num(matrix), cmap=colours, vmin=-1, vmax=1, snap=True)
+    for row, column in np.ndindex(m, m):
+        r = matrix[row, column]
+        ax.text(
+            column + 0.5,
+            row + 0.5,
+            "–" if np.isnan(r) else "1" if row == column else f"{r:.2f}",
+            ha="center",
+            va="center",
+            fontsize=9,
+            color=ON_ACCENT if abs(r) > 0.75 else INK,
+        )
+    names = [label(name, _WIDEST) for name in comparison.measures]
+    middles = np.arange(m) + 0.5
+    ax.set_xticks(middles, names, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_yticks(middles, names)
+    ax.set_ylim(m, 0)
+    name = "Spearman's rank correlation" if correlation == "spearman" else "Kendall's tau"
+    ax.set_xlabel(f"{name}, {len(comparison)} features")
+    tidy(ax)
+    return ax
+
+
+def parallel_ranks(
+    comparison: Comparison, *, k: int = 20, by: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw where every measure ranks the `k` best features of one of them, a line a feature.
+
+    That measure stands on the left. The best rank is on top; ranks beyond `k` are drawn below a
+    rule, all at one height, and features that come there are grey.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `duramen.importances.compare` returns.
+    k : int
+        Number of features to show.
+    by : str, optional
+        The measure whose best features are shown, by default the first.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, `by` is no measure, or there is no feature.
+    """
+    if not len(comparison):
+        raise ValueError("plots.parallel_ranks: comparison must have a feature, got none.")
+    best = comparison.top(k, by)
+    k = len(best)
+    first = best.measures[0] if by is None else by
+    measures = [first, *(name for name in best.measures if name != first)]
+    places = _places(comparison, best, measures)
+    below = k + 1.5
+    ax = axes_or_new(ax, 2.4 + 1.5 * len(measures), 1.2 + 0.24 * k)
+    columns = np.arange(len(measures))
+    for i, row in enumerate(places):
+        height = np.where(row > k, below, row)
+        stays = bool((row <= k).all())
+        (drawn,) = ax.plot(
+            columns,
+            height,
+            color=ACCENT if stays else MUTED,
+            alpha=0.9 if stays else 0.7,
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            label=label(best.names[i]),
+        )
+        if stays and i % len(_DASHES):  # tells lines apart that cross
+            drawn.set_dashes(_DASHES[i % len(_DASHES)])
+    ax.axhline(k + 0.75, color=MUTED, linewidth=0.6, alpha=0.5)
+    names = [f"{label(name)}  {i + 1}" for i, name in enumerate(best.names)]
+    ax.set_yticks([*range(1, k + 1), below], [*names, f"not among the first {k}"])
+    ax.set_xticks(columns, [label(name, _WIDEST) for name in measures])
+    ax.xaxis.tick_top()
+    ax.set_xlim(-0.1, len(measures) - 0.9)
+    ax.set_ylim(below + 0.5, 0.4)
+    tidy(ax)
+    return ax
+
+
+def _places(comparison: Comparison, best: Comparison, measures: list[str]) -> NDArray[np.float64]:
+    """Return the ranks of the best features by each measure among all, shape (k, m).
+
+    Those by the first measure are 1 .. k, so that lines start where their names stand.
+    """
+    place = {name: j for j, name in enumerate(comparison.names)}
+    index = [place[name] for name in best.names]
+    rows = [comparison.ranks[comparison.measures.index(name), index] for name in measures]
+    rows[0] = np.arange(1.0, len(best) + 1)
+    return np.column_stack(rows)

@@ -1,0 +1,242 @@
+"""The result of Monte Carlo feature selection: importances, a graph, and a cut-off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.frames import native_frame
+from duramen.results.importances import Importances
+from duramen.results.text import aligned, fixed
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_FORMAT = 1
+_SHOWN = 5
+_BOUNDS = ("prediction", "mean")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MonteCarloSelection:
+    """Relative importances of p features, how they depend on each other, and what chance reaches.
+
+    The importances are an `Importances` of their own: pass ``result.importances`` where one is
+    asked for.
+
+    Parameters
+    ----------
+    importances : Importances
+        Relative importance of each feature.
+    n_drawn : ndarray of int64, shape (p,)
+        Number of random subsets that each feature was in; where it is 0, the importance is 0 for
+        want of any evidence.
+    accuracy : float
+        Mean over all trees of their balanced accuracy on the rows that they were not grown from.
+    source, target : ndarrays of int64, shape (E,)
+        Edges of the interdependency graph, as positions among the features: trees split on the
+        target below a split on the source. The strongest comes first.
+    weight : ndarray of float64, shape (E,)
+        Strength of each edge.
+    maxima : ndarray of float64, shape (B,)
+        Greatest importance of any feature in each of B runs with shuffled classes.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a number is not finite.
+    """
+
+    importances: Importances
+    n_drawn: IntArray
+    accuracy: float
+    source: IntArray
+    target: IntArray
+    weight: FloatArray
+    maxima: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        p, edges = len(self.importances), np.shape(self.weight)
+        for name, shape, kind in (
+            ("n_drawn", (p,), np.int64),
+            ("source", edges, np.int64),
+            ("target", edges, np.int64),
+            ("weight", (*edges[:1],), np.float64),
+            ("maxima", np.shape(self.maxima)[:1], np.float64),
+        ):
+            object.__setattr__(self, name, _frozen(name, getattr(self, name), shape, kind))
+        if self.source.size and not (
+            min(self.source.min(), self.target.min()) >= 0
+            and max(self.source.max(), self.target.max()) < p
+        ):
+            raise ValueError(
+                f"MonteCarloSelection: source and target must be positions in 0..{p - 1}."
+            )
+
+    # --- the graph -------------------------------------------------------------------------
+
+    def edges(self, k: int | None = None) -> Any:
+        """Return a data frame of the edges of the interdependency graph, the strongest first.
+
+        Parameters
+        ----------
+        k : int or None
+            How many; None for all.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            ``source``, ``target`` and ``weight``, one row an edge.
+
+        Raises
+        ------
+        ValueError
+            If `k` is negative.
+        """
+        if k is not None and k < 0:
+            raise ValueError(f"MonteCarloSelection.edges: k must be at least 0 or None, got {k}.")
+        names = self.importances.names
+        return native_frame(
+            {
+                "source": [names[j] for j in self.source[:k]],
+                "target": [names[j] for j in self.target[:k]],
+                "weight": self.weight[:k].copy(),
+            }
+        )
+
+    # --- the cut-off -----------------------------------------------------------------------
+
+    def cutoff(self, bound: str = "prediction", *, alpha: float = 0.05) -> float:
+        r"""Return the importance that chance alone stays below.
+
+        With M_1 .. M_B the greatest importances of B runs with shuffled classes, of mean
+        :math:`\bar M` and standard deviation d (ddof 1), and t the (1 - alpha) quantile of
+        Student's distribution with B - 1 degrees of freedom:
+
+        * ``"prediction"``: :math:`\bar M + t\,d\sqrt{1 + 1/B}`; the greatest importance of one
+          more such run is above it with probability alpha, if the maxima are about normal;
+        * ``"mean"``: :math:`\bar M + t\,d/\sqrt B`; the *mean* of such maxima is above it with
+          probability alpha. A single run is above it nearly every other time.
+
+        Parameters
+        ----------
+        bound : {"prediction", "mean"}
+            What is bounded. The authors' program takes the mean, with the quantile for alpha / 2.
+        alpha : float
+            Level, in (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two shuffled runs, or a parameter is out of its range.
+        """
+        if bound not in _BOUNDS:
+            allowed = " or ".join(map(repr, _BOUNDS))
+            raise ValueError(f"MonteCarloSelection.cutoff: bound must be {allowed}, got {bound!r}.")
+        if not 0 < alpha < 1:
+            raise ValueError(
+                f"MonteCarloSelection.cutoff: alpha must lie in (0, 1), got {alpha!r}."
+            )
+        runs = len(self.maxima)
+        if runs < 2:
+            raise ValueError(
+                f"MonteCarloSelection.cutoff: at least two runs with shuffled classes are needed, "
+                f"there are {runs}. Hint: mcfs(..., n_permutations=20)."
+            )
+        from scipy.special import stdtrit
+
+        quantile = float(stdtrit(runs - 1, 1 - alpha))
+        spread = math.sqrt(1 + 1 / runs) if bound == "prediction" else math.sqrt(1 / runs)
+        return float(self.maxima.mean() + quantile * spread * self.maxima.std(ddof=1))
+
+    def selected(self, bound: str = "prediction", *, alpha: float = 0.05) -> Importances:
+        """Return the features whose importance is above `cutoff`, the best first."""
+        above = self.importances.values > self.cutoff(bound, alpha=alpha)
+        return self.importances.top(int(np.count_nonzero(above)))
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+        """
+        inner = self.importances
+        header = {
+            "what": "MonteCarloSelection",
+            "format": _FORMAT,
+            "names": list(inner.names),
+            "measure": inner.measure,
+            "unit": inner.unit,
+            "metadata": dict(inner.metadata),
+            "accuracy": self.accuracy,
+        }
+        arrays: dict[str, NDArray[Any]] = {
+            name: getattr(self, name)
+            for name in ("n_drawn", "source", "target", "weight", "maxima")
+        }
+        arrays["values"] = inner.values
+        if inner.standard_error is not None:
+            arrays["standard_error"] = inner.standard_error
+        write_archive(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        header, arrays = read_archive(
+            path,
+            what="MonteCarloSelection",
+            newest=_FORMAT,
+            function="MonteCarloSelection.load",
+        )
+        importances = Importances(
+            names=tuple(header["names"]),
+            values=arrays.pop("values"),
+            measure=header["measure"],
+            unit=header["unit"],
+            standard_error=arrays.pop("standard_error", None),
+            metadata=header["metadata"],
+        )
+        return cls(importances, accuracy=header["accuracy"], **arrays)
+
+    def __repr__(self) -> str:
+        names = self.importances.names
+        shown = slice(_SHOWN)
+        table = aligned(
+            ["", "from", "to", "weight"],
+            [
+                [str(i + 1) for i in range(len(self.weight[shown]))],
+                [names[j] for j in self.source[shown]],
+                [names[j] for j in self.target[shown]],
+                fixed(self.weight[shown], 4),
+            ],
+            right=[True, False, False, True],
+        )
+        count = f"{len(self.weight)} edge" + ("" if len(self.weight) == 1 else "s")
+        lines = [repr(self.importances), "", f"Interdependencies: {count}", *table]
+        if len(self.maxima) > 1:
+            lines += ["", f"Cut-off of importances from {len(self.maxima)} shuffled runs:"]
+            lines += [f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)"]
+        return "\n".join(lines)
+
+
+def _frozen(what: str, given: ArrayLike, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    array = np.array(given, dtype=kind, order="C")
+    if array.shape != shape or array.ndim != 1:
+        raise ValueError(f"MonteCarloSelection: {what} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"MonteCarloSelection: {what} must be finite, got NaN or infinity.")
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,70 @@
+"""P-values adjusted for having looked at many features."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from duramen.results.fields import FloatArray
+
+Adjustment = Literal["bh", "by"]
+ADJUSTMENTS: tuple[str, ...] = get_args(Adjustment)
+
+
+def false_discovery(p_values: FloatArray, adjustment: Adjustment, n_tests: int) -> FloatArray:
+    r"""Return for each p-value the smallest false discovery rate at which it is a discovery.
+
+    With p_(1) <= ... <= p_(m) the m p-values in order,
+
+    .. math:: q_{(i)} = \min_{k \ge i} \; \min(1, c \, m \, p_{(k)} / k)
+
+    where c is 1 for ``"bh"`` (Benjamini and Hochberg 1995: independent or positively dependent
+    tests) and 1 + 1/2 + ... + 1/m for ``"by"`` (Benjamini and Yekutieli 2001: any dependence).
+
+    Parameters
+    ----------
+    p_values : ndarray of float64, shape (p,)
+        P-values.
+    adjustment : {"bh", "by"}
+        Whose procedure.
+    n_tests : int
+        Number m of tests; those that are not listed count with a p-value of 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+    """
+    if not p_values.size:
+        return np.empty(0)
+    from scipy.stats import false_discovery_control
+
+    padded = np.concatenate([p_values, np.ones(n_tests - p_values.size)])
+    adjusted: FloatArray = false_discovery_control(padded, method=adjustment)
+    return np.maximum(adjusted[: p_values.size], p_values)  # c m / k may round below 1
+
+
+def holm(p_values: FloatArray, n_tests: int) -> FloatArray:
+    r"""Return for each p-value the smallest family-wise error rate at which it is a discovery.
+
+    .. math:: a_{(i)} = \max_{k \le i} \; \min(1, (m - k + 1) \, p_{(k)})
+
+    for p_(1) <= ... <= p_(m), whatever the dependence between the tests (Holm 1979, the sharper
+    form of Bonferroni's m p).
+
+    Parameters
+    ----------
+    p_values : ndarray of float64, shape (p,)
+        The smallest p of the p-values.
+    n_tests : int
+        Number m of tests.
+
+    Returns
+    -------
+    ndarray of float64, shape (p,)
+    """
+    order = np.argsort(p_values, kind="stable")
+    steps = (n_tests - np.arange(p_values.size)) * p_values[order]
+    adjusted = np.empty(p_values.size)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from duramen.importances.comparison import compare
+from duramen.plots.comparison import parallel_ranks, rank_correlations
+from duramen.results import Importances
+
+
+def comparison(*rows, names=None):
+    rows = rows or ([4, 3, 2, 1, 0], [3, 4, 0, 2, 1], [0, 1, 2, 3, 4])
+    names = names or tuple("abcdefghij"[: len(rows[0])])
+    return compare({f"m{i}": Importances(names, row, "m", "1") for i, row in enumerate(rows)})
+
+
+def rendered(ax):
+    from io import BytesIO
+
+    import matplotlib as mpl
+
+    buffer = BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        ax.figure.savefig(buffer, format="svg")
+    return buffer.getvalue().decode()
+
+
+@pytest.mark.parametrize("correlation", ["spearman", "kendall"])
+def test_heat_map_shows_every_correlation(correlation):
+    given = comparison()
+    matrix = getattr(given, correlation)
+    ax = rank_correlations(given, correlation=correlation)
+    (mesh,) = ax.collections
+    np.testing.assert_array_equal(np.asarray(mesh.get_array()).reshape(3, 3), matrix)
+    cells = [text.get_text() for text in ax.texts]
+    assert cells[:3] == ["1", f"{matrix[0, 1]:.2f}", "-1.00"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["m0", "m1", "m2"]
+    assert "5 features" in ax.get_xlabel()
+    low, high = ax.get_ylim()
+    assert low > high
+
+
+def test_signs_have_colours_of_their_own_and_zero_has_none():
+    ax = rank_correlations(comparison([1, 2, 3], [3, 2, 1]))
+    colours = ax.collections[0].cmap(ax.collections[0].norm([-1.0, -1e-3, 1e-3, 1.0]))
+    assert colours[0][0] > colours[0][2]  # red
+    assert colours[3][2] > colours[3][0]  # blue
+    assert colours[:, 3] == pytest.approx([1, 0, 0, 1], abs=0.01)
+
+
+def test_a_constant_measure_has_dashes():
+    ax = rank_correlations(comparison([1, 2, 3], [0, 0, 0]))
+    assert [text.get_text() for text in ax.texts] == ["1", "–", "–", "1"]
+    assert "–" in rendered(ax)
+
+
+def test_lines_go_from_rank_to_rank():
+    ax = parallel_ranks(comparison(), k=5)
+    heights = [list(line.get_ydata()) for line in ax.lines[:5]]
+    assert heights == [[1, 2, 5], [2, 1, 4], [3, 5, 3], [4, 3, 2], [5, 4, 1]]
+    names = [text.get_text().split() for text in ax.get_yticklabels()]
+    assert names[:5] == [["a", "1"], ["b", "2"], ["c", "3"], ["d", "4"], ["e", "5"]]
+    low, high = ax.get_ylim()
+    assert low > high
+
+
+def test_ranks_beyond_the_first_are_below_the_rule_and_grey():
+    ax = parallel_ranks(comparison(), k=2, by="m1")
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["m1", "m0", "m2"]
+    assert [list(line.get_ydata()) for line in ax.lines[:2]] == [[1, 2, 3.5], [2, 1, 3.5]]
+    assert [text.get_text() for text in ax.get_yticklabels()][-1] == "not among the first 2"
+    stays = parallel_ranks(comparison([3, 2, 1, 0], [2, 3, 1, 0], [0, 3, 2, 1]), k=2).lines
+    assert stays[0].get_color() != stays[1].get_color()
+    rule = ax.lines[2].get_ydata()[0]
+    assert 2 < rule < 3.5
+
+
+def test_tied_features_start_at_places_of_their_own():
+    ax = parallel_ranks(comparison([1, 1, 1], [1, 2, 3]), k=3)
+    assert [list(line.get_ydata()) for line in ax.lines[:3]] == [[1, 3], [2, 2], [3, 1]]
+
+
+@pytest.mark.parametrize("plot", [rank_correlations, parallel_ranks])
+def test_draws_on_given_axes(plot):
+    ax = Figure().add_subplot()
+    assert plot(comparison(), ax=ax) is ax
+
+
+def test_names_are_drawn_as_they_are():
+    names = ("$\\frac{1}$", "a$b$c", "<b>", "x\ty\n", "q" * 99)
+    given = comparison(names=names)
+    svg = rendered(parallel_ranks(given))
+    assert "a$b$c" in svg
+    assert "&lt;b&gt;" in svg
+    assert "x\\ty\\n" in svg
+    assert "q" * 99 not in svg
+    odd = compare(
+        {"$m$": Importances(("a",), [1], "m", "1"), "n" * 50: Importances(("a",), [1], "m", "1")}
+    )
+    svg = rendered(rank_correlations(odd))
+    assert "$m$" in svg
+    assert "n" * 50 not in svg
+
+
+def test_refuses_what_cannot_be_drawn():
+    with pytest.raises(ValueError, match='must be "spearman" or "kendall", got \'pearson\''):
+        rank_correlations(comparison(), correlation="pearson")
+    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+        parallel_ranks(comparison(), k=0)
+    with pytest.raises(ValueError, match="by must be one of"):
+        parallel_ranks(comparison(), by="m9")
+    with pytest.raises(ValueError, match="must have a feature, got none"):
+        parallel_ranks(comparison([], []))

@@ -1,0 +1,295 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duramen.results.significance import Significance
+
+# P-values of Benjamini and Hochberg (1995), section 3.2: at .05 they find 4, Bonferroni 3.
+CLASSIC = [
+    *(0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459),
+    *(0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000),
+]
+
+
+def example(**changes):
+    fields = {
+        "names": ("a", "b", "c", "d"),
+        "scores": [1.0, 9.0, 3.0, 2.0],
+        "p_values": [0.5, 0.001, 0.02, 0.5],
+        "method": "vote_change",
+        "null": "Permuting the feature leaves the votes as they are.",
+        "details": {"degrees_of_freedom": [2, 2, 6, 2]},
+        "metadata": {"seed": 3},
+    }
+    return Significance(**{**fields, **changes})
+
+
+def of(p_values, **changes):
+    p_values = np.asarray(p_values, dtype=float)
+    names = tuple(f"f{j}" for j in range(p_values.size))
+    return Significance(names, np.zeros(p_values.size), p_values, "test", "Nothing.", **changes)
+
+
+# --- adjusted p-values ---------------------------------------------------------------------------
+
+
+def test_q_values_are_those_of_benjamini_and_hochberg():
+    np.testing.assert_allclose(example().q_values, [0.5, 0.004, 0.04, 0.5])
+    shuffled = np.random.default_rng(0).permutation(CLASSIC)
+    result = of(shuffled)
+    assert sorted(shuffled[result.mask()]) == CLASSIC[:4]
+    assert sorted(shuffled[result.mask(control="fwer")]) == CLASSIC[:3]
+    assert sorted(shuffled[result.mask(control="none")]) == CLASSIC[:9]
+
+
+def test_q_values_after_benjamini_and_yekutieli():
+    harmonic = 1 + 1 / 2 + 1 / 3 + 1 / 4
+    expected = np.minimum(np.array([0.5, 0.004, 0.04, 0.5]) * harmonic, 1)
+    np.testing.assert_allclose(example(adjustment="by").q_values, expected)
+
+
+def test_holm_goes_down_step_by_step():
+    np.testing.assert_allclose(example().holm(), [1.0, 0.004, 0.06, 1.0])
+    # 3 x .01, then 2 x .01 may not fall below it, then 1 x .04
+    np.testing.assert_allclose(of([0.04, 0.01, 0.01]).holm(), [0.04, 0.03, 0.03])
+
+
+def test_given_q_values_are_kept():
+    result = example(q_values=[0.1, 0.2, 0.3, 0.4], adjustment="storey")
+    assert result.q_values.tolist() == [0.1, 0.2, 0.3, 0.4]
+    assert result.adjustment == "storey"
+
+
+def test_unlisted_tests_count():
+    assert of([0.01], n_tests=10).q_values.tolist() == [0.1]
+    assert of([0.01], n_tests=10).holm().tolist() == [0.1]
+    assert of([]).q_values.shape == of([]).holm().shape == (0,)
+
+
+p_values = st.lists(
+    st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.01, 0.05, 1.0])), max_size=30
+)
+
+
+@given(p_values, st.sampled_from(["bh", "by"]))
+def test_adjusted_p_values_keep_the_order_and_are_no_smaller(given_p, adjustment):
+    result = of(given_p, adjustment=adjustment)
+    for adjusted in (result.q_values, result.holm()):
+        assert np.all(adjusted >= result.p_values)
+        assert np.all(adjusted <= 1)
+        assert np.all(np.diff(adjusted[result.order()]) >= 0)
+    for one, other in [(j, k) for j in range(len(result)) for k in range(j)]:
+        if given_p[one] == given_p[other]:  # ties stay ties
+            assert result.q_values[one] == result.q_values[other]
+            assert result.holm()[one] == result.holm()[other]
+
+
+@given(p_values, st.floats(0, 1), st.floats(0, 1))
+def test_selections_are_nested(given_p, alpha, beta):
+    result, (low, high) = of(given_p), sorted([alpha, beta])
+    strict, fair, lax = (set(result.selected(high, control)) for control in ("fwer", "fdr", "none"))
+    assert strict <= fair <= lax
+    for control in ("fwer", "fdr", "none"):
+        assert set(result.selected(low, control)) <= set(result.selected(high, control))
+
+
+@given(p_values, st.integers(0, 30))
+def test_top_keeps_the_adjusted_p_values_of_all(given_p, k):
+    result = of(given_p)
+    best, index = result.top(k), result.order()[:k]
+    assert best.n_tests == len(result)
+    np.testing.assert_array_equal(best.q_values, result.q_values[index])
+    np.testing.assert_array_equal(best.holm(), result.holm()[index])
+
+
+def test_error_rates_hold_when_nothing_is_relevant():
+    """2000 null runs of 20 tests, seed 0: rates .05 within 4 standard errors of .005."""
+    runs = [of(p) for p in np.random.default_rng(0).random((2000, 20))]
+    for control in ("fdr", "fwer"):  # with every null true they are the same rate
+        rate = np.mean([result.mask(control=control).any() for result in runs])
+        assert 0.03 < rate < 0.07
+    assert np.mean([result.mask(control="none").mean() for result in runs]) == pytest.approx(
+        0.05, abs=0.005
+    )
+
+
+# --- ranking and selection -----------------------------------------------------------------------
+
+
+def test_order_is_by_p_value_then_score_then_column():
+    assert example().order().tolist() == [1, 2, 3, 0]
+    assert of([0.2, 0.1, 0.2, 0.1]).order().tolist() == [1, 3, 0, 2]
+
+
+def test_selected_names_come_in_order():
+    assert example().selected() == ("b", "c")
+    assert example().selected(0.01) == ("b",)
+    assert example().selected(control="fwer") == ("b",)
+    assert example().selected(0.5, "none") == ("b", "c", "d", "a")
+    assert example().mask().tolist() == [False, True, True, False]
+
+
+def test_nothing_selected_is_an_empty_selection():
+    assert of([0.9, 1.0]).selected() == ()
+    assert of([]).selected() == ()
+    assert of([0.9, 1.0]).mask().tolist() == [False, False]
+    assert example().selected(0.0) == ()
+
+
+def test_top_takes_everything_along():
+    best = example().top(2)
+    assert best.names == ("b", "c")
+    assert best.scores.tolist() == [9.0, 3.0]
+    assert best.details["degrees_of_freedom"].tolist() == [2.0, 6.0]
+    assert best.metadata["seed"] == 3
+    assert len(example().top(99)) == 4
+    assert example().top(0).selected() == ()
+    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+        example().top(-1)
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.5, np.nan])
+def test_alpha_is_a_probability(alpha):
+    with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+        example().selected(alpha)
+
+
+def test_control_is_one_of_three():
+    with pytest.raises(ValueError, match='control must be "fdr", "fwer" or "none", got \'fdp\''):
+        example().mask(control="fdp")
+
+
+# --- as a result ---------------------------------------------------------------------------------
+
+
+def test_behaves_as_a_collection():
+    result = example()
+    assert len(result) == 4
+    assert result["c"] == 0.02
+    assert dict(result)["b"] == 0.001
+    with pytest.raises(KeyError, match="zz"):
+        result["zz"]
+
+
+def test_fields_are_read_only():
+    result = example()
+    for array in (result.scores, result.p_values, result.q_values, *result.details.values()):
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+    with pytest.raises(AttributeError):
+        result.null = "another"
+    with pytest.raises(TypeError):
+        result.details["x"] = result.scores
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"names": ("a", "b", "c", "a")}, "Significance: names must be different, 'a' comes twice"),
+        ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
+        ({"scores": [1.0, np.inf, 2.0, 3.0]}, "scores must be finite"),
+        ({"p_values": [0.1, np.nan, 0.1, 0.2]}, "p_values must be finite"),
+        ({"p_values": [0.1, 1.2, 0.1, 0.2]}, r"p_values must be in \[0, 1\], got 1.2 for 'b'"),
+        ({"q_values": [0.1, 0.1, -0.1, 0.2]}, r"q_values must be in \[0, 1\], got -0.1 for 'c'"),
+        ({"null": " "}, "null must be a sentence"),
+        ({"adjustment": "fdr"}, r"adjustment must be one of \['bh', 'by'\], got 'fdr'"),
+        ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
+        ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
+        ({"details": {"p_value": [1, 2, 3, 4]}}, "details must not be called 'p_value'"),
+        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=message):
+        example(**changes)
+
+
+@pytest.mark.parametrize("names", ["abcd", ("a", "b", "c", 4)])
+def test_names_are_strings(names):
+    with pytest.raises(TypeError, match="Significance: names must be"):
+        example(names=names)
+
+
+def test_save_and_load(tmp_path):
+    for result in (example(adjustment="by"), example().top(2), example(details={}), of([])):
+        result.save(tmp_path / "result")
+        back = Significance.load(tmp_path / "result")
+        assert back.equals(result)
+        assert dict(back.metadata) == dict(result.metadata)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result"]
+
+
+def test_details_of_any_name_survive(tmp_path):
+    details = {"../x": [1, 2, 3, 4], "é\n\0": [0, 0, 0, 1], "": [5, 6, 7, 8]}
+    example(details=details).save(tmp_path / "r.npz")
+    back = Significance.load(tmp_path / "r.npz").details
+    assert {what: column.tolist() for what, column in back.items()} == details
+
+
+def test_load_refuses_other_things_and_later_versions(tmp_path):
+    for header, message in [
+        ({"what": "Importances", "format": 1}, "holds a Importances, not Significance"),
+        ({"what": "Significance", "format": 99}, "upgrade"),
+    ]:
+        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "x.npz", json=text)
+        with pytest.raises(ValueError, match=message):
+            Significance.load(tmp_path / "x.npz")
+
+
+def test_pickles():
+    back = pickle.loads(pickle.dumps(example().top(3)))
+    assert back.equals(example().top(3))
+    assert dict(back.metadata) == {"seed": 3}
+
+
+def test_equals_compares_numbers_and_labels():
+    assert example().equals(example(metadata={}))
+    for changes in (
+        {"null": "Another."},
+        {"method": "other"},
+        {"unit": "bits"},
+        {"adjustment": "by"},
+        {"details": {}},
+        {"details": {"degrees_of_freedom": [2, 2, 2, 2]}},
+        {"n_tests": 5},
+        {"scores": [1.0, 9.0, 3.0, 4.0]},
+    ):
+        assert not example().equals(example(**changes)), changes
+    assert not example().equals("example")
+    nearly = example(p_values=np.array([0.5, 0.001, 0.02, 0.5]) * (1 - 1e-9))
+    assert not example().equals(nearly)
+    assert example().equals(nearly, rtol=1e-6)
+
+
+def test_to_frame_has_a_row_a_feature():
+    frame = example().to_frame()
+    assert list(frame.columns) == [
+        *("name", "rank", "score", "p_value", "q_value", "p_holm", "degrees_of_freedom")
+    ]
+    assert frame["name"].tolist() == ["a", "b", "c", "d"]
+    assert frame["rank"].tolist() == [4, 1, 2, 3]
+    np.testing.assert_allclose(frame["p_holm"], [1.0, 0.004, 0.06, 1.0])
+
+
+def test_prints_a_table_that_names_the_null_hypothesis():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "Significance: vote_change of 4 features, 2 with q <= 0.05"
+    assert lines[1] == "null: Permuting the feature leaves the votes as they are."
+    assert lines[2].split() == ["feature", "score", "p", "q"]
+    assert lines[3].split() == ["1", "b", "9.000", "0.001", "0.004"]
+    assert len({len(line) for line in lines[2:]}) == 1
+    assert repr(example().top(1)).startswith("Significance: vote_change of 1 of 4 features, 1 with")
+    assert repr(example(unit="bits")).splitlines()[2].split()[1] == "bits"
+
+
+def test_prints_few_of_many_and_an_empty_one():
+    text = repr(of(np.linspace(0, 1, 30)))
+    assert text.endswith("... and 20 more")
+    assert "f10" not in text
+    assert "0 features" in repr(of([]))
