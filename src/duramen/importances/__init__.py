@@ -1,6 +1,28 @@
 """Importance measures of grown forests, one a file."""
 
+from duramen.importances.comparison import Comparison, compare
+from duramen.importances.conditional_mda import conditional_mda
+from duramen.importances.group import group
+from duramen.importances.holdout_mda import holdout_mda
+from duramen.importances.mda import mda
 from duramen.importances.mdi import mdi
-from duramen.results import Importances
+from duramen.importances.representatives import Representatives, representatives
+from duramen.importances.smoothing import smooth
+from duramen.importances.vote_change import vote_change
+from duramen.results import Importances, Significance
 
-__all__ = ["Importances", "mdi"]
+__all__ = [
+    "Comparison",
+    "Importances",
+    "Representatives",
+    "Significance",
+    "compare",
+    "conditional_mda",
+    "group",
+    "holdout_mda",
+    "mda",
+    "mdi",
+    "representatives",
+    "smooth",
+    "vote_change",
+]

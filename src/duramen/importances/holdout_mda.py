@@ -1,0 +1,146 @@
+"""Hold-out and cross-validated MDA: forests grown on some rows, measured on the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests import parameters
+from duramen.forests.base import ForestClassifier
+from duramen.importances.arguments import metadata_of, target_of
+from duramen.importances.mda import score_of, tree_importances
+from duramen.importances.nodes import IntArray
+from duramen.importances.permutation import Permutations, permutation_losses
+from duramen.importances.refit import encoded_for, labels_of, template_of
+from duramen.importances.samples import Sample
+from duramen.results.importances import Importances
+
+
+def holdout_mda(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: int = 2,
+    scoring: str | None = None,
+    n_repeats: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Importances:
+    """Mean decrease of accuracy on rows that no tree of the forest saw.
+
+    The rows are cut at random into `cv` parts of equal size, for classes in the same proportions.
+    A forest grown on the others is measured on all the rows of each part, as by :func:`mda` with
+    ``rows=None``, and the parts are averaged. With ``cv=2`` this is hold-out importance (Janitza,
+    Celik, Boulesteix 2018): values of irrelevant features are then symmetric about 0, which
+    out-of-bag values need not be, since all trees of a forest saw almost all rows.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The forest to grow; it is cloned, not changed. Its `n_jobs` is used for growth.
+    X : table of shape (n, p)
+        The rows.
+    y : array-like of shape (n,)
+        Target of `X`.
+    cv : int
+        Number of parts, from 2 to the number of rows.
+    scoring, n_repeats
+        As for :func:`mda`.
+    random_state : int, RandomState, Generator or None
+        Seed of the parts, the forests and the permutations; None: drawn.
+    n_jobs : int, optional
+        Threads of the permutations; the result does not depend on it.
+
+    Returns
+    -------
+    Importances
+        ``measure="holdout_mda"``; `standard_error` is that of the mean over the trees of all the
+        forests.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If a class has fewer rows than there are parts, or an argument is not as described.
+
+    References
+    ----------
+    S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test
+    for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
+    """
+    name = "holdout_mda"
+    repeats = parameters.check_integer(name, "n_repeats", n_repeats, 1)
+    n_threads = parameters.check_jobs(name, n_jobs)
+    template = template_of(estimator, name)
+    table = encoded_for(template, X)
+    labels = labels_of(template, y, table.n_rows, name)
+    n_parts = parameters.check_integer(name, "cv", cv, 2, most=table.n_rows)
+    seeds = np.random.SeedSequence(parameters.draw_seed(random_state)).generate_state(
+        n_parts + 2, np.uint64
+    )
+    part = _parts(labels, n_parts, int(seeds[0]), classes=isinstance(template, ForestClassifier))
+    results: list[Importances] = []
+    for k in range(n_parts):
+        model = template.set_params(random_state=int(seeds[k + 2] % 2**32))
+        forest = model.fit(table.take_rows(part != k), labels[part != k]).forest_
+        score = score_of(forest, scoring, name)
+        held_out = table.take_rows(part == k)
+        target = target_of(forest, labels[part == k], held_out.n_rows, name)
+        losses = permutation_losses(
+            forest,
+            Sample(held_out, target, out_of_bag=False),
+            Permutations(int(seeds[1]), repeats),
+            score=score,
+            n_threads=n_threads,
+        )
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats, "seed": int(seeds[0])}
+        results.append(
+            tree_importances(
+                name,
+                forest,
+                forest.names,
+                losses,
+                score,
+                scaled=False,
+                by_class=False,
+                choices=choices,
+            )
+        )
+    return _mean(results, forest, choices)
+
+
+def _mean(parts: list[Importances], forest: Any, choices: dict[str, Any]) -> Importances:
+    errors = [part.standard_error for part in parts if part.standard_error is not None]
+    error = None
+    if len(errors) == len(parts):
+        error = np.sqrt(np.sum(np.square(errors), axis=0)) / len(parts)
+    return Importances(
+        names=parts[0].names,
+        values=np.mean([part.values for part in parts], axis=0),
+        measure="holdout_mda",
+        unit=parts[0].unit,
+        standard_error=error,
+        metadata=metadata_of(forest, "holdout_mda", **choices),
+    )
+
+
+def _parts(labels: NDArray[Any], n_parts: int, seed: int, *, classes: bool) -> IntArray:
+    """Return the part of every row: equal sizes, each class spread evenly."""
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(labels))
+    if classes:
+        values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        if counts.min() < n_parts:
+            raise ValueError(
+                f"holdout_mda: class {values[counts.argmin()]!r} has {counts.min()} rows, fewer "
+                f"than the {n_parts} parts, so that some forest would not see it or not be "
+                "measured on it. Hint: use fewer parts or leave the class out."
+            )
+        order = order[np.argsort(codes[order], kind="stable")]
+    part = np.empty(len(labels), dtype=np.int64)
+    part[order] = np.arange(len(labels)) % n_parts
+    return part

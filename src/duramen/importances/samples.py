@@ -1,0 +1,100 @@
+"""The rows that a measure sends down the trees, with what they are to be predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import Forest
+from duramen.forests.route import Rows, leads_to_training_counts, leaves, rows_of, same_encoding
+from duramen.importances.arguments import target_of
+from duramen.tables import EncodedTable, encode, learning_set_fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows with their target.
+
+    Attributes
+    ----------
+    rows : EncodedTable, or float64 array of shape (n, p)
+        As :func:`duramen.forests.route.rows_of` returns them.
+    target : array of shape (n,)
+        uint32 class codes of the forest, or float64 numbers.
+    out_of_bag : bool
+        Whether the rows are the training rows, each for the trees whose bag lacks it; else every
+        row goes down every tree.
+    """
+
+    rows: Rows
+    target: NDArray[np.uint32] | NDArray[np.float64]
+    out_of_bag: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+
+def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
+    """Check the rows that a measure is asked to use.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    X : table of shape (n, p)
+        Anything that ``encode`` takes.
+    y : array-like of shape (n,)
+        Target of `X`.
+    rows : {"oob", None}
+        Whether they are the training rows, to be used out of bag.
+    function : str
+        Who asks, for errors.
+
+    Raises
+    ------
+    ValueError
+        If `rows` is neither, the forest has no out-of-bag rows, or the rows are not those that it
+        was grown on, or do not fit it.
+    """
+    if rows not in (None, "oob"):
+        raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
+    if rows is None:
+        held_out = rows_of(forest, X, function, function)
+        return Sample(held_out, target_of(forest, y, len(held_out), function), out_of_bag=False)
+    if not forest.settings.samples_rows:
+        raise ValueError(
+            f'{function}: rows="oob" needs trees that leave rows out, but every tree of this '
+            "forest saw all of them. Hint: fit with bootstrap=True or max_samples, or give rows "
+            "that were held out, with rows=None."
+        )
+    table = encode_like(forest, X)
+    target = target_of(forest, y, table.n_rows, function)
+    grown_on = learning_set_fingerprint(table, target, forest.classes) == forest.fingerprint
+    if not grown_on and not _fills_the_leaves(forest, table):
+        raise ValueError(
+            f'{function}: with rows="oob", X must be the table that the forest was grown on, '
+            f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
+            "leaves. Hint: for other rows use rows=None."
+        )
+    return Sample(table, target, out_of_bag=True)
+
+
+def encode_like(forest: Forest, X: Any) -> EncodedTable:
+    """Encode a table with the kinds that the forest's columns have."""
+    if isinstance(X, EncodedTable):
+        return X
+    shape = getattr(X, "shape", None)
+    fits = isinstance(shape, tuple) and len(shape) == 2 and shape[1] == forest.n_features
+    return encode(X, kinds=list(forest.schema.kinds) if fits else None)
+
+
+def _fills_the_leaves(forest: Forest, table: EncodedTable) -> bool:
+    # Weights are part of a fingerprint but not asked for here: then the leaves tell.
+    if table.n_rows != forest.n_rows or not same_encoding(forest.schema, table.schema):
+        return False
+    return leads_to_training_counts(forest, leaves(forest, table))

@@ -1,0 +1,172 @@
+"""Change of the class votes when a feature is permuted: the chi-square index of importance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duramen.forests import parameters
+from duramen.forests.progress import progress_bar
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.mda import class_names, seed_of
+from duramen.importances.nodes import FloatArray, IntArray
+from duramen.importances.permutation import Losses, Permutations, permutation_losses
+from duramen.importances.samples import sample_of
+from duramen.results.significance import Significance
+
+DEGREES_OF_FREEDOM = ("classes", "pearson")
+
+
+def vote_change(
+    forest: Any,
+    X: Any,
+    y: Any,
+    *,
+    rows: str | None = "oob",
+    df: str = "classes",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Chi-square index of the change of the trees' votes when a feature is permuted.
+
+    .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
+       {s_{y \hat y} + s'_{y \hat y}}
+
+    with s the number of out-of-bag votes, over all the trees, of rows of class y for class ŷ, and
+    s' the same after x_j is permuted among the out-of-bag rows of each tree (Paul et al. 2013,
+    binary; here for any number of classes). Empty cells are left out. The permutations are those of
+    :func:`mda` with the same seed.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package, grown on classes.
+    X : table of shape (n, p)
+        The training table, in its order; or, with ``rows=None``, rows that were held out.
+    y : array-like of shape (n,)
+        Target of `X`.
+    rows : {"oob", None}
+        As for :func:`mda`.
+    df : {"classes", "pearson"}
+        Degrees of freedom. A permutation changes no row's class, so that s and s' agree in the
+        total of each class: C (C - 1) cells are free ("classes"). Pearson's count for a table
+        whose margins are random is C^2 - 1 ("pearson"), which gives larger p-values.
+    random_state : int, RandomState, Generator or None
+        Seed of the permutations; None: derived from the seed of the forest.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int
+        Above 0: a progress bar.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the indices, `p_values` their upper tails under the chi-square law, and
+        `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0 and
+        p-value 1.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If it was not grown on classes or has no out-of-bag rows, or all of them are of one class.
+
+    Notes
+    -----
+    Votes are neither independent, since trees share rows, nor unpaired, since s and s' count the
+    same rows. The p-value therefore depends on the number of trees T: the index of a feature that
+    matters grows with T, and so may that of any feature that the forest fitted. The result names
+    T; compare p-values of forests of one size only.
+
+    References
+    ----------
+    J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically significant features
+    from random forests. ECML workshop on Solving Complex Machine Learning Problems with Ensemble
+    Methods.
+    """
+    grown = forest_of(forest, "vote_change")
+    if grown.classes is None:
+        raise ValueError(
+            "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
+            "Hint: mda measures both."
+        )
+    parameters.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
+    sample = sample_of(grown, X, y, rows, "vote_change")
+    permutations = Permutations(seed_of(grown, random_state))
+    quiet = parameters.check_verbosity("vote_change", verbose)
+    with progress_bar(grown.n_trees, "vote_change", quiet) as report:
+        losses = permutation_losses(
+            grown,
+            sample,
+            permutations,
+            score="accuracy",
+            votes=True,
+            n_threads=parameters.check_jobs("vote_change", n_jobs),
+            progress=report,
+        )
+    _refuse_one_class(losses, class_names(grown))
+    n_classes = len(grown.classes)
+    freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
+    index = vote_index(losses.votes, losses.changed_votes)
+    return Significance(
+        names=grown.names,
+        scores=index,
+        p_values=tail(index, freedom),
+        method="vote_change",
+        null=(
+            f"The votes of the {grown.n_trees} trees on out-of-bag rows, counted as if they were "
+            "independent, have the same law whether the feature is permuted or not."
+        ),
+        metadata=metadata_of(
+            grown,
+            "vote_change",
+            rows=rows,
+            df=df,
+            degrees_of_freedom=freedom,
+            permutation_seed=permutations.seed,
+        ),
+    )
+
+
+def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
+    """Return sum (s - s')^2 / (s + s') over the cells that are not empty.
+
+    Parameters
+    ----------
+    votes : int64 array of shape (C, C)
+        s, class by vote.
+    changes : int64 array of shape (p, C, C)
+        s' - s of every feature.
+    """
+    both = 2 * votes + changes
+    terms = np.divide(
+        changes.astype(np.float64) ** 2, both, out=np.zeros(both.shape), where=both > 0
+    )
+    index: FloatArray = terms.sum(axis=(1, 2))
+    return index
+
+
+def tail(index: FloatArray, freedom: int) -> FloatArray:
+    """Return the upper tail of the chi-square law at each index."""
+    from scipy.stats import chi2
+
+    p_values: FloatArray = chi2.sf(index, freedom)
+    return p_values
+
+
+def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
+    if losses.n_trees == 0:
+        raise ValueError(
+            "vote_change: no tree of this forest has rows that it was grown without. Hint: grow "
+            "more trees, or leave more rows out of each."
+        )
+    seen = losses.votes.sum(axis=1) > 0
+    if seen.sum() < 2:
+        raise ValueError(
+            f"vote_change: the rows that vote are all of class {names[int(seen.argmax())]!r}; the "
+            "index compares votes on rows of two classes at least. Hint: give a sample with all "
+            "classes, or grow more trees."
+        )
