@@ -34,8 +34,18 @@ def regression(n_rows: int, n_columns: int) -> Data:
     return make_regression(n_rows, n_columns, n_informative=20, noise=10.0, random_state=7)
 
 
+def regression_correlated(n_rows: int, n_columns: int) -> Data:
+    """Numbers that depend on one of three columns that go together, and on one other."""
+    random = np.random.default_rng(7)
+    X = random.normal(size=(n_rows, n_columns))
+    X[:, 1:3] = X[:, :1] + 0.3 * X[:, 1:3]
+    return X, 2 * X[:, 0] + X[:, 5] + random.normal(size=n_rows)
+
+
 DATA: dict[str, Callable[[], Data]] = {
     "72 x 7129": leukemia,
+    "500 x 120": functools.partial(classification, 500, 120),
+    "300 x 30 regression": functools.partial(regression_correlated, 300, 30),
     "2000 x 500": functools.partial(classification, 2000, 500),
     "50,000 x 50": functools.partial(classification, 50_000, 50),
     "800 x 1600 regression": functools.partial(regression, 800, 1600),

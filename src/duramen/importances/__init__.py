@@ -2,10 +2,14 @@
 
 from duramen.importances.comparison import Comparison, compare
 from duramen.importances.conditional_mda import conditional_mda
+from duramen.importances.depths import FirstSplits
+from duramen.importances.frequency import frequency
 from duramen.importances.group import group
 from duramen.importances.holdout_mda import holdout_mda
 from duramen.importances.mda import mda
 from duramen.importances.mdi import mdi
+from duramen.importances.minimal_depth import first_splits, minimal_depth, minimal_depth_law
+from duramen.importances.noising import noising
 from duramen.importances.representatives import Representatives, representatives
 from duramen.importances.smoothing import smooth
 from duramen.importances.vote_change import vote_change
@@ -13,15 +17,21 @@ from duramen.results import Importances, Significance
 
 __all__ = [
     "Comparison",
+    "FirstSplits",
     "Importances",
     "Representatives",
     "Significance",
     "compare",
     "conditional_mda",
+    "first_splits",
+    "frequency",
     "group",
     "holdout_mda",
     "mda",
     "mdi",
+    "minimal_depth",
+    "minimal_depth_law",
+    "noising",
     "representatives",
     "smooth",
     "vote_change",
