@@ -76,8 +76,9 @@ def _drops(
         raise ValueError("mda: no row is out of any bag. Hint: grow more trees.")
     target = sample.target[seen]
     trees = ballots.trees[seen][:, np.newaxis]
-    before = ballots.votes[seen] / trees
-    after = before + ballots.changes[:, seen] / trees
+    votes = ballots.votes[seen]
+    before = votes / trees
+    after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal shares
     if forest.classes is None:
         return np.array([_squared_error(a[:, 0], target) for a in after])[:, np.newaxis] - (
             _squared_error(before[:, 0], target)

@@ -92,6 +92,7 @@ class Permutations:
             "bootstrap": forest.settings.bootstrap,
             "bag_seed": forest.seed,
             "first_tree": forest.first_tree,
+            "originals": sample.originals,
             "first_repeat": 0,
             "n_repeats": 1 if every else int(self.n_repeats),
             "every": every,

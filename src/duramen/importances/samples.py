@@ -27,11 +27,15 @@ class Sample:
     out_of_bag : bool
         Whether the rows are the training rows, each for the trees whose bag lacks it; else every
         row goes down every tree.
+    originals : uint32 array of shape (n,) or None
+        Where rows are copies of others, as in a bootstrap sample: the same number in 0..n-1 for
+        all copies of a row. Out of a bag is a row of which no copy is in it, once.
     """
 
     rows: Rows
     target: NDArray[np.uint32] | NDArray[np.float64]
     out_of_bag: bool
+    originals: NDArray[np.uint32] | None = None
 
     @property
     def n_rows(self) -> int:

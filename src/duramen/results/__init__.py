@@ -1,7 +1,8 @@
 """What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
 
 from duramen.results.importances import Importances
+from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.replacing import replacing
 from duramen.results.significance import Significance
 
-__all__ = ["Importances", "Significance", "replacing"]
+__all__ = ["Importances", "MonteCarloSelection", "Significance", "replacing"]

@@ -1,0 +1,265 @@
+"""Monte Carlo feature selection (MCFS): many small trees on random subsets of the features."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from duramen.forests import parameters
+from duramen.forests.growth import refuse_many_categories
+from duramen.forests.inputs import table_like
+from duramen.forests.settings import SPLITS, GrowthSettings
+from duramen.importances.nodes import FloatArray, IntArray
+from duramen.importances.refit import repeat_seeds
+from duramen.importances.relative_importance import relative_importances
+from duramen.importances.subset_trees import Learner
+from duramen.results.importances import Importances
+from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.provenance import versions
+from duramen.tables import encode, encode_target, learning_set_fingerprint
+from duramen.tables.memory import require_memory
+from duramen.theory.coverage import draws_needed
+
+
+def mcfs(
+    X: Any,
+    y: Any,
+    *,
+    n_subsets: int = 2000,
+    subset_size: int | float | str = "sqrt",
+    n_splits: int = 5,
+    train_size: int | float = 0.66,
+    u: float = 1.0,
+    v: float = 1.0,
+    splits: str = "ordered",
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    n_permutations: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> MonteCarloSelection:
+    r"""Relative importance of features by Monte Carlo feature selection, and their graph.
+
+    s random subsets of m features are drawn; on each, t trees are grown, each from a random part
+    of the rows and tested on the others. Trees take the best cut by information gain among all m
+    features. The relative importance of feature j, which was in M_j subsets, is the mean
+
+    .. math:: RI_j = \frac1{t M_j} \sum_\tau wAcc_\tau^u
+        \sum_{a \in \tau \text{ on } X_j} GainRatio(a) \left(\frac{n_a}{n_\tau}\right)^v
+
+    over the trees τ on these subsets, of what its splits a get there. wAcc is the mean of the
+    recalls of the classes among the rows that the tree is tested on (of those classes that occur
+    there), n_a and n_τ are training rows at node a and in the tree, and GainRatio is the
+    information gain of the split over its split information, the entropy of the shares of rows
+    that its children get (Dramiński et al. 2008).
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        The rows.
+    y : array-like of shape (n,)
+        Their classes.
+    n_subsets : int
+        Number s of random subsets.
+    subset_size : {"sqrt"}, int or float
+        Number m of features in a subset: round(sqrt(p)), a number, or a share of p.
+    n_splits : int
+        Number t of divisions of the rows, with a tree each, for every subset.
+    train_size : float or int
+        Rows that a tree is grown from, as a share or a number; it is tested on all others.
+    u, v : float
+        Weight of a tree's accuracy and of a node's share of the rows, at least 0.
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}
+        Family of splits.
+    max_depth : int or None
+        Greatest depth of a leaf; None for no limit.
+    min_samples_leaf : int
+        Least number of rows at a child.
+    n_permutations : int
+        Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
+        long as the run itself. 20 will do.
+    random_state : int, RandomState, Generator or None
+        Where all random numbers come from.
+    n_jobs : int or None
+        Threads; -1 for all processors, None for one. The result does not depend on it.
+
+    Returns
+    -------
+    MonteCarloSelection
+        ``result.importances`` are the relative importances (``measure="mcfs"``, a pure number);
+        their standard error is that of the mean over the subsets that a feature was in (None if
+        some feature was in fewer than two). ``result.edges()`` is the interdependency graph: for
+        every pair of a split a and a split b below it, up to 5 levels down and on another
+        feature, the edge from the feature of a to that of b gets GainRatio(b) n_b / n_a.
+        ``result.cutoff()`` is what chance stays below, if there were shuffled runs.
+
+    Raises
+    ------
+    ValueError
+        If a parameter, `X` or `y` is not as described; y must have two classes at least.
+    MemoryError
+        If the subsets would not fit in memory.
+
+    Warns
+    -----
+    UserWarning
+        If features were in no subset: their importance is 0 for want of any evidence.
+
+    Notes
+    -----
+    The training rows are drawn among all rows; the authors' program draws them within each class,
+    chooses splits by gain ratio and prunes its trees.
+
+    References
+    ----------
+    M. Dramiński, A. Rada-Iglesias, S. Enroth, C. Wadelius, J. Koronacki, J. Komorowski (2008).
+    Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
+    J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
+    """
+    s = parameters.check_integer("mcfs", "n_subsets", n_subsets, 1)
+    shuffles = parameters.check_integer("mcfs", "n_permutations", n_permutations, 0)
+    learner = _learner(
+        X, y, subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf, n_jobs
+    )
+    exponents = (
+        parameters.check_real("mcfs", "u", u, 0.0),
+        parameters.check_real("mcfs", "v", v, 0.0),
+    )
+    _refuse_many_subsets(s, learner.subset_size)
+    seed = parameters.draw_seed(random_state)
+    run = relative_importances(learner, s, seed, *exponents)
+    _warn_of_unseen(run.n_drawn, s, learner.subset_size)
+    choices = {
+        "n_subsets": s,
+        "subset_size": learner.subset_size,
+        "n_splits": learner.n_splits,
+        "train_size": learner.settings.row_samples,
+        "u": exponents[0],
+        "v": exponents[1],
+        "n_permutations": shuffles,
+    }
+    return MonteCarloSelection(
+        Importances(
+            names=learner.table.names,
+            values=run.values,
+            measure="mcfs",
+            unit="1",
+            standard_error=run.standard_error,
+            metadata=_metadata(learner, seed, choices),
+        ),
+        n_drawn=run.n_drawn,
+        accuracy=run.accuracy,
+        source=run.edges[0] // learner.table.n_columns,
+        target=run.edges[0] % learner.table.n_columns,
+        weight=run.edges[1],
+        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents),
+    )
+
+
+def _greatest_by_chance(
+    learner: Learner, shuffles: int, n_subsets: int, seed: int, u: float, v: float
+) -> FloatArray:
+    """Greatest relative importance in each of some runs with shuffled classes."""
+    maxima = np.empty(shuffles)
+    for b, (order_seed, run_seed) in enumerate(repeat_seeds(seed, shuffles).tolist()):
+        order = np.random.default_rng(order_seed).permutation(learner.table.n_rows)
+        shuffled = replace(learner, codes=learner.codes[order])
+        run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
+        maxima[b] = run.values.max()
+    return maxima
+
+
+def _learner(
+    X: Any,
+    y: Any,
+    subset_size: Any,
+    n_splits: Any,
+    train_size: Any,
+    splits: Any,
+    max_depth: Any,
+    min_samples_leaf: Any,
+    n_jobs: Any,
+) -> Learner:
+    """Check what the trees are grown on and how, and encode it."""
+    n_threads = parameters.check_jobs("mcfs", n_jobs)
+    n_splits = parameters.check_integer("mcfs", "n_splits", n_splits, 1)
+    table = encode(table_like(X), n_jobs=n_threads)
+    classes, codes = encode_target(y, "classification", n_rows=table.n_rows, function="mcfs")
+    size = _subset_size(subset_size, table.n_columns)
+    settings = GrowthSettings(
+        criterion="entropy",
+        splits=parameters.check_choice("mcfs", "splits", splits, SPLITS),
+        max_features=size,
+        max_depth=parameters.check_optional_integer("mcfs", "max_depth", max_depth, 1),
+        min_samples_leaf=parameters.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
+        row_samples=_training_rows(train_size, table.n_rows),
+    )
+    refuse_many_categories(table, settings, len(classes))
+    return Learner(table, codes, classes, settings, size, n_splits, n_threads)
+
+
+def _subset_size(value: Any, n_features: int) -> int:
+    if isinstance(value, str) and value == "sqrt":
+        return max(1, round(math.sqrt(n_features)))
+    if parameters.is_integer(value) and 1 <= value <= n_features:
+        return int(value)
+    if not parameters.is_integer(value) and parameters.is_real(value) and 0 < value <= 1:
+        return max(1, round(float(value) * n_features))
+    allowed = f"'sqrt', an int in 1..{n_features} or a float in (0, 1]"
+    raise parameters.refuse("mcfs", "subset_size", allowed, value)
+
+
+def _training_rows(value: Any, n_rows: int) -> int:
+    rows = 0
+    if parameters.is_integer(value):
+        rows = int(value)
+    elif parameters.is_real(value) and 0 < value < 1:
+        rows = round(float(value) * n_rows)
+    if not 1 <= rows < n_rows:
+        raise parameters.refuse(
+            "mcfs",
+            "train_size",
+            f"a float in (0, 1) or an int, and leave at least one of the {n_rows} rows to train "
+            "on and one to test on",
+            value,
+        )
+    return rows
+
+
+def _refuse_many_subsets(n_subsets: int, size: int) -> None:
+    require_memory(
+        40 * n_subsets * size,
+        what=f"{n_subsets} subsets of {size} features",
+        function="mcfs",
+        hint="lower n_subsets or subset_size",
+    )
+
+
+def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
+    unseen = int(np.count_nonzero(n_drawn == 0))
+    if unseen:
+        p = n_drawn.size
+        warnings.warn(
+            f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
+            f"their importance is 0 for want of evidence. Hint: n_subsets={draws_needed(p, size)} "
+            "misses none with probability 0.95 at least.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _metadata(learner: Learner, seed: int, choices: dict[str, Any]) -> dict[str, Any]:
+    table = learner.table
+    return {
+        "mcfs": choices,
+        "forest": learner.settings.to_dict(),
+        "n_trees": choices["n_subsets"] * learner.n_splits,
+        "n_rows": table.n_rows,
+        "seed": seed,
+        "fingerprint": learning_set_fingerprint(table, learner.codes, learner.classes),
+        "versions": versions(),
+    }

@@ -1,0 +1,110 @@
+"""Trees on random subsets of the columns, several to a subset, as one forest on all columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import ARRAY_NAMES, Forest
+from duramen.forests.growth import grow
+from duramen.forests.settings import GrowthSettings
+from duramen.importances.nodes import IntArray
+from duramen.tables import EncodedTable
+
+# Rows x trees of one forest of subsets: 32 MiB of int64.
+_BLOCK = 4_000_000
+_MOST_SUBSETS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """What trees are grown on, and how.
+
+    Attributes
+    ----------
+    table : EncodedTable
+        n rows of p columns.
+    codes : uint32 array of shape (n,)
+        Class of each row.
+    classes : array of shape (C,)
+        Labels of the classes.
+    settings : GrowthSettings
+        How a tree is grown; ``row_samples`` is the number of training rows of a split.
+    subset_size : int
+        Columns m of a subset.
+    n_splits : int
+        Trees t on each subset, each with its own training rows.
+    n_threads : int
+        Threads to use.
+    """
+
+    table: EncodedTable
+    codes: NDArray[np.uint32]
+    classes: NDArray[Any]
+    settings: GrowthSettings
+    subset_size: int
+    n_splits: int
+    n_threads: int
+
+    def draw(self, n_subsets: int, seed: int) -> IntArray:
+        """Draw subsets without replacement within each: shape (s, m), ascending."""
+        random = np.random.default_rng(seed)
+        p, m = self.table.n_columns, self.subset_size
+        drawn = [random.choice(p, m, replace=False, shuffle=False) for _ in range(n_subsets)]
+        return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
+
+    def forests(self, subsets: IntArray, seed: int) -> Iterator[tuple[int, Forest]]:
+        """Grow the trees of every subset, many subsets at a time.
+
+        Tree k of subset i has the number i t + k in the stream of random numbers, so that the
+        trees depend neither on the threads nor on how many subsets are taken at a time.
+
+        Yields
+        ------
+        start : int
+            The first subset.
+        forest : Forest
+            The trees of the subsets from there on, t to a subset, on all p columns.
+        """
+        n_trees = self.n_splits
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * self.table.n_rows)))
+
+        def trees(i: int) -> Forest:
+            return grow(
+                self.table.take_columns(subsets[i]),
+                self.codes,
+                self.settings,
+                n_trees=n_trees,
+                seed=seed,
+                classes=self.classes,
+                first_tree=i * n_trees,
+            )
+
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for start in range(0, len(subsets), step):
+                run = range(start, min(start + step, len(subsets)))
+                grown = list(pool.map(trees, run)) if self.n_threads > 1 else [*map(trees, run)]
+                yield start, _side_by_side(grown, subsets[start : run.stop], self.table)
+
+
+def _side_by_side(forests: list[Forest], subsets: IntArray, table: EncodedTable) -> Forest:
+    """One forest on all columns, of forests on one subset of them each.
+
+    Cuts and thresholds keep their meaning, as the columns of a subset keep their codes.
+    """
+    arrays: dict[str, Any] = {}
+    for name in ARRAY_NAMES:
+        parts = [getattr(forest, name) for forest in forests]
+        if name.endswith("offsets"):
+            arrays[name] = np.cumsum(np.concatenate([[0], *map(np.diff, parts)]), dtype=np.int64)
+        else:
+            arrays[name] = np.concatenate(parts)
+    subset = np.repeat(np.arange(len(forests)), [forest.n_nodes for forest in forests])
+    feature = arrays["feature"]
+    arrays["feature"] = np.where(feature < 0, -1, subsets[subset, feature]).astype(np.int32)
+    return replace(forests[0], **arrays, schema=table.schema)
