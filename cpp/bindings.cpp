@@ -556,6 +556,7 @@ struct Permuting {
   Vector<std::uint32_t> classes;
   Vector<double> response;
   Matrix<std::uint8_t> associated;
+  Vector<std::uint32_t> originals;
   nb::object progress;
 
   Permuting(const duramen::ForestView& forest, std::size_t n_rows, std::size_t n_columns,
@@ -579,6 +580,14 @@ struct Permuting {
       permutations.associated = associated.data();
     }
     progress = option("progress");
+    if (!option("originals").is_none()) {
+      originals = nb::cast<Vector<std::uint32_t>>(option("originals"));
+      need(originals.shape(0) == n_rows, "originals has not one entry a row");
+      for (std::size_t i = 0; i < n_rows; ++i) {
+        need(originals.data()[i] < n_rows, "originals must be numbers of rows");
+      }
+      permutations.originals = originals.data();
+    }
     groups.count = n_columns;
     if (!option("group_offsets").is_none()) {
       group_offsets = nb::cast<Vector<std::int64_t>>(option("group_offsets"));

@@ -31,6 +31,9 @@ struct Permutations {
   Settings bags;           // how these were drawn, and from which seed
   std::uint64_t bag_seed = 0;
   std::uint64_t first_tree = 0;
+  // Rows that are copies of one another have the same number here; out of a bag is a row of which
+  // no copy is in it, and its first copy stands for all. Null: every row is its own.
+  const std::uint32_t* originals = nullptr;
   std::uint32_t first_repeat = 0;
   std::uint32_t n_repeats = 1;
   bool every = false;  // the mean over all permutations instead of drawn ones

@@ -96,8 +96,20 @@ class Walk {
     draw_bag(permutations_.bags, n_rows_, permutations_.bag_seed, permutations_.first_tree + number,
              bag_);
     chosen_.clear();
+    if (permutations_.originals == nullptr) {
+      for (std::uint32_t i = 0; i < n_rows_; ++i) {
+        if (bag_[i] == 0) chosen_.push_back(i);
+      }
+      return;
+    }
+    taken_.assign(n_rows_, 0);
     for (std::uint32_t i = 0; i < n_rows_; ++i) {
-      if (bag_[i] == 0) chosen_.push_back(i);
+      if (bag_[i] != 0) taken_[permutations_.originals[i]] = 1;
+    }
+    for (std::uint32_t i = 0; i < n_rows_; ++i) {
+      std::uint8_t& taken = taken_[permutations_.originals[i]];
+      if (taken == 0) chosen_.push_back(i);
+      taken = 1;
     }
   }
 
@@ -182,6 +194,7 @@ class Walk {
   Paths<Rows> paths_;
   ConditionalCells<Rows> cells_;
   std::vector<std::uint32_t> chosen_, bag_, touched_, pool_, next_;
+  std::vector<std::uint8_t> taken_;
   std::vector<std::vector<std::uint32_t>> entries_;
 };
 

@@ -10,8 +10,8 @@ from duramen.forests import parameters
 from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import forest_of
 from duramen.importances.association import association_p_values
-from duramen.importances.mda import score_of, seed_of, tree_importances
-from duramen.importances.permutation import ALL, Condition, Permutations, permutation_losses
+from duramen.importances.mda import repeats_of, score_of, seed_of, tree_importances
+from duramen.importances.permutation import Condition, Permutations, permutation_losses
 from duramen.importances.samples import Sample, encode_like, sample_of
 from duramen.results.importances import Importances
 from duramen.tables import EncodedTable
@@ -59,7 +59,7 @@ def conditional_mda(
     threshold : float, optional
         k is an associate where 1 - p is above it. By default .95 for "permimp", .2 for "party".
     rows, scoring, n_repeats, scaled, random_state, n_jobs, verbose
-        As for :func:`mda`; ``scoring="roc_auc"`` does not go with ``n_repeats="all"``.
+        As for :func:`mda`.
 
     Returns
     -------
@@ -86,9 +86,7 @@ def conditional_mda(
     parameters.check_flag(name, "scaled", scaled)
     limit = THRESHOLDS[association] if threshold is None else threshold
     limit = parameters.check_real(name, "threshold", limit, 0.0, 1.0)
-    repeats = n_repeats
-    if n_repeats != ALL or score == "roc_auc":
-        repeats = parameters.check_integer(name, "n_repeats", n_repeats, 1)
+    repeats = repeats_of(n_repeats, score, name)
     sample = sample_of(grown, X, y, rows, name)
     condition = Condition(None, limit)
     if association == "party":

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
 from duramen.importances.nodes import FloatArray, IntArray
-from duramen.importances.permutation import UNITS, Ballots, Permutations, permuted_ballots
+from duramen.importances.permutation import (
+    UNITS,
+    Ballots,
+    Permutations,
+    Progress,
+    permuted_ballots,
+)
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
 
@@ -28,6 +34,7 @@ def ensemble_mda(
     by_class: bool,
     n_threads: int,
     choices: Mapping[str, Any],
+    progress: Progress | None = None,
 ) -> Importances:
     """Measure what the ensemble loses, as the mean over the repeats."""
     from duramen.importances.mda import class_names
@@ -44,6 +51,9 @@ def ensemble_mda(
                 forest, sample, permutations, wanted, repeat, n_threads=n_threads
             )
             drops[repeat, wanted] = _drops(ballots, sample, forest, score, by_class)
+            if progress is not None:
+                done = repeat + min(start + step, len(used)) / len(used)
+                progress(int(forest.n_trees * done / repeats))
     mean = drops.mean(axis=0)
     error = drops[:, :, 0].std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     return Importances(

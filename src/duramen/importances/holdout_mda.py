@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from duramen.forests import parameters
 from duramen.forests.base import ForestClassifier
 from duramen.importances.arguments import metadata_of, target_of
-from duramen.importances.mda import score_of, tree_importances
+from duramen.importances.mda import repeats_of, score_of, tree_importances
 from duramen.importances.nodes import IntArray
 from duramen.importances.permutation import Permutations, permutation_losses
-from duramen.importances.refit import encoded_for, labels_of, template_of
+from duramen.importances.refit import encoded_for, fingerprint_of, labels_of, template_of
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
 
@@ -25,7 +25,7 @@ def holdout_mda(
     *,
     cv: int = 2,
     scoring: str | None = None,
-    n_repeats: int = 1,
+    n_repeats: int | str = 1,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Importances:
@@ -50,7 +50,8 @@ def holdout_mda(
     scoring, n_repeats
         As for :func:`mda`.
     random_state : int, RandomState, Generator or None
-        Seed of the parts, the forests and the permutations; None: drawn.
+        Seed of the parts, the forests and the permutations; None: derived from that of the
+        estimator.
     n_jobs : int, optional
         Threads of the permutations; the result does not depend on it.
 
@@ -73,21 +74,20 @@ def holdout_mda(
     for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
     """
     name = "holdout_mda"
-    repeats = parameters.check_integer(name, "n_repeats", n_repeats, 1)
     n_threads = parameters.check_jobs(name, n_jobs)
     template = template_of(estimator, name)
     table = encoded_for(template, X)
     labels = labels_of(template, y, table.n_rows, name)
     n_parts = parameters.check_integer(name, "cv", cv, 2, most=table.n_rows)
-    seeds = np.random.SeedSequence(parameters.draw_seed(random_state)).generate_state(
-        n_parts + 2, np.uint64
-    )
+    seed = parameters.draw_seed(template.random_state if random_state is None else random_state)
+    seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
     part = _parts(labels, n_parts, int(seeds[0]), classes=isinstance(template, ForestClassifier))
     results: list[Importances] = []
     for k in range(n_parts):
         model = template.set_params(random_state=int(seeds[k + 2] % 2**32))
         forest = model.fit(table.take_rows(part != k), labels[part != k]).forest_
         score = score_of(forest, scoring, name)
+        repeats = repeats_of(n_repeats, score, name)
         held_out = table.take_rows(part == k)
         target = target_of(forest, labels[part == k], held_out.n_rows, name)
         losses = permutation_losses(
@@ -97,7 +97,7 @@ def holdout_mda(
             score=score,
             n_threads=n_threads,
         )
-        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats, "seed": int(seeds[0])}
+        choices = {"cv": n_parts, "scoring": score, "n_repeats": repeats}
         results.append(
             tree_importances(
                 name,
@@ -110,10 +110,14 @@ def holdout_mda(
                 choices=choices,
             )
         )
-    return _mean(results, forest, choices)
+    metadata = metadata_of(forest, name, **choices)
+    metadata["n_rows"] = table.n_rows
+    metadata["seed"] = seed
+    metadata["fingerprint"] = fingerprint_of(template, forest, table, y, name)
+    return _mean(results, metadata)
 
 
-def _mean(parts: list[Importances], forest: Any, choices: dict[str, Any]) -> Importances:
+def _mean(parts: list[Importances], metadata: dict[str, Any]) -> Importances:
     errors = [part.standard_error for part in parts if part.standard_error is not None]
     error = None
     if len(errors) == len(parts):
@@ -124,7 +128,7 @@ def _mean(parts: list[Importances], forest: Any, choices: dict[str, Any]) -> Imp
         measure="holdout_mda",
         unit=parts[0].unit,
         standard_error=error,
-        metadata=metadata_of(forest, "holdout_mda", **choices),
+        metadata=metadata,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,8 @@ def mda(
         votes="tree".
     scaled : bool
         Whether to divide by the standard error over trees: z = raw / SE with SE^2 =
-        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; 0 where SE is below 2.2e-16. z grows with the
-        square root of T: it is no test statistic.
+        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; 0 where SE is below 2.2e-16. z grows
+        with the square root of T: it is no test statistic.
     by_class : bool
         Whether to measure the rows of each class alone as well.
     groups : mapping of str to columns, optional
@@ -126,13 +126,14 @@ def mda(
     parameters.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
         parameters.check_flag("mda", name, flag)
-    repeats = _repeats(n_repeats, score, votes)
+    repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = _grouped(forest, groups)
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     n_threads = parameters.check_jobs("mda", n_jobs)
+    quiet = parameters.check_verbosity("mda", verbose)
     choices = {
         "rows": rows,
         "scoring": score,
@@ -146,10 +147,11 @@ def mda(
 
         if scaled:
             raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
-        return ensemble_mda(
-            forest, sample, permutations, names, score, by_class, n_threads, choices
-        )
-    with progress_bar(forest.n_trees, "mda", parameters.check_verbosity("mda", verbose)) as report:
+        with progress_bar(forest.n_trees, "mda", quiet) as report:
+            return ensemble_mda(
+                forest, sample, permutations, names, score, by_class, n_threads, choices, report
+            )
+    with progress_bar(forest.n_trees, "mda", quiet) as report:
         losses = permutation_losses(
             forest,
             sample,
@@ -241,21 +243,24 @@ def seed_of(forest: Forest, random_state: Any) -> int:
     return forest.seed if random_state is None else parameters.draw_seed(random_state)
 
 
-def _repeats(n_repeats: int | str | None, score: str, votes: str) -> int | str:
+def repeats_of(
+    n_repeats: int | str | None, score: str, function: str, votes: str = "tree"
+) -> int | str:
+    """Return the number of permutations that is asked for, or "all" where the score allows it."""
     if n_repeats is None:
         return 1
     if isinstance(n_repeats, str) and n_repeats == ALL:
         if score == "roc_auc" or votes == "ensemble":
             raise ValueError(
-                'mda: n_repeats="all" needs a score that is a sum over the rows of each tree; '
-                f"with scoring={score!r} and votes={votes!r} give a number of permutations."
+                f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
+                f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."
             )
         return ALL
     if isinstance(n_repeats, str):
         raise ValueError(
-            f'mda: n_repeats must be an int of at least 1, or "all", got {n_repeats!r}.'
+            f'{function}: n_repeats must be an int of at least 1, or "all", got {n_repeats!r}.'
         )
-    return parameters.check_integer("mda", "n_repeats", n_repeats, 1)
+    return parameters.check_integer(function, "n_repeats", n_repeats, 1)
 
 
 def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
@@ -269,7 +274,8 @@ def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntA
     place = {name: j for j, name in enumerate(forest.names)}
     members = []
     for name, columns in groups.items():
-        given = [columns] if isinstance(columns, str) else list(columns)
+        several = isinstance(columns, Iterable) and not isinstance(columns, str)
+        given = list(columns) if several else [columns]
         index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
         good = [parameters.is_integer(j) and 0 <= j < forest.n_features for j in index]
         if not given or not all(good):

@@ -117,7 +117,8 @@ def vote_change(
         p_values=tail(index, freedom),
         method="vote_change",
         null=(
-            f"The votes of the {grown.n_trees} trees on out-of-bag rows, counted as if they were "
+            f"The votes of the {grown.n_trees} trees on "
+            f"{'out-of-bag' if sample.out_of_bag else 'the given'} rows, counted as if they were "
             "independent, have the same law whether the feature is permuted or not."
         ),
         metadata=metadata_of(
