@@ -346,3 +346,46 @@ def test_options_for_forests_are_refused_for_other_predictors():
         mda(model, X, y, n_repeats="all")
     with pytest.raises(TypeError, match="must be a Forest"):
         mda("forest", X, y)
+
+
+def test_categories_that_the_forest_never_saw_are_refused():
+    X = np.array([["a", 1.0], ["b", 2.0], ["a", 3.0], ["b", 4.0]], dtype=object)
+    model = dm.RandomForestClassifier(3, random_state=0).fit(X, [0, 1, 0, 1])
+    other = np.array([["a", 1.0], ["c", 2.0]], dtype=object)
+    with pytest.raises(ValueError, match="'x0' has categories in 1 of the 2 rows"):
+        mda(model, other, [0, 1], rows=None)
+
+
+def test_copies_of_rows_are_out_of_the_bag_together_and_once():
+    from duramen.importances.mda import tree_importances
+    from duramen.importances.permutation import Permutations, permutation_losses
+    from duramen.importances.samples import Sample
+
+    X, y = small(n=20)
+    drawn = np.random.default_rng(0).integers(0, 20, 20)
+    table = dm.encode(X).take_rows(drawn)
+    first = {row: i for i, row in reversed(list(enumerate(drawn.tolist())))}
+    originals = np.array([first[row] for row in drawn.tolist()], dtype=np.uint32)
+    model = dm.RandomForestClassifier(6, random_state=0).fit(table, y[drawn])
+    sample = Sample(table, y[drawn].astype(np.uint32), out_of_bag=True, originals=originals)
+    losses = permutation_losses(model.forest_, sample, Permutations(0, "all"), score="accuracy")
+    result = tree_importances(
+        "mda", model.forest_, table.names, losses, "accuracy",
+        scaled=False, by_class=False, choices={},
+    )  # fmt: skip
+    opened = Opened(model.forest_)
+    total = 0.0
+    for tree in range(6):
+        out = set(opened.out_of_bag(tree).tolist())
+        kept = [
+            i for i in sorted(first.values())
+            if all(j in out for j in range(20) if originals[j] == i)
+        ]  # fmt: skip
+        rows = [list(X[drawn[i]]) for i in kept]
+        labels = [int(y[drawn[i]]) for i in kept]
+        if rows:
+            losses_of_tree = oracle.tree_losses(
+                opened.leaf_values_of(tree), rows, labels, [0], "accuracy"
+            )
+            total += sum(losses_of_tree) / len(losses_of_tree)
+    assert result.values[0] == pytest.approx(total / 6, abs=1e-12)

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.growth import out_of_bag
-from duramen.forests.route import Rows, leads_to_training_counts, leaves
 from duramen.importances.chance import mean_xlog2x, xlog2x
 from duramen.importances.nodes import FloatArray, Nodes, blocks
+from duramen.importances.samples import Sample, arrivals
 from duramen.importances.tally import Tally, weighted_counts
 
 if TYPE_CHECKING:
     from duramen.forests.forest import Forest
 
 
-def held_out(forest: Forest, rows: Rows, responses: FloatArray, *, oob: bool = False) -> Tally:
+def held_out(forest: Forest, sample: Sample) -> Tally:
     """Tally the decreases that rows show when they are dropped through the trees.
 
     With n rows in all, n_t of them at node t, children c, m the training mean of a node (class
@@ -44,28 +43,19 @@ def held_out(forest: Forest, rows: Rows, responses: FloatArray, *, oob: bool = F
     ----------
     forest : Forest
         The forest.
-    rows : Rows
+    sample : Sample
         n rows to be dropped through the trees.
-    responses : ndarray of float64, shape (n, C)
-        Indicators of the classes, or y as one column.
-    oob : bool
-        Whether the rows are the training rows, each for the trees whose bag lacks it.
 
     Returns
     -------
     Tally
         Over the trees that some row was dropped through.
-
-    Raises
-    ------
-    ValueError
-        If `oob` is set and the rows are not those that the forest was grown on.
     """
     tally = Tally(forest.n_features)
     entropy = forest.settings.criterion == "entropy"
-    for _, run in blocks(forest, len(responses)):
+    for _, run in blocks(forest, sample.n_rows):
         nodes = Nodes(run)
-        held = _Held(nodes, rows, responses, oob)
+        held = _Held(nodes, sample)
         gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
         total = held.rows[run.offsets[:-1]]
         share = gain / np.maximum(total, 1.0)[nodes.tree]
@@ -76,23 +66,22 @@ def held_out(forest: Forest, rows: Rows, responses: FloatArray, *, oob: bool = F
 class _Held:
     """Number of rows (N,) and sum of their responses (N, C) at every node."""
 
-    def __init__(self, nodes: Nodes, rows: Rows, responses: FloatArray, oob: bool) -> None:
-        run = nodes.forest
-        leaf = leaves(run, rows)
-        if oob and not leads_to_training_counts(run, leaf):
-            raise ValueError(
-                'mdi: with rows="oob", X must be the table that the forest was grown on, '
-                f"{run.n_rows} rows in the same order; these {len(leaf)} rows lead to other leaves."
-            )
-        used = out_of_bag(run) if oob else np.ones(leaf.shape, dtype=np.bool_)
-        node, row = (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
+    def __init__(self, nodes: Nodes, sample: Sample) -> None:
+        node, row = arrivals(nodes.forest, sample)
         self.rows = nodes.summed_up(_leaf_sums(nodes, node, np.ones(row.size)))
         self.sums = np.column_stack(
             [
                 nodes.summed_up(_leaf_sums(nodes, node, column[row]))
-                for column in np.ascontiguousarray(responses.T)
+                for column in np.ascontiguousarray(_responses(nodes.forest, sample).T)
             ]
         )
+
+
+def _responses(forest: Forest, sample: Sample) -> FloatArray:
+    """Return y as one column, or as an indicator of each class of the forest."""
+    if forest.classes is None:
+        return sample.target[:, np.newaxis].astype(np.float64, copy=False)
+    return np.eye(len(forest.classes))[sample.target]
 
 
 def _leaf_sums(nodes: Nodes, node: NDArray[np.integer], amount: FloatArray) -> FloatArray:

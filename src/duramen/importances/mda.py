@@ -23,6 +23,10 @@ from duramen.importances.permutation import (
 from duramen.importances.samples import sample_of
 from duramen.results.importances import Importances
 
+# Standard errors that count as none; shares of a mean of squares that rounding makes.
+_NO_ERROR = np.finfo(np.float64).eps
+_ROUNDING = 1e-13
+
 Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
 
 
@@ -80,8 +84,8 @@ def mda(
         votes="tree".
     scaled : bool
         Whether to divide by the standard error over trees: z = raw / SE with SE^2 =
-        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; 0 where SE is below 2.2e-16. z grows
-        with the square root of T: it is no test statistic.
+        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; 0 where SE is not above 2.2e-16 (R
+        leaves raw as it is there). z grows with the square root of T: it is no test statistic.
     by_class : bool
         Whether to measure the rows of each class alone as well.
     groups : mapping of str to columns, optional
@@ -191,12 +195,10 @@ def tree_importances(
     # Trees where the area is not defined drop out; trees without rows lose nothing.
     n_trees = losses.n_trees if score == "roc_auc" else forest.n_trees
     mean = losses.sum / n_trees
-    variance = np.maximum(losses.squares / n_trees - mean**2, 0.0)
-    error: FloatArray = np.sqrt(variance / n_trees)
+    error = _error(losses.squares / n_trees, mean, n_trees)
     values = mean
     if scaled:
-        certain = error <= np.finfo(np.float64).eps
-        values = np.divide(mean, error, out=np.zeros_like(mean), where=~certain)
+        values = np.divide(mean, error, out=np.zeros_like(mean), where=error > _NO_ERROR)
     return Importances(
         names=names,
         values=values[:, 0],
@@ -207,6 +209,14 @@ def tree_importances(
         classes=class_names(forest) if by_class else (),
         metadata=metadata_of(forest, measure, **choices),
     )
+
+
+def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
+    """Return the standard error of the mean, exactly 0 where all trees lose the same."""
+    variance = squares - mean**2
+    alike = variance <= _ROUNDING * squares
+    error: FloatArray = np.sqrt(np.where(alike, 0.0, variance) / n_trees)
+    return error
 
 
 def class_names(forest: Forest) -> tuple[str, ...]:

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
-from duramen.forests.route import rows_of
-from duramen.importances.arguments import forest_of, metadata_of, target_of
+from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.corrections import CORRECTIONS, corrected
 from duramen.importances.heldout import held_out
-from duramen.importances.tally import Tally
+from duramen.importances.samples import sample_of
 from duramen.results.importances import FloatArray, Importances
 
 
@@ -93,7 +91,9 @@ def mdi(
     grown = forest_of(forest, "mdi")
     _check_choices(grown, X, y, rows, correction)
     if X is not None:
-        tally = _from_rows(grown, X, y, oob=rows == "oob")
+        tally = held_out(grown, sample_of(grown, X, y, rows, "mdi"))
+        if not tally.n_trees:
+            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
         source = "held-out" if rows is None else "out-of-bag"
     elif correction is not None:
         tally, source = corrected(grown, correction), "training"
@@ -148,11 +148,6 @@ def _check_choices(
         raise ValueError(
             'mdi: rows="oob" needs the training rows as X and y, forests do not keep them.'
         )
-    if rows == "oob" and not forest.settings.samples_rows:
-        raise ValueError(
-            'mdi: rows="oob" needs trees that leave rows out, but every tree of this forest saw '
-            "all of them. Hint: fit with bootstrap=True or max_samples."
-        )
     if correction is None:
         return
     if correction not in CORRECTIONS:
@@ -168,20 +163,3 @@ def _check_choices(
         raise ValueError(
             "mdi: correction must be None with X and y: held-out values have no such bias."
         )
-
-
-def _from_rows(forest: Forest, X: Any, y: Any, *, oob: bool) -> Tally:
-    rows = rows_of(forest, X, "mdi", "mdi")
-    responses = _responses(forest, y, len(rows))
-    tally = held_out(forest, rows, responses, oob=oob)
-    if not tally.n_trees:
-        raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: grow more trees.")
-    return tally
-
-
-def _responses(forest: Forest, y: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return y as one column, or as an indicator of each class of the forest."""
-    target = target_of(forest, y, n_rows, "mdi")
-    if forest.classes is None:
-        return target[:, np.newaxis].astype(np.float64, copy=False)
-    return np.eye(len(forest.classes))[target]

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
-from duramen.forests.growth import out_of_bag
-from duramen.forests.route import Rows, leads_to_training_counts, leaves, rows_of
-from duramen.importances.arguments import forest_of, metadata_of, target_of
+from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.nodes import FloatArray, Nodes, blocks
+from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.importances.subtrees import maximal
 from duramen.importances.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
@@ -74,10 +73,7 @@ def noising(forest: Any, X: Any, y: Any, *, rows: str | None = "oob") -> Importa
     Journal of Statistics 1, 519-537.
     """
     grown = forest_of(forest, "noising")
-    _check_rows(grown, rows)
-    given = rows_of(grown, X, "noising", "noising")
-    target = target_of(grown, y, len(given), "noising")
-    tally, used = _tally(grown, given, target, oob=rows == "oob")
+    tally, used = _tally(grown, sample_of(grown, X, y, rows, "noising"))
     if not used:
         raise ValueError("noising: no tree of this forest has out-of-bag rows. Hint: more trees.")
     return Importances(
@@ -92,41 +88,16 @@ def noising(forest: Any, X: Any, y: Any, *, rows: str | None = "oob") -> Importa
     )
 
 
-def _check_rows(forest: Forest, rows: str | None) -> None:
-    if rows not in (None, "oob"):
-        raise ValueError(f'noising: rows must be "oob" or None, got {rows!r}.')
-    if rows == "oob" and not forest.settings.samples_rows:
-        raise ValueError(
-            'noising: rows="oob" needs trees that leave rows out, but every tree of this forest '
-            "saw all of them. Hint: fit with bootstrap=True or max_samples, or give held-out rows "
-            "with rows=None."
-        )
-
-
-def _tally(forest: Forest, rows: Rows, target: NDArray[Any], *, oob: bool) -> tuple[Tally, int]:
+def _tally(forest: Forest, sample: Sample) -> tuple[Tally, int]:
     """Tally the rise of the loss of all trees; count those that some row is dropped through."""
     tally, n_used = Tally(forest.n_features), 0
-    for _, run in blocks(forest, len(target)):
+    for _, run in blocks(forest, sample.n_rows):
         nodes = Nodes(run)
-        rises, n_rows = _rises(nodes, target, *_arrivals(run, rows, oob))
+        rises, n_rows = _rises(nodes, sample.target, *arrivals(run, sample))
         share = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
         tally.add(nodes, share, n_trees=run.n_trees)
         n_used += int(np.count_nonzero(n_rows))
     return tally, n_used
-
-
-def _arrivals(
-    run: Forest, rows: Rows, oob: bool
-) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """Return the leaves that rows come to, as nodes of the run, and these rows."""
-    leaf = leaves(run, rows)
-    if oob and not leads_to_training_counts(run, leaf):
-        raise ValueError(
-            'noising: with rows="oob", X must be the table that the forest was grown on, '
-            f"{run.n_rows} rows in the same order; these {len(leaf)} rows lead to other leaves."
-        )
-    used = out_of_bag(run) if oob else np.ones(leaf.shape, dtype=np.bool_)
-    return (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
 
 
 def _rises(

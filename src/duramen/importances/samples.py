@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
+from duramen.forests.growth import out_of_bag
 from duramen.forests.route import Rows, leads_to_training_counts, leaves, rows_of, same_encoding
 from duramen.importances.arguments import target_of
 from duramen.tables import EncodedTable, encode, learning_set_fingerprint
@@ -63,12 +64,13 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     ------
     ValueError
         If `rows` is neither, the forest has no out-of-bag rows, or the rows are not those that it
-        was grown on, or do not fit it.
+        was grown on, or do not fit it, or hold a category that it never saw.
     """
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:
         held_out = rows_of(forest, X, function, function)
+        _refuse_unseen(forest, held_out, function)
         return Sample(held_out, target_of(forest, y, len(held_out), function), out_of_bag=False)
     if not forest.settings.samples_rows:
         raise ValueError(
@@ -77,6 +79,11 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
             "that were held out, with rows=None."
         )
     table = encode_like(forest, X)
+    if table.n_columns != forest.n_features:
+        raise ValueError(
+            f"X has {table.n_columns} features, but {function} is expecting {forest.n_features} "
+            "features as input"
+        )
     target = target_of(forest, y, table.n_rows, function)
     grown_on = learning_set_fingerprint(table, target, forest.classes) == forest.fingerprint
     if not grown_on and not _fills_the_leaves(forest, table):
@@ -88,6 +95,19 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     return Sample(table, target, out_of_bag=True)
 
 
+def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """Send the rows of a sample down the trees of a run (of :func:`nodes.blocks`).
+
+    Returns
+    -------
+    node, row : integer arrays of the same shape
+        Each leaf, as a node of the run, that a row comes to, and that row.
+    """
+    leaf = leaves(run, sample.rows)
+    used = out_of_bag(run) if sample.out_of_bag else np.ones(leaf.shape, dtype=np.bool_)
+    return (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
+
+
 def encode_like(forest: Forest, X: Any) -> EncodedTable:
     """Encode a table with the kinds that the forest's columns have."""
     if isinstance(X, EncodedTable):
@@ -95,6 +115,19 @@ def encode_like(forest: Forest, X: Any) -> EncodedTable:
     shape = getattr(X, "shape", None)
     fits = isinstance(shape, tuple) and len(shape) == 2 and shape[1] == forest.n_features
     return encode(X, kinds=list(forest.schema.kinds) if fits else None)
+
+
+def _refuse_unseen(forest: Forest, rows: Rows, function: str) -> None:
+    if isinstance(rows, EncodedTable):
+        return
+    for j, kind in enumerate(forest.schema.kinds):
+        unseen = int(np.count_nonzero(rows[:, j] == -1)) if kind != "numeric" else 0
+        if unseen:
+            raise ValueError(
+                f"{function}: column {forest.names[j]!r} has categories in {unseen} of the "
+                f"{len(rows)} rows that the forest never saw; permuting them says nothing of the "
+                "forest. Hint: leave these rows out."
+            )
 
 
 def _fills_the_leaves(forest: Forest, table: EncodedTable) -> bool:
