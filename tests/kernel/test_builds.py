@@ -77,3 +77,24 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
     assert weight.tobytes() == grown[1]["rows"].astype(np.float64).tobytes()
     for name, array in grown[0].items():
         assert array.tobytes() == grown[1][name].tobytes(), name
+
+
+@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
+@pytest.mark.parametrize("task", ["gini", "variance"])
+def test_same_permutation_losses(task, monkeypatch):
+    import duramen as dm
+    from duramen import _kernel_avx2
+    from duramen.importances import permutation
+
+    random = np.random.default_rng(0)
+    X = random.normal(size=(90, 6)).round(1)
+    number = X[:, 0] + X[:, 1] + 0.3 * random.normal(size=90)
+    kind = dm.RandomForestRegressor if task == "variance" else dm.RandomForestClassifier
+    y = number if task == "variance" else number > 0
+    model = kind(40, random_state=0).fit(X, y)
+    results = []
+    for build in (_kernel_generic, _kernel_avx2):
+        monkeypatch.setattr(permutation, "_kernel", build)
+        results.append(dm.importances.conditional_mda(model, X, y, n_repeats=2))
+    assert results[0].equals(results[1])
+    assert np.abs(results[0].values).max() > 0
