@@ -73,7 +73,8 @@ def test_writes_four_files(file, tmp_path):
     assert run["results"]["importance_sum"] == pytest.approx(values.sum())
     assert 0 <= run["results"]["oob_error"] < 0.5
     assert run["versions"]["duramen"] == __version__
-    assert set(run["timings"]) == {"read", "encode", "grow", "measure", "report", "write"}
+    measured = [f"measure {name}" for name in ("mdi", "mda", "vote_change")]
+    assert list(run["timings"]) == ["read", "encode", "grow", *measured, "report", "write"]
     assert len(run["fingerprint"]) == 64
     assert str(tmp_path) not in (tmp_path / "out" / "run.json").read_text(encoding="utf-8")
     assert "cells.parquet: 600 rows x 20 features" in result.stdout
@@ -315,6 +316,7 @@ def test_demo_as_a_program(tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == ""
     assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
+    assert "of 7,129 features have q <= 0.05 by J_chi2" in ended.stdout
     assert sorted(path.name for path in (tmp_path / "duramen-rank").iterdir()) == FILES
     page = (tmp_path / "duramen-rank" / "report.html").read_text(encoding="utf-8")
     assert "Golub" in page

@@ -38,6 +38,7 @@ def make_forest(
     trees: int,
     max_features: str,
     criterion: Criterion,
+    bootstrap: bool | None,
     seed: int,
     jobs: int,
     verbose: bool,
@@ -68,8 +69,14 @@ def make_forest(
         if "max_features" not in parameters:
             raise ValueError(f"--max-features must be auto with --forest {name.value}")
         estimator.set_params(max_features=parsed_max_features(max_features))
-    leaves_rows_out = parameters["bootstrap"] or parameters.get("max_samples") is not None
-    return estimator.set_params(oob_score=leaves_rows_out)
+    if bootstrap is not None:
+        estimator.set_params(bootstrap=bootstrap)
+    return estimator.set_params(oob_score=leaves_rows_out(estimator))
+
+
+def leaves_rows_out(estimator: Any) -> bool:
+    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
+    return bool(estimator.bootstrap or estimator.max_samples is not None)
 
 
 def parsed_max_features(given: str) -> str | int | float | None:

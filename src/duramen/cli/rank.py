@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from duramen.cli.clock import Clock
-from duramen.cli.console import ending_well, standard_error, user_errors, warnings_as_notes
-from duramen.cli.forests import ForestName, make_forest
+from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.forests import ForestName, leaves_rows_out, make_forest
+from duramen.cli.measures import Given, MeasureName
+from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
     CategoricalOption,
     Criterion,
@@ -34,7 +36,6 @@ from duramen.cli.source import Demo, check_input, read_source, repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
-    from duramen.results.importances import Importances
 
 COMMAND = "rank"
 
@@ -53,6 +54,8 @@ class Options:
     trees: int
     max_features: str
     criterion: Criterion
+    bootstrap: bool | None
+    measures: tuple[MeasureName, ...]
     seed: int
     jobs: int
     out: Path
@@ -75,6 +78,23 @@ def rank(
         ),
     ] = "auto",
     criterion: CriterionOption = Criterion.auto,
+    bootstrap: Annotated[
+        bool | None,
+        typer.Option(
+            "--bootstrap/--no-bootstrap",
+            show_default=False,
+            help="Whether trees draw their rows with replacement; by default as the forest does.",
+        ),
+    ] = None,
+    measure: Annotated[
+        list[MeasureName] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help=f"Measure of importance: {', '.join(MeasureName)}. Repeat for more, the first one "
+            "ranks; by default mdi, mda and vote-change, as far as forest and target allow.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the forest.")
     ] = 0,
@@ -98,6 +118,8 @@ def rank(
         trees=trees,
         max_features=max_features,
         criterion=criterion,
+        bootstrap=bootstrap,
+        measures=tuple(measure or ()),
         seed=seed,
         jobs=jobs,
         out=out,
@@ -116,21 +138,24 @@ def run_rank(options: Options) -> None:
             check_input(options.file, options.target, options.demo, "leukemia set")
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = _read(options, clock)
-            estimator = _grow(options, problem, clock)
-        from duramen.importances import mdi
+            estimator, found = _measure(options, problem, clock)
         from duramen.reports import summarise
+        from duramen.reports.ranked import ranked
 
-        with clock.step("measure"):
-            importances = mdi(estimator, by_degree=True)
-        errors = getattr(estimator, "oob_error_curve_", None)
-        run = _record(options, problem, estimator, importances, clock)
-        ranked = importances.top(len(importances)).columns()
-        report = partial(summarise, importances, run, oob_errors=errors)
-        write_results(folder, ranked, run, report, clock)
+        run = _record(options, problem, estimator, found, clock)
+        report = partial(
+            summarise,
+            found.measures[0],
+            run,
+            others=found.measures[1:],
+            left_out=found.left_out,
+            oob_errors=getattr(estimator, "oob_error_curve_", None),
+        )
+        write_results(folder, ranked(found.measures).columns(), run, report, clock)
     if not options.quiet:
         from duramen.cli.show_ranking import show_ranking
 
-        show_ranking(importances, run, options.top, options.out)
+        show_ranking(found.measures, run, options.top, options.out)
 
 
 def _read(options: Options, clock: Clock) -> Problem:
@@ -149,24 +174,37 @@ def _read(options: Options, clock: Clock) -> Problem:
         )
 
 
-def _grow(options: Options, problem: Problem, clock: Clock) -> Any:
+def _measure(options: Options, problem: Problem, clock: Clock) -> tuple[Any, Found]:
+    """Grow the forest and measure it."""
+    verbose = not options.quiet and standard_error().is_terminal
     estimator = make_forest(
         options.forest,
         problem.task,
         trees=options.trees,
         max_features=options.max_features,
         criterion=options.criterion,
+        bootstrap=options.bootstrap,
         seed=options.seed,
         jobs=options.jobs,
-        verbose=not options.quiet and standard_error().is_terminal,
+        verbose=verbose,
     )
-    with clock.step("grow"), warnings_as_notes(options.quiet):
-        return estimator.fit(problem.table, problem.y)
+    choice = choose(
+        options.measures,
+        forest=options.forest.value,
+        task=problem.task,
+        out_of_bag=leaves_rows_out(estimator),
+    )
+    with warnings_as_notes(options.quiet):
+        with clock.step("grow"):
+            estimator.fit(problem.table, problem.y)
+        given = Given(estimator, problem.table, problem.y, options.seed, options.jobs, verbose)
+        found = compute(choice, given, clock)
+    for line in () if options.quiet else found.left_out:
+        note(line)
+    return estimator, found
 
 
-def _record(
-    options: Options, problem: Problem, estimator: Any, importances: Importances, clock: Clock
-) -> Run:
+def _record(options: Options, problem: Problem, estimator: Any, found: Found, clock: Clock) -> Run:
     import numpy as np
 
     from duramen.reports import Run
@@ -176,7 +214,7 @@ def _record(
     curve = getattr(estimator, "oob_error_curve_", None)
     error = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
     return Run(
-        command=_command(options, problem),
+        command=_command(options, problem, found),
         task=problem.task,
         target=problem.source.target,
         file=problem.source.name,
@@ -188,6 +226,7 @@ def _record(
             "forest": options.forest.value,
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
+            **found.settings(),
             "dropped": list(options.drop),
             "categorical": list(options.categorical),
         },
@@ -195,16 +234,15 @@ def _record(
         classes=problem.classes(),
         results={
             "oob_error": error,
-            "importance_sum": float(importances.values.sum()),
-            "unit": importances.unit,
-            "features_used": int(np.count_nonzero(importances.values)),
+            "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
+            **found.figures(),
         },
         timings=dict(clock.seconds),
         citation=problem.source.citation,
     )
 
 
-def _command(options: Options, problem: Problem) -> str:
+def _command(options: Options, problem: Problem, found: Found) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
     source = problem.source
     words = ["duramen", COMMAND]
@@ -213,4 +251,7 @@ def _command(options: Options, problem: Problem) -> str:
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
     words += ["--forest", options.forest.value, "--trees", str(options.trees)]
     words += ["--max-features", options.max_features, "--criterion", options.criterion.value]
+    if options.bootstrap is not None:
+        words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
+    words += repeated("--measure", [name.value for name in found.names])
     return shlex.join([*words, "--seed", str(options.seed)])

@@ -2,28 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
 
 from duramen.cli.show import Shown, bars, shape_words, show
 from duramen.reports import Run
 from duramen.reports.facts import unit_words
+from duramen.reports.measures import LEVEL, n_significant, words_of
+from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.ranking import oob_name
+from duramen.reports.report import joined
 from duramen.results.importances import Importances
-from duramen.results.text import fixed
+from duramen.results.significance import Significance
+from duramen.results.text import fixed, printable, width
+
+if TYPE_CHECKING:
+    from duramen.importances.comparison import Measured
+
+_GAP = 3
+_NAME = 24
 
 
-def show_ranking(importances: Importances, run: Run, top: int, out: Path) -> None:
-    """Print what was ranked, the best features, and where the results lie."""
-    best = importances.top(top)
-    errors = [""] * len(best) if best.standard_error is None else fixed(best.standard_error, 2)
-    columns = (
-        Shown("", [str(i + 1) for i in range(len(best))], right=True, style="dim"),
-        Shown("feature", list(best.names)),
-        Shown(unit_words(best.unit), fixed(best.values, 4), right=True),
-        Shown("std. error", errors, right=True),
-        Shown("", bars(best.values.tolist()), style="cyan", wraps=False),
-    )
-    show([", ".join(_headline(run))], columns, len(importances) - top, out)
+def show_ranking(measures: Sequence[Measured], run: Run, top: int, out: Path) -> None:
+    """Print what was ranked, the best features by the first measure, and where the results lie."""
+    best = ranked(measures, top)
+    names = [
+        Shown("", [str(i + 1) for i in range(len(best.first))], right=True, style="dim"),
+        Shown("feature", list(best.first.names), least=_least(best.first.names)),
+    ]
+    tests = [
+        Shown(title, cells, right=True) for one in best.scores for title, cells in best.tests(one)
+    ]
+    values, hidden, drawn = _alone(best.first), list[str](), list[Shown]()
+    if len(best.scores) > 1:
+        values, hidden = _fitting(best, names + tests)
+    else:
+        drawn = [Shown("", bars(best.first.values.tolist()), style="cyan", wraps=False)]
+    after = [*_hidden(hidden), *_significant(measures)]
+    more = len(measures[0]) - top
+    show([", ".join(_headline(run))], [*names, *values, *tests, *drawn], more, out, after)
+
+
+def _alone(only: Importances) -> list[Shown]:
+    columns = [Shown(unit_words(only.unit), fixed(only.values, 4), right=True)]
+    if only.standard_error is not None:
+        columns.append(Shown("std. error", fixed(only.standard_error, 2), right=True))
+    return columns
+
+
+def _fitting(best: Ranked, others: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
+    """Return a column for each measure that the terminal has room for, and the titles of others."""
+    room = Console().width - sum(map(_taken, others))
+    columns, hidden = list[Shown](), list[str]()
+    for one in best.scores:
+        column = Shown(one.heading, fixed(one.values, 4), right=True)
+        room -= _taken(column)
+        if room >= 0 or not columns:
+            columns.append(column)
+        else:
+            hidden.append(one.title)
+    return columns, hidden
+
+
+def _taken(column: Shown) -> int:
+    widest = max(map(width, (column.title, *column.cells)))
+    return _GAP + (widest if column.least is None else column.least)
+
+
+def _least(names: Sequence[str]) -> int:
+    return min(_NAME, max((width(printable(name)) for name in names), default=0))
+
+
+def _hidden(titles: Sequence[str]) -> list[str]:
+    if not titles:
+        return []
+    return [f"No room here for {joined(titles, shown=len(titles))}: see the results"]
+
+
+def _significant(measures: Sequence[Measured]) -> list[str]:
+    return [
+        f"{n_significant(one):,} of {len(one):,} features have q <= {LEVEL:g} by "
+        f"{words_of(one).title}; its p-values depend on the number of trees"
+        for one in measures
+        if isinstance(one, Significance)
+    ]
 
 
 def _headline(run: Run) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from duramen.importances.nodes import FloatArray
 from duramen.tables import EncodedTable
@@ -65,11 +64,15 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
     scores = _centred(np.array([_scores(table, j) for j in columns]))
     size = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     scores = np.divide(scores, size, out=np.zeros_like(scores), where=size > 0)
+    from scipy.stats import chi2
+
     tails: FloatArray = chi2.sf((table.n_rows - 1) * (scores @ scores.T) ** 2, 1)
     return tails
 
 
 def _pair(table: EncodedTable, j: int, k: int) -> float:
+    from scipy.stats import chi2
+
     kept = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
         if table.missing[column]:

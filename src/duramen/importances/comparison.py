@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy.stats import kendalltau, rankdata
+import scipy  # its subpackages are imported when they are used
 
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.fields import FloatArray, checked_names, frozen, same
@@ -99,7 +99,7 @@ class Comparison:
         tau = np.full((len(self.measures),) * 2, np.nan)
         if len(self.names) > 1:
             for i, j in combinations(range(len(self.measures)), 2):
-                pair = kendalltau(self.ranks[i], self.ranks[j])
+                pair = scipy.stats.kendalltau(self.ranks[i], self.ranks[j])
                 tau[i, j] = tau[j, i] = pair.statistic
         return _symmetric(tau)
 
@@ -142,7 +142,7 @@ class Comparison:
             tuple(self.names[j] for j in index),
             self.measures,
             self.scores[:, index],
-            rankdata(self.ranks[:, index], axis=1),
+            scipy.stats.rankdata(self.ranks[:, index], axis=1),
             self.metadata,
         )
 
@@ -315,7 +315,7 @@ def _ranks(one: Measured) -> FloatArray:
     step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
     place = np.empty(len(one), dtype=np.int64)
     place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(one)), dtype=np.int64), step]))
-    ranks: FloatArray = rankdata(place)
+    ranks: FloatArray = scipy.stats.rankdata(place)
     return ranks
 
 
@@ -342,7 +342,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _among_best(ranks: FloatArray, k: int) -> FloatArray:
     """Return the probability that each feature is among the k best, ties by lot."""
-    first = rankdata(ranks, "min")
+    first = scipy.stats.rankdata(ranks, "min")
     size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
     share: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
     return share

@@ -140,8 +140,8 @@ def _parts(labels: NDArray[Any], n_parts: int, seed: int, *, classes: bool) -> I
         values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         if counts.min() < n_parts:
             raise ValueError(
-                f"holdout_mda: class {values[counts.argmin()]!r} has {counts.min()} rows, fewer "
-                f"than the {n_parts} parts, so that some forest would not see it or not be "
+                f"holdout_mda: class {values.tolist()[counts.argmin()]!r} has {counts.min()} rows, "
+                f"fewer than the {n_parts} parts, so that some forest would not see it or not be "
                 "measured on it. Hint: use fewer parts or leave the class out."
             )
         order = order[np.argsort(codes[order], kind="stable")]

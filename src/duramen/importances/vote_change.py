@@ -14,6 +14,7 @@ from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import Losses, Permutations, permutation_losses
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
+from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
 
@@ -95,6 +96,13 @@ def vote_change(
         )
     parameters.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
     sample = sample_of(grown, X, y, rows, "vote_change")
+    n_classes = len(grown.classes)
+    require_memory(
+        3 * 8 * grown.n_features * n_classes**2,
+        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
+        function="vote_change",
+        hint="join classes, or use mda",
+    )
     permutations = Permutations(seed_of(grown, random_state))
     quiet = parameters.check_verbosity("vote_change", verbose)
     with progress_bar(grown.n_trees, "vote_change", quiet) as report:
@@ -108,7 +116,6 @@ def vote_change(
             progress=report,
         )
     _refuse_one_class(losses, class_names(grown))
-    n_classes = len(grown.classes)
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
     index = vote_index(losses.votes, losses.changed_votes)
     return Significance(

@@ -26,7 +26,9 @@ def rows_note(shown: int, n_features: int) -> str:
     return f"All {n_features:,} features, as in result.csv and result.parquet."
 
 
-def importance_charts(importances: Importances, *, columns: int = 9) -> list[Chart]:
+def importance_charts(
+    importances: Importances, *, columns: int = 9, spread: str = "the trees"
+) -> list[Chart]:
     """Return the ranking of the first features, and their parts by degree where known.
 
     Parameters
@@ -34,25 +36,42 @@ def importance_charts(importances: Importances, *, columns: int = 9) -> list[Cha
     importances : Importances
     columns : int
         The most columns of the heat map by degree.
+    spread : str
+        What the standard errors are over.
     """
     if not len(importances):
         return []
-    charts = [_ranking(importances)]
+    charts = [ranking_chart(importances, spread=spread)]
     if importances.by_degree is not None:
         charts.append(_degrees(importances, columns))
     return charts
 
 
-def _ranking(importances: Importances) -> Chart:
-    best = importances.top(DRAWN)
+def ranking_chart(
+    importances: Importances, *, by: str = "", spread: str = "the trees", most: int = DRAWN
+) -> Chart:
+    """Return the ranking of the first features.
+
+    Parameters
+    ----------
+    importances : Importances
+    by : str
+        The measure, where it has to be told from others.
+    spread : str
+        What the standard errors are over.
+    most : int
+        The most features to draw.
+    """
+    best = importances.top(most)
     listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
-    spread = " Bars: one standard error over the trees."
+    by = by and f" by {by}"
+    unit = "" if by and best.unit == "1" else f", in {unit_words(best.unit)}"
+    bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
     return Chart(
-        title="Ranking",
+        title=f"Ranking{by}",
         plot=Bars(best),
-        text=f"Bar chart of the {len(best)} most important features. First: {listed}.",
-        caption=f"The {len(best)} most important of {len(importances):,} features, in "
-        f"{unit_words(importances.unit)}.{'' if best.standard_error is None else spread}",
+        text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
+        caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}",
     )
 
 

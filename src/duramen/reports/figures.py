@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias
 
-from duramen.plots import by_degree, found, oob_error, ranking
+from duramen.plots import (
+    by_degree,
+    found,
+    oob_error,
+    parallel_ranks,
+    rank_correlations,
+    ranking,
+)
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
-from duramen.reports.report import Bars, ErrorCurve, FoundCurves, HeatMap
+from duramen.reports.report import (
+    Bars,
+    Correlations,
+    ErrorCurve,
+    FoundCurves,
+    HeatMap,
+    ParallelRanks,
+)
 from duramen.results.importances import Importances
 from duramen.results.text import width
 
@@ -22,6 +37,10 @@ if TYPE_CHECKING:
 Plot: TypeAlias = "Callable[[Axes], Axes]"
 
 _INCHES = 4.4
+_RIGHT = 0.13
+_LETTER = 0.58 * 9 / 72
+_LINE = 0.14
+_LEVEL, _SLANTED, _STEEP = 0, 35, 65
 _VARIABLES = {
     ACCENT: "var(--accent)",
     INK: "var(--ink)",
@@ -36,7 +55,7 @@ def svg(plot: object, text: str, prefix: str) -> str:
 
     Parameters
     ----------
-    plot : Bars, HeatMap, ErrorCurve or FoundCurves
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations or ParallelRanks
         What is drawn.
     text : str
         What the figure shows, for those who cannot see it.
@@ -82,6 +101,80 @@ def _(plot: FoundCurves, text: str, prefix: str) -> str:
     )
 
 
+@svg.register
+def _(plot: Correlations, text: str, prefix: str) -> str:
+    measures = plot.comparison.measures
+    margin = _longest(measures)
+    cell = _room(margin, _RIGHT) / len(measures)
+    slant = _slant(cell)
+    bottom = 0.42 + math.sin(math.radians(slant)) * margin * _LETTER
+    return draw(
+        lambda ax: _correlations(plot, slant, cell < 5 * _LETTER, ax),
+        height=bottom + 0.1 + 0.3 * len(measures),
+        margin=margin,
+        bottom=bottom,
+        text=text,
+        prefix=prefix,
+    )
+
+
+@svg.register
+def _(plot: ParallelRanks, text: str, prefix: str) -> str:
+    measures = plot.comparison.measures
+    names = plot.comparison.top(plot.k).names
+    longest = _longest(measures) * _LETTER
+    margin = max(len(f"not among the first {plot.k}"), *(width(label(name)) + 4 for name in names))
+    right = max(_RIGHT, 0.5 * longest)
+    room = _room(margin, right) / max(1, len(measures) - 1)
+    slant = _LEVEL if longest + _LETTER <= room else _slant(room)
+    top = 0.15 + max(_LETTER, math.sin(math.radians(slant)) * longest)
+    return draw(
+        lambda ax: _ranks(plot, slant, ax),
+        height=top + 0.1 + 0.24 * (len(names) + 1),
+        margin=margin,
+        top=top,
+        right=_RIGHT if slant else right,
+        bottom=0.1,
+        text=text,
+        prefix=prefix,
+    )
+
+
+def _longest(titles: Sequence[str]) -> int:
+    """Return the letters of the longest title of a measure, which are cut at 18."""
+    return min(18, max(map(width, titles)))
+
+
+def _room(margin: int, right: float) -> float:
+    """Return the width of the axes, in inches."""
+    return _INCHES - (margin + 2) * _LETTER - right
+
+
+def _slant(room: float) -> int:
+    """Return the angle, in degrees, at which titles do not touch that are `room` inches apart."""
+    return _SLANTED if room * math.sin(math.radians(_SLANTED)) > _LINE else _STEEP
+
+
+def _correlations(plot: Correlations, slant: int, small: bool, ax: Axes) -> Axes:
+    rank_correlations(plot.comparison, ax=ax)
+    for title in ax.get_xticklabels():
+        title.set_rotation(slant)
+    if small:
+        for cell in ax.texts:
+            cell.set_fontsize(6)
+    return ax
+
+
+def _ranks(plot: ParallelRanks, slant: int, ax: Axes) -> Axes:
+    parallel_ranks(plot.comparison, k=plot.k, ax=ax)
+    for line in ax.lines:
+        line.set_clip_on(False)  # dots at the edges stay round
+    if slant:  # down to the right, over the names, where there is room
+        for title in ax.get_xticklabels():
+            title.set(rotation=-slant, ha="right", va="bottom", rotation_mode="anchor")
+    return ax
+
+
 def _by_feature(plot: Plot, best: Importances, text: str, prefix: str) -> str:
     return draw(
         plot,
@@ -92,7 +185,17 @@ def _by_feature(plot: Plot, best: Importances, text: str, prefix: str) -> str:
     )
 
 
-def draw(plot: Plot, *, height: float, margin: int, text: str, prefix: str) -> str:
+def draw(
+    plot: Plot,
+    *,
+    height: float,
+    margin: int,
+    text: str,
+    prefix: str,
+    top: float = 0.1,
+    right: float = _RIGHT,
+    bottom: float = 0.52,
+) -> str:
     """Return a plot as an ``<svg>`` element.
 
     Parameters
@@ -108,14 +211,16 @@ def draw(plot: Plot, *, height: float, margin: int, text: str, prefix: str) -> s
         What the figure shows, for those who cannot see it.
     prefix : str
         Makes the ids of the figure differ from those of others on the page.
+    top, right, bottom : float
+        Inches around the axes.
     """
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 
-    letter = 0.58 * 9 / 72
     canvas = Canvas(figsize=(_INCHES, height))
-    left = (margin + 2) * letter / _INCHES
-    ax = canvas.add_axes((left, 0.52 / height, 0.97 - left, 1 - 0.62 / height))
+    left = (margin + 2) * _LETTER
+    across, up = _room(margin, right) / _INCHES, (height - top - bottom) / height
+    ax = canvas.add_axes((left / _INCHES, bottom / height, across, up))
     plot(ax)
     with (
         matplotlib.rc_context(

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.reports.facts import about, thousands, unit_words
-from duramen.reports.features import importance_charts, rows_note, shares_of_first
+from duramen.reports.agreement import agreement
+from duramen.reports.facts import about, thousands
+from duramen.reports.features import (
+    importance_charts,
+    ranking_chart,
+    rows_note,
+    shares_of_first,
+)
+from duramen.reports.measures import (
+    LEVEL,
+    as_importances,
+    cautions,
+    n_significant,
+    readings,
+    words_of,
+)
+from duramen.reports.ranked import ranked
 from duramen.reports.report import Chart, Column, ErrorCurve, Fact, Prose, Report, Section, Table
 from duramen.reports.run import Run
-from duramen.results.importances import Importances
+from duramen.results.significance import Significance
 from duramen.results.text import fixed
+
+if TYPE_CHECKING:
+    from duramen.importances.comparison import Measured
 
 _ROWS = 100
 
+_COMPACT = 10
+
 _CAVEATS = (
-    "Every feature that is tried often enough gets some importance, relevant or not, since a "
-    "tree fits chance too. Features with many distinct values get more of it than those with "
-    "few. There is no threshold above which an importance is real.",
     "Features that carry the same information share it: each of several copies looks less "
     "important than one alone would.",
     "An importance says that the forest used a feature, not that the feature causes anything.",
@@ -27,9 +46,11 @@ _CAVEATS = (
 
 
 def summarise(
-    importances: Importances,
+    importances: Measured,
     run: Run,
     *,
+    others: Sequence[Measured] = (),
+    left_out: Sequence[str] = (),
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -37,28 +58,45 @@ def summarise(
 
     Parameters
     ----------
-    importances : Importances
+    importances : Importances or Significance
         The ranking, with its decomposition by degree and standard errors where known.
     run : Run
         What was run.
+    others : sequence of Importances and Significance
+        What other measures say of the same features.
+    left_out : sequence of str
+        What was not computed, and why.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
         Number of features in the table.
+
+    Raises
+    ------
+    ValueError
+        If the measures are not about the same features, or two are the same measure.
     """
-    sections: list[Section] = [*importance_charts(importances)]
+    measures = (importances, *others)
+    sections: list[Section] = [
+        *importance_charts(as_importances(importances), spread=words_of(importances).spread),
+        *_rankings(others),
+        *agreement(measures),
+    ]
     errors = _known(oob_errors)
     if errors is not None:
         sections.append(_errors(errors, oob_name(run.task)))
+    sections.append(_table(measures, n_rows))
+    if left_out:
+        sections.append(Prose("What was left out", tuple(left_out)))
+    caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        _table(importances.top(n_rows), len(importances)),
-        Prose("How to read it", _reading(importances)),
-        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+        Prose("How to read it", _reading(measures)),
+        Prose("What not to read into it", caveats, points=True, caution=True),
     ]
     return Report(
         kind="ranking of features",
         title=f"Which features matter for {run.target}",
-        headline=_headline(importances, run),
+        headline=_headline(measures, run),
         sections=(*sections, *about(run)),
     )
 
@@ -68,18 +106,36 @@ def oob_name(task: str | None) -> str:
     return "out-of-bag error" if task == "classification" else "out-of-bag mean squared error"
 
 
-def _headline(importances: Importances, run: Run) -> tuple[Fact, ...]:
+def _headline(measures: Sequence[Measured], run: Run) -> tuple[Fact, ...]:
     facts = [
         Fact("rows", thousands(run.n_rows)),
         Fact("features", thousands(run.n_features)),
         Fact("trees", f"{run.settings.get('n_estimators', 0):,}"),
-        Fact("features used", f"{int(np.count_nonzero(importances.values)):,}"),
     ]
+    if "features_used" in run.results:
+        facts.append(Fact("features used", f"{run.results['features_used']:,}"))
+    for one in measures:
+        if isinstance(one, Significance):
+            name = f"with q up to {LEVEL:g} by {words_of(one).title}"
+            facts.append(Fact(name, f"{n_significant(one):,}"))
     error = run.results.get("oob_error")
     if error is not None:
         shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
         facts.append(Fact(oob_name(run.task), shown))
     return tuple(facts)
+
+
+def _rankings(others: Sequence[Measured]) -> list[Chart]:
+    return [
+        ranking_chart(
+            as_importances(one),
+            by=words_of(one).title,
+            spread=words_of(one).spread,
+            most=_COMPACT,
+        )
+        for one in others
+        if len(one)
+    ]
 
 
 def _errors(errors: tuple[float, ...], what: str) -> Chart:
@@ -93,23 +149,28 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
     )
 
 
-def _table(best: Importances, n_features: int) -> Table:
-    values = fixed(best.values, 5)
-    errors = [""] * len(best) if best.standard_error is None else fixed(best.standard_error, 2)
+def _table(measures: Sequence[Measured], n_rows: int) -> Table:
+    best = ranked(measures, n_rows)
+    k, first = len(best.first), best.first
+    errors = [""] * k if first.standard_error is None else fixed(first.standard_error, 2)
+    title = "importance" if len(measures) == 1 else best.scores[0].heading
+    columns: list[tuple[Column, Sequence[str | float]]] = [
+        (Column("rank", "number"), [str(i + 1) for i in range(k)]),
+        (Column("feature", "name"), first.names),
+        (Column(title, "number"), fixed(first.values, 5)),
+        (Column("standard error", "number"), errors),
+    ]
+    for i, one in enumerate(best.scores):
+        if i:
+            columns.append((Column(one.heading, "number"), fixed(one.values, 4)))
+        columns += [(Column(name, "number"), cells) for name, cells in best.tests(one)]
+    if len(measures) == 1:  # more would leave no room for bars
+        columns.append((Column("share of the first", "bar"), shares_of_first(first)))
     return Table(
         title="Table",
-        columns=(
-            Column("rank", "number"),
-            Column("feature", "name"),
-            Column("importance", "number"),
-            Column("standard error", "number"),
-            Column("share of the first", "bar"),
-        ),
-        rows=tuple(
-            (str(i + 1), best.names[i], values[i], errors[i], share)
-            for i, share in enumerate(shares_of_first(best))
-        ),
-        note=rows_note(len(best), n_features),
+        columns=tuple(column for column, _ in columns),
+        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
+        note=rows_note(k, len(measures[0])),
     )
 
 
@@ -120,23 +181,20 @@ def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:
     return known if any(map(math.isfinite, known)) else None
 
 
-def _reading(importances: Importances) -> tuple[str, ...]:
-    unit = unit_words(importances.unit)
-    lines = [
-        "The importance of a feature is its mean decrease of impurity (MDI): every split of every "
-        "tree lowers the impurity of the target by some amount; the amounts are weighted by the "
-        "share of rows that reach the split, added up by feature, and averaged over the trees. "
-        f"They are given in {unit} and are not scaled: they can be compared and added.",
-    ]
-    if importances.standard_error is not None:
+def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
+    lines = readings(measures)
+    if len(measures) > 1:
+        lines.insert(0, f"The order of the features is that of {words_of(measures[0]).title}.")
+    first = as_importances(measures[0])
+    if any(as_importances(one).standard_error is not None for one in measures):
         lines.append(
-            "The error bars are one standard error over the trees. They tell how much another "
-            "forest of the same size on the same data could differ: grow more trees to shrink "
-            "them. They do not tell how much other data could differ."
+            "The error bars are one standard error. They tell how much another forest of the same "
+            "size on the same data could differ: grow more trees to shrink them. They do not tell "
+            "how much other data could differ."
         )
-    if importances.by_degree is not None:
+    if first.by_degree is not None:
         lines.append(
-            "The heat map splits an importance up by interaction degree, the number of splits "
+            "The heat map by interaction degree splits an importance up by the number of splits "
             "above. What stands at degree 0 the feature says on its own; what stands further "
             "right it adds once others are known. A feature with little at degree 0 and much "
             "further on acts through interactions."

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.importances import Importances
+
+if TYPE_CHECKING:
+    from duramen.importances.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,22 @@ class FoundCurves:
     best: str
 
 
-Plot = Bars | HeatMap | ErrorCurve | FoundCurves
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """Measures whose rank correlations are to be drawn as a heat map."""
+
+    comparison: Comparison
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelRanks:
+    """Measures whose ranks of the `k` best features of the first are to be drawn as lines."""
+
+    comparison: Comparison
+    k: int
+
+
+Plot = Bars | HeatMap | ErrorCurve | FoundCurves | Correlations | ParallelRanks
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +154,7 @@ class Chart:
     Attributes
     ----------
     title : str
-    plot : Bars, HeatMap, ErrorCurve or FoundCurves
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations or ParallelRanks
         What is to be drawn.
     text : str
         What the figure shows, for those who cannot see it.

@@ -1,0 +1,137 @@
+"""The measures that `duramen rank` offers: how each is computed, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duramen.tables import EncodedTable
+
+
+class MeasureName(StrEnum):
+    """Names of measures on the command line."""
+
+    mdi = "mdi"
+    mda = "mda"
+    vote_change = "vote-change"
+    conditional_mda = "conditional-mda"
+    frequency = "frequency"
+    minimal_depth = "minimal-depth"
+    noising = "noising"
+    holdout_mda = "holdout-mda"
+    air = "air"
+    sandri = "sandri"
+    mcfs = "mcfs"
+
+    @property
+    def function(self) -> str:
+        """Name of its function, and of the module that this is in."""
+        return self.value.replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What measures are computed from.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        The forest.
+    table : EncodedTable
+        The rows that it was grown on.
+    y : array of shape (n,)
+        Their target.
+    seed : int
+        Seed of the measures that grow forests of their own.
+    jobs : int
+        Number of threads.
+    verbose : bool
+        Whether to show how far a measure is.
+    """
+
+    estimator: Any
+    table: EncodedTable
+    y: Any
+    seed: int
+    jobs: int
+    verbose: bool
+
+    def unfitted(self) -> Any:
+        """Return the estimator for those who grow it anew."""
+        from sklearn.base import clone
+
+        return clone(self.estimator).set_params(oob_score=False)
+
+
+Compute = Callable[[Callable[..., Any], Given], Any]
+
+
+def _of_splits(function: Callable[..., Any], given: Given) -> Any:
+    return function(given.estimator, by_degree=True)
+
+
+def _of_forest(function: Callable[..., Any], given: Given) -> Any:
+    return function(given.estimator)
+
+
+def _of_rows(function: Callable[..., Any], given: Given) -> Any:
+    return function(given.estimator, given.table, given.y)
+
+
+def _permuted(function: Callable[..., Any], given: Given) -> Any:
+    rows = (given.estimator, given.table, given.y)
+    return function(*rows, n_jobs=given.jobs, verbose=int(given.verbose))
+
+
+def _grown_anew(function: Callable[..., Any], given: Given) -> Any:
+    return function(given.unfitted(), given.table, given.y, random_state=given.seed)
+
+
+def _grown_on_parts(function: Callable[..., Any], given: Given) -> Any:
+    rows = (given.table, given.y)
+    return function(given.unfitted(), *rows, random_state=given.seed, n_jobs=given.jobs)
+
+
+def _grown_on_subsets(function: Callable[..., Any], given: Given) -> Any:
+    found = function(given.table, given.y, random_state=given.seed, n_jobs=given.jobs)
+    return found.importances
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a measure is computed, and what it needs.
+
+    Parameters
+    ----------
+    compute : callable
+        Calls the function of the measure.
+    classes : bool
+        Whether the target must be classes.
+    out_of_bag : bool
+        Whether trees must leave rows out.
+    """
+
+    compute: Compute
+    classes: bool = False
+    out_of_bag: bool = False
+
+
+MEASURES: dict[MeasureName, Measure] = {
+    MeasureName.mdi: Measure(_of_splits),
+    MeasureName.mda: Measure(_permuted, out_of_bag=True),
+    MeasureName.vote_change: Measure(_permuted, classes=True, out_of_bag=True),
+    MeasureName.conditional_mda: Measure(_permuted, out_of_bag=True),
+    MeasureName.frequency: Measure(_of_splits),
+    MeasureName.minimal_depth: Measure(_of_forest),
+    MeasureName.noising: Measure(_of_rows, out_of_bag=True),
+    MeasureName.holdout_mda: Measure(_grown_on_parts),
+    MeasureName.air: Measure(_grown_anew),
+    MeasureName.sandri: Measure(_grown_anew),
+    MeasureName.mcfs: Measure(_grown_on_subsets, classes=True),
+}
+
+DEFAULT = (MeasureName.mdi, MeasureName.mda, MeasureName.vote_change)
+"""What is computed where the user names none; of these what the forest and its target allow."""

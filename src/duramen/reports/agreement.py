@@ -1,0 +1,114 @@
+"""How far measures agree on the same features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from duramen.reports.features import DRAWN
+from duramen.reports.measures import words_of
+from duramen.reports.report import (
+    Chart,
+    Column,
+    Correlations,
+    ParallelRanks,
+    Section,
+    Table,
+    joined,
+)
+
+if TYPE_CHECKING:
+    from duramen.importances.comparison import Comparison, Measured
+
+_LEAST = 3
+_FEW = (100, 20, 10)
+
+
+def agreement(measures: Sequence[Measured]) -> list[Section]:
+    """Return sections on the ranks that several measures give; none for a single one.
+
+    Parameters
+    ----------
+    measures : sequence of Importances and Significance
+        All of the same features.
+
+    Raises
+    ------
+    ValueError
+        If they are not, or two have the same title.
+    """
+    if len(measures) < 2 or len(measures[0]) < _LEAST:
+        return []
+    from duramen.importances.comparison import compare
+
+    comparison = compare({words_of(one).title: one for one in measures})
+    few = _few(len(comparison))
+    sections: list[Section] = [_table(comparison, few)]
+    if len(measures) > 2:
+        sections.append(_correlations(comparison, few))
+    return [*sections, _ranks(comparison)]
+
+
+def _few(n_features: int) -> int | None:
+    """Return how many of the features are called the first ones; None where there are too few."""
+    return next((k for k in _FEW if 2 * k <= n_features), None)
+
+
+def _table(comparison: Comparison, few: int | None) -> Table:
+    titles, first = comparison.measures, comparison.measures[0]
+    columns = [Column("measure", "words"), Column("and", "words")]
+    columns.append(Column(f"all {len(comparison):,}", "number"))
+    matrices = [comparison.spearman]
+    note = (
+        "Rank correlations (Spearman): 1 where two measures put the features in the same order, 0 "
+        "where their orders have nothing to do with each other, -1 where they are reversed."
+    )
+    if few is not None:
+        matrices += [comparison.top(few).spearman, comparison.overlap(few)]
+        columns += [Column(f"first {few}", "number"), Column("in common", "number")]
+        note += (
+            f" Among all features, and among the first {few} by {first}; and the share of their "
+            f"first {few} features that two measures have in common. Irrelevant features come in "
+            "any order, and are most of all."
+        )
+    rows = [
+        (titles[i], titles[j], *(_number(matrix[i, j]) for matrix in matrices))
+        for i, j in combinations(range(len(titles)), 2)
+    ]
+    return Table("How far the measures agree", tuple(columns), tuple(rows), note)
+
+
+def _correlations(comparison: Comparison, few: int | None) -> Chart:
+    shown = comparison if few is None else comparison.top(few)
+    which = "all features" if few is None else f"the first {few} features by {shown.measures[0]}"
+    return Chart(
+        title="Rank correlations",
+        plot=Correlations(shown),
+        text=f"Heat map of the rank correlation of every two measures among {which}. The table "
+        "above holds its numbers.",
+        caption=f"Rank correlation of every two measures among {which}.",
+    )
+
+
+def _ranks(comparison: Comparison) -> Chart:
+    k = min(DRAWN, len(comparison))
+    best = comparison.top(k)
+    first, others = comparison.measures[0], joined(comparison.measures[1:], shown=20)
+    place = {name: j for j, name in enumerate(comparison.names)}
+    ranks = comparison.ranks[:, [place[name] for name in best.names]]
+    stay = int((ranks <= k).all(axis=0).sum())
+    return Chart(
+        title="Ranks side by side",
+        plot=ParallelRanks(comparison, k),
+        text=f"A line for each of the first {k} features by {first}, from its rank there to its "
+        f"ranks by {others}. {stay} are among the first {k} by all measures.",
+        caption=f"The first {k} features by {first}, and their ranks by {others}. Grey lines: "
+        f"features that are not among the first {k} by some measure. Lines of measures with much "
+        "chance in them cross for no other reason: more trees would tell.",
+    )
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"

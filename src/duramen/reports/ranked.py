@@ -1,0 +1,135 @@
+"""Features in the order of one measure, with what all measures say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.reports.measures import as_importances, name_of, words_of
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+
+if TYPE_CHECKING:
+    from duramen.importances.comparison import Measured
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a measure says of features.
+
+    Attributes
+    ----------
+    name, title, unit : str
+        The measure, its title at the head of a column, the unit of its values.
+    values : float64 array of shape (k,)
+    standard_error, p_values, q_values : float64 arrays of shape (k,), or None
+    """
+
+    name: str
+    title: str
+    unit: str
+    values: NDArray[np.float64]
+    standard_error: NDArray[np.float64] | None = None
+    p_values: NDArray[np.float64] | None = None
+    q_values: NDArray[np.float64] | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title, with the unit if there is one."""
+        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+    def columns(self, *, first: bool) -> dict[str, NDArray[np.float64]]:
+        """Return its columns of a table of results.
+
+        They are its values and, where known, ``_standard_error``, ``_p_value`` and ``_q_value``,
+        after its name. The first measure of a table has its values and standard errors elsewhere.
+        """
+        columns = {f"{self.name}_p_value": self.p_values, f"{self.name}_q_value": self.q_values}
+        if not first:
+            own = {self.name: self.values, f"{self.name}_standard_error": self.standard_error}
+            columns = {**own, **columns}
+        return {name: numbers for name, numbers in columns.items() if numbers is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Features, the most important by the first measure first, with all measures.
+
+    Attributes
+    ----------
+    first : Importances
+        The first measure with all that is known of it; of a test, its scores.
+    scores : tuple of Scores
+        All measures, the first one included.
+    """
+
+    first: Importances
+    scores: tuple[Scores, ...]
+
+    def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
+        """Return p- and q-values of a measure as text, each with the title of its column."""
+        alone = sum(scores.p_values is not None for scores in self.scores) == 1
+        return [
+            (
+                letter if alone else f"{letter}, {one.title}",
+                [f"{number:.2g}" for number in numbers.tolist()],
+            )
+            for letter, numbers in (("p", one.p_values), ("q", one.q_values))
+            if numbers is not None
+        ]
+
+    def columns(self) -> dict[str, object]:
+        """Return the columns of a table of results: those of the first, then the other measures."""
+        columns: dict[str, object] = self.first.columns()
+        for i, one in enumerate(self.scores):
+            columns.update(one.columns(first=i == 0))
+        return columns
+
+
+def ranked(measures: Sequence[Measured], k: int | None = None) -> Ranked:
+    """Put all measures in the order of the first.
+
+    Parameters
+    ----------
+    measures : sequence of Importances and Significance
+        At least one; all of the same features, whose order may differ.
+    k : int, optional
+        How many features; by default all.
+
+    Raises
+    ------
+    ValueError
+        If a measure lacks a feature of the first.
+    """
+    best = as_importances(measures[0])
+    best = best.top(len(best) if k is None else k)
+    return Ranked(best, tuple(_scores(one, best.names) for one in measures))
+
+
+def _scores(one: Measured, names: Sequence[str]) -> Scores:
+    place = {name: j for j, name in enumerate(one.names)}
+    lacking = [name for name in names if name not in place]
+    if lacking:
+        raise ValueError(
+            f"reports: measures must be about the same features; {name_of(one)} lacks "
+            f"{lacking[0]!r}."
+        )
+    index = np.array([place[name] for name in names], dtype=np.intp)
+
+    def taken(numbers: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return None if numbers is None else numbers[index]
+
+    tested = one if isinstance(one, Significance) else None
+    return Scores(
+        name=name_of(one),
+        title=words_of(one).title,
+        unit=one.unit,
+        values=as_importances(one).values[index],
+        standard_error=taken(as_importances(one).standard_error),
+        p_values=taken(None if tested is None else tested.p_values),
+        q_values=taken(None if tested is None else tested.q_values),
+    )

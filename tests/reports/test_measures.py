@@ -1,0 +1,264 @@
+"""Reports of several measures."""
+
+import re
+
+import numpy as np
+import pytest
+from tests.reports.test_reports import (
+    HOSTILE,
+    Page,
+    a_run,
+    assert_needs_nothing_else,
+    example,
+)
+
+from duramen.importances import Importances, Significance
+from duramen.reports import render, summarise
+from duramen.reports.measures import as_importances
+from duramen.reports.ranked import ranked
+
+NULL = "The votes do not change."
+TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
+
+
+def an_mda(values=None, names=HOSTILE, **changes):
+    values = np.linspace(0.5, -0.1, len(names)) if values is None else values
+    given = {"measure": "mda", "unit": "accuracy", **changes}
+    return Importances(names=tuple(names), values=values, **given)
+
+
+def a_test(names=HOSTILE, p_values=None, **changes):
+    given = {
+        "scores": TRUE[: len(names)],
+        "p_values": np.exp(-TRUE[: len(names)]) if p_values is None else p_values,
+        "method": "vote_change",
+        "null": NULL,
+        "metadata": {"n_trees": 1234},
+    }
+    return Significance(names=tuple(names), **{**given, **changes})
+
+
+def several(**changes):
+    return summarise(example(), a_run(), others=[an_mda(), a_test()], **changes)
+
+
+def titles(report):
+    return [section.title for section in report.sections]
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def test_table_has_a_column_a_measure_and_p_and_q():
+    table = several().section("Table")
+    assert [column.title for column in table.columns] == [
+        *("rank", "feature", "MDI, bits", "standard error", "MDA, accuracy"),
+        *("J_chi2", "p", "q"),
+    ]
+    tested = a_test()
+    assert table.column("feature") == HOSTILE
+    assert table.column("p") == tuple(f"{p:.2g}" for p in tested.p_values)
+    assert table.column("q") == tuple(f"{q:.2g}" for q in tested.q_values)
+    assert table.column("p") != table.column("q")
+    assert [float(cell) for cell in table.column("J_chi2")] == TRUE.tolist()
+
+
+def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
+    names = ("a", "b", "c", "d")
+    first = Importances(names, [1.0, 4.0, 2.0, 3.0], "mdi", "bits")
+    other = an_mda(np.array([10.0, 20.0, 30.0, 40.0]), ("d", "c", "b", "a"))
+    tested = a_test(("b", "a", "d", "c"), np.array([0.02, 0.01, 0.04, 0.03]))
+    table = summarise(first, a_run(), others=[other, tested]).section("Table")
+    assert table.column("feature") == ("b", "d", "c", "a")
+    assert [float(cell) for cell in table.column("MDA, accuracy")] == [30, 10, 20, 40]
+    assert table.column("p") == ("0.02", "0.04", "0.03", "0.01")
+    columns = ranked([first, other, tested], 2).columns()
+    assert columns["name"] == ["b", "d"]
+    assert columns["mda"].tolist() == [30, 10]
+    assert columns["vote_change_p_value"].tolist() == [0.02, 0.04]
+
+
+def test_a_single_measure_has_bars_and_no_measure_to_name():
+    table = summarise(example(), a_run()).section("Table")
+    assert [column.title for column in table.columns] == [
+        *("rank", "feature", "importance", "standard error", "share of the first")
+    ]
+
+
+def test_columns_of_two_tests_are_told_apart():
+    report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
+    names = [column.title for column in report.section("Table").columns]
+    assert names[4:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]
+
+
+def test_other_features_are_refused():
+    with pytest.raises(ValueError, match="features"):
+        summarise(example(), a_run(), others=[an_mda(names=HOSTILE[:5])])
+    with pytest.raises(ValueError, match="mda lacks 'x'"):
+        ranked([Importances(("x", "y"), [1, 2], "mdi", "bits"), an_mda(names=("y", "z"))])
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def test_says_what_each_measure_is_and_what_was_tested():
+    report = several()
+    reading = " ".join(report.section("How to read it").lines)
+    for words in (
+        "The order of the features is that of MDI.",
+        "MDI is the mean decrease of impurity",
+        "in bits of information",
+        "MDA, the mean decrease of accuracy",
+        "in accuracy",
+        "J_chi2 compares the votes",
+        f"this null hypothesis: {NULL} The p-values depend on the number of trees, here 1,234:",
+        "(after Benjamini and Hochberg)",
+        "error bars",
+        "heat map",
+    ):
+        assert words in reading
+    assert "{" not in reading
+    cautions = report.section("What not to read into it").lines
+    assert any("not significant by J_chi2" in line for line in cautions)
+    assert any("MDA of an irrelevant feature scatters about 0" in line for line in cautions)
+
+
+def test_headline_counts_what_is_significant():
+    found = {fact.name: fact.value for fact in several().headline}
+    n = int((a_test().q_values <= 0.05).sum())
+    assert 0 < n < len(HOSTILE)
+    assert found["with q up to 0.05 by J_chi2"] == str(n)
+    alone = {fact.name for fact in summarise(example(), a_run()).headline}
+    assert not any("q up to" in name for name in alone)
+
+
+def test_other_adjustments_are_named():
+    tested = a_test(adjustment="by")
+    reading = " ".join(summarise(tested, a_run()).section("How to read it").lines)
+    assert "Benjamini and Yekutieli" in reading
+    given = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
+    reading = " ".join(summarise(given, a_run()).section("How to read it").lines)
+    assert "after the rule of thumb" in reading
+
+
+def test_measures_that_are_not_known_have_their_name():
+    report = summarise(example(), a_run(), others=[an_mda(measure="my_own", unit="1")])
+    assert "Ranking by my own" in titles(report)
+    assert "my own" in [column.title for column in report.section("Table").columns]
+
+
+def test_what_was_left_out_is_said():
+    report = several(left_out=[HOSTILE[0]])
+    assert report.section("What was left out").lines == (HOSTILE[0],)
+    assert "What was left out" not in titles(several())
+
+
+# --- charts and agreement ------------------------------------------------------------------------
+
+
+def test_each_measure_has_a_chart_of_its_own_best_features():
+    report = several()
+    assert titles(report)[:7] == [
+        *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
+        *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+    ]
+    chart = report.section("Ranking by J_chi2")
+    assert chart.plot.importances.names[0] == HOSTILE[1]  # 9.0
+    assert chart.text.startswith("Bar chart of the 7 most important features by J_chi2.")
+    many = tuple(f"f{j}" for j in range(50))
+    report = summarise(example(many), a_run(), others=[an_mda(names=many)])
+    assert len(report.section("Ranking").plot.importances) == 20
+    assert len(report.section("Ranking by MDA").plot.importances) == 10
+
+
+def test_agreement_is_that_of_the_ranks():
+    p = 300
+    names = tuple(f"f{j}" for j in range(p))
+    first = Importances(names, np.arange(p, 0.0, -1), "mdi", "bits")
+    values = np.concatenate([np.arange(101.0, 201)[::-1], np.arange(100.0)])
+    other = an_mda(np.concatenate([values[:100][::-1] + 1000, values[100:], np.zeros(100)]), names)
+    table = summarise(first, a_run(), others=[other]).section("How far the measures agree")
+    assert [column.title for column in table.columns][2:] == ["all 300", "first 100", "in common"]
+    ((one, two, everywhere, among, common),) = table.rows
+    assert (one, two, among, common) == ("MDI", "MDA", "-1.00", "1.00")
+    assert 0 < float(everywhere) < 1
+    assert "first 100 by MDI" in table.note
+
+
+def test_agreement_of_few_features_is_among_all():
+    table = several().section("How far the measures agree")
+    assert [column.title for column in table.columns] == ["measure", "and", "all 7"]
+    assert len(table.rows) == 3
+
+
+def test_a_constant_measure_has_a_dash():
+    report = summarise(example(), a_run(), others=[an_mda(np.zeros(7)), a_test()])
+    table = report.section("How far the measures agree")
+    assert [row[2] == "–" for row in table.rows] == [True, False, True]
+    assert "nan" not in render(report).lower().replace("nanometer", "")
+
+
+def test_two_measures_have_no_heat_map_and_two_features_nothing_to_agree_on():
+    shown = titles(summarise(example(), a_run(), others=[an_mda()]))
+    assert "Rank correlations" not in shown
+    assert "Ranks side by side" in shown
+    two = HOSTILE[:2]
+    shown = titles(summarise(example(two), a_run(), others=[an_mda(names=two)]))
+    assert "How far the measures agree" not in shown
+    assert "Ranking by MDA" in shown
+
+
+def test_a_test_can_rank():
+    report = summarise(a_test(), a_run(), others=[an_mda()])
+    assert report.section("Table").column("feature")[0] == HOSTILE[1]
+    assert report.section("Ranking").plot.importances.equals(as_importances(a_test()).top(20))
+    assert "By interaction degree" not in titles(report)
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_page_of_several_measures_is_safe_and_needs_nothing_else():
+    html = render(several())
+    assert_needs_nothing_else(html)
+    page = Page(html)
+    assert not page.named("script")
+    assert not page.named("img")
+    assert len(page.named("svg")) == 6
+    assert all(attributes["role"] == "img" for attributes in page.named("svg"))
+    assert "#0072b2" not in html.split("</style>")[1]
+    assert "#7b8794" not in html.split("</style>")[1]
+    assert render(several()) == html
+
+
+def ends(text):
+    """Where a text of a figure begins and ends, by the attributes of its element."""
+    size = float(re.search(r"font-size: ([\d.]+)px", text)[1])
+    anchor = re.search(r"text-anchor: (\w+)", text)
+    angle, x, y = map(float, re.search(r'rotate\((\S+) (\S+) (\S+)\)"', text).groups())
+    length = 0.58 * size * len(re.search(r">([^<]*)<", text)[1])
+    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor[1] if anchor else "start"]
+    way = length * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+    first = np.array([x, y]) - before * way
+    return first, first + way
+
+
+@pytest.mark.parametrize("figure", ["A line for", "Heat map of the rank"])
+@pytest.mark.parametrize("n_measures", [3, 6, 11])
+def test_titles_stay_inside_of_figures(n_measures, figure):
+    others = [an_mda(measure=f"measure no. {i}") for i in range(n_measures - 1)]
+    html = render(summarise(example(), a_run(), others=others))
+    drawn = re.search(rf'<svg[^>]*aria-label="{figure}.*?</svg>', html, flags=re.DOTALL)[0]
+    size = list(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups()))
+    titles = re.findall(r"<text [^>]*>measure no\.[^<]*</text>", drawn)
+    assert len(titles) == (n_measures - 1) * (1 if figure == "A line for" else 2)
+    for title in titles:
+        for place in ends(title):
+            assert np.all(place >= 0)
+            assert np.all(place <= size)
+
+
+def test_long_titles_are_cut():
+    others = [an_mda(measure="m" * 90), an_mda(measure="n" * 90)]
+    html = render(summarise(example(), a_run(), others=others))
+    assert "mmmmmmmm…mmmmmmmm</text>" in html
