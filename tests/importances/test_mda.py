@@ -7,6 +7,9 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import mda
+from duramen.importances.ensemble import _drops
+from duramen.importances.permutation import Ballots
+from duramen.importances.samples import Sample
 
 ADDITIVE = ["accuracy", "balanced_accuracy", "neg_log_loss"]
 
@@ -83,6 +86,9 @@ def test_a_group_is_permuted_with_one_shared_permutation():
     result = mda(model, X, y, groups=groups, n_repeats="all")
     assert result.names == tuple(groups)
     alone = mda(model, X, y, n_repeats="all")
+    assert mda(model, X, y, groups={"x1": 1}, n_repeats="all").equals(
+        mda(model, X, y, groups={"x1": [1]}, n_repeats="all")
+    )
     assert result["x1"] == pytest.approx(alone["x1"], abs=1e-15)
     for name, columns in (("first", [0, 4]), ("both", [1, 2]), ("all", range(5))):
         means, _ = expected_losses(model, X, y, list(columns), "accuracy")
@@ -241,6 +247,41 @@ def test_ensemble_regression_against_a_recount():
     assert abs(result["x0"] - np.mean(rises)) < tolerance
 
 
+def test_equal_votes_stay_equal_after_a_permutation():
+    # Of 10 trees, 6 vote for class 0; one of them changes sides: 5 to 5 is a vote for class 0.
+    model, _, _ = small_forest()
+    for n in range(2, 300, 2):
+        first = np.arange(n + 1.0)
+        votes = np.column_stack([first, n - first])
+        ballots = Ballots(np.full(n + 1, n, dtype=np.uint32), votes, (n / 2 - votes)[np.newaxis])
+        sample = Sample(votes, np.zeros(n + 1, dtype=np.uint32), out_of_bag=True)
+        drops = _drops(ballots, sample, model.forest_, "accuracy", by_class=False)
+        assert drops[0, 0] == pytest.approx((first >= n / 2).mean() - 1, abs=1e-15)
+
+
+def test_trees_that_all_lose_the_same_have_no_error_and_no_z():
+    random = np.random.default_rng(0)
+    for n in range(5, 40, 5):
+        X = random.normal(size=(n, 1))
+        y = np.arange(n) % 2
+        model = dm.BaggedTreesClassifier(13, bootstrap=False, random_state=0).fit(X, y)
+        sample = (random.normal(size=(n, 1)), y)
+        raw = mda(model, *sample, rows=None, n_repeats="all")
+        assert raw.standard_error[0] == 0
+        assert mda(model, *sample, rows=None, n_repeats="all", scaled=True)["x0"] == 0
+
+
+@pytest.mark.parametrize("votes", ["tree", "ensemble"])
+def test_a_progress_bar_where_asked_for(votes, capsys):
+    model, X, y = small_forest(n=40)
+    quiet = mda(model, X, y, votes=votes)
+    assert capsys.readouterr().err == ""
+    assert mda(model, X, y, votes=votes, verbose=1).equals(quiet)
+    assert "100%" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="'verbose' parameter of mda"):
+        mda(model, X, y, votes=votes, verbose="much")
+
+
 def test_null_columns_lose_nothing_on_average():
     random = np.random.default_rng(7)
     values = []
@@ -289,6 +330,8 @@ def test_nominal_missing_and_multiway_columns():
         ({"scaled": True, "votes": "ensemble"}, "scaled=True divides"),
         ({"groups": {"a": ["nobody"]}}, r"groups\['a'\] must hold"),
         ({"groups": {"a": []}}, "got no column"),
+        ({"groups": {"a": 5}}, r"groups\['a'\] must hold .* got 5"),
+        ({"groups": {"a": True}}, r"groups\['a'\] must hold .* got True"),
         ({"groups": {}}, "groups must map"),
         ({"groups": [["x0"]]}, "groups must map"),
         ({"rows": "bag"}, "rows must be"),

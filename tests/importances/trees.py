@@ -27,13 +27,20 @@ class Opened:
         }
 
     def leaf_values_of(self, tree):
+        known = {}
+
         def values(row):
             node = leaf_of(self.arrays, self.schema, tree, row)
             number = int(self.arrays["child"][int(self.arrays["offsets"][tree]) + node])
             leaf = int(self.arrays["leaf_offsets"][tree]) + number
             return [float(v) for v in self.arrays["leaf_values"][leaf]]
 
-        return values
+        def looked_up(row):
+            if tuple(row) not in known:
+                known[tuple(row)] = values(row)
+            return known[tuple(row)]
+
+        return looked_up
 
     def out_of_bag(self, tree):
         return np.flatnonzero(bag(self.forest, tree) == 0)

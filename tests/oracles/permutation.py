@@ -3,6 +3,9 @@
 import itertools
 import math
 
+from scipy import stats
+from tests.oracles import route
+
 
 def permuted_within(positions, cells):
     """Every way to give the positions of each cell each other's values, as a list of donors."""
@@ -99,3 +102,68 @@ def importance(tree_means, n_trees):
 def chi_square_index(before, after):
     """sum (s - s')^2 / (s + s') over the cells of two tables of votes."""
     return sum((a - b) ** 2 / (a + b) for a, b in zip(before, after, strict=True) if a + b)
+
+
+# --- cells of associated columns -----------------------------------------------------------------
+
+
+def turns(arrays, schema, tree, rows):
+    """For each column of a tree, and each of its nodes: the child that every row would go to."""
+    start, stop = (int(arrays["offsets"][tree + i]) for i in (0, 1))
+    words = arrays["pool"][int(arrays["pool_offsets"][tree]) :]
+    found = {}
+    for at in range(start, stop):
+        column = int(arrays["feature"][at])
+        if column >= 0:
+            sides = [
+                route._branch(arrays, schema, at, column, float(row[column]), words) for row in rows
+            ]
+            found.setdefault(column, []).append(sides)
+    return found
+
+
+def bins(sides):
+    """What the nodes of a column tell of each row, as a label."""
+    return list(zip(*sides, strict=True))
+
+
+def chi_square_p(a, b):
+    """P-value of Pearson's test of independence of two lists of labels."""
+    first, second = sorted(set(a)), sorted(set(b))
+    if len(first) < 2 or len(second) < 2:
+        return 1.0
+    pairs = list(zip(a, b, strict=True))
+    table = [[pairs.count((u, v)) for v in second] for u in first]
+    return stats.chi2_contingency(table, correction=False).pvalue
+
+
+def cells(column, turned, associated):
+    """Cell of every row for permuting a column: its bins in the associated columns of the tree.
+
+    `turned` is what `turns` gives, `associated(column, other)` tells whether to condition.
+    """
+    n_rows = len(turned[column][0])
+    others = [k for k in sorted(turned) if k != column and associated(column, k)]
+    return [tuple(bins(turned[k])[i] for k in others) for i in range(n_rows)]
+
+
+# --- votes ---------------------------------------------------------------------------------------
+
+
+def votes(leaf_values, y, n_classes):
+    """Rows by class and by the class that their leaf votes for, the cells in one list."""
+    table = [0] * n_classes**2
+    for values, c in zip(leaf_values, y, strict=True):
+        table[c * n_classes + values.index(max(values))] += 1
+    return table
+
+
+def vote_tables(leaf_values_of, rows, y, column, n_classes):
+    """Tables of votes of one tree under every permutation of a column among its rows."""
+    for donor in permuted_within(range(len(rows)), [0] * len(rows)):
+        after = []
+        for i, row in enumerate(rows):
+            changed = list(row)
+            changed[column] = rows[donor[i]][column]
+            after.append(leaf_values_of(changed))
+        yield votes(after, y, n_classes)

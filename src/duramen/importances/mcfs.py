@@ -22,7 +22,6 @@ from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
 from duramen.tables import encode, encode_target, learning_set_fingerprint
 from duramen.tables.memory import require_memory
-from duramen.theory.coverage import draws_needed
 
 
 def mcfs(
@@ -242,6 +241,8 @@ def _refuse_many_subsets(n_subsets: int, size: int) -> None:
 def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
     unseen = int(np.count_nonzero(n_drawn == 0))
     if unseen:
+        from duramen.theory.coverage import draws_needed
+
         p = n_drawn.size
         warnings.warn(
             f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "

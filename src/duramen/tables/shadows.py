@@ -1,4 +1,4 @@
-"""Shadows: a second copy of every column, its rows permuted, all by the same permutation."""
+"""Shadows and probes: copies of columns with permuted rows, beside the columns themselves."""
 
 from __future__ import annotations
 
@@ -51,26 +51,115 @@ def with_shadows(
         function=function,
         hint="give fewer columns or rows",
     )
+    heights = _heights(table)
+    return _beside(
+        table,
+        np.arange(table.n_columns),
+        [_twice(block, permutation) for block in table.blocks],
+        table.slot + heights[table.block_of],
+        _new_names(table.names, [f"{name} (shadow)" for name in table.names]),
+    )
+
+
+def with_probes(
+    table: EncodedTable, columns: ArrayLike, orders: ArrayLike, *, function: str = "with_probes"
+) -> EncodedTable:
+    """Return a table of p + R columns: the p given ones, then R copies with their rows permuted.
+
+    Column p + i holds in row k what column ``columns[i]`` holds in row ``orders[i, k]``: a probe
+    has the distribution of the column that it copies, and, with an order of its own each, has
+    nothing to do with the target, the columns, or other probes.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        n rows, p columns.
+    columns : array-like of int, shape (R,)
+        Columns to copy; one may come several times.
+    orders : array-like of int, shape (R, n)
+        Permutations of 0 .. n - 1.
+    function : str
+        The function that the user called, for errors.
+
+    Returns
+    -------
+    EncodedTable
+        The i-th probe, from 1, is called ``a (probe i)`` after its column ``a``, with primes as in
+        `with_shadows` where names would not differ.
+
+    Raises
+    ------
+    ValueError
+        If an order is no permutation of the rows, or there is not one for each column.
+    IndexError
+        If a column does not exist.
+    MemoryError
+        If the table with its probes does not fit into memory.
+    """
+    chosen = np.asarray(columns, dtype=np.int64)
+    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < table.n_columns:
+        raise IndexError(f"{function}: a column lies outside 0..{table.n_columns - 1}")
+    require_memory(
+        table.nbytes() + len(chosen) * (table.nbytes() // max(table.n_columns, 1)),
+        what=f"a table of {table.n_columns} columns and {len(chosen)} probes",
+        function=function,
+        hint="give fewer columns, rows or probes",
+    )
+    rows = np.array([_permutation(order, table.n_rows, function) for order in np.asarray(orders)])
+    if len(rows) != len(chosen):
+        raise ValueError(f"{function}: {len(chosen)} columns need as many orders, got {len(rows)}.")
+    heights = _heights(table)
+    block_of = table.block_of[chosen]
+    slot = np.empty(len(chosen), dtype=np.int64)
+    given: list[NDArray[Any]] = list(table.blocks)
+    blocks: list[NDArray[Any]] = []
+    for number, block in enumerate(given):
+        here = block_of == number
+        slot[here] = heights[number] + np.arange(np.count_nonzero(here))
+        copies = block[table.slot[chosen[here]]]
+        if len(copies):
+            copies = np.take_along_axis(copies, rows[here], axis=1)
+        blocks.append(np.concatenate([block, copies]))
+    names = [f"{table.names[j]} (probe {i})" for i, j in enumerate(chosen.tolist(), 1)]
+    return _beside(table, chosen, blocks, slot, _new_names(table.names, names))
+
+
+def _beside(
+    table: EncodedTable,
+    chosen: NDArray[np.int64],
+    blocks: Sequence[NDArray[Any]],
+    slot: NDArray[np.int64],
+    names: tuple[str, ...],
+) -> EncodedTable:
+    """The table with columns added that stand for the same values as the chosen ones."""
     p = table.n_columns
-    heights = np.array([len(block) for block in table.blocks])
+    counts = np.diff(table.value_offsets)[chosen]
+    ends = np.cumsum(counts)
+    values = np.repeat(table.value_offsets[chosen] - ends + counts, counts) + np.arange(
+        counts.sum()
+    )
     offsets = table.value_offsets
     return EncodedTable(
         n_rows=table.n_rows,
-        names=table.names + _shadow_names(table.names),
-        kinds=table.kinds * 2,
-        blocks=(
-            _twice(table.blocks[0], permutation),
-            _twice(table.blocks[1], permutation),
-            _twice(table.blocks[2], permutation),
-        ),
-        block_of=np.tile(table.block_of, 2),
-        slot=np.concatenate([table.slot, table.slot + heights[table.block_of]]),
-        cut_values=np.tile(table.cut_values, 2),
-        value_offsets=np.concatenate([offsets, offsets[-1] + offsets[1:]]),
-        labels={**table.labels, **{p + j: labels for j, labels in table.labels.items()}},
-        missing=np.tile(table.missing, 2),
+        names=table.names + names,
+        kinds=table.kinds + tuple(table.kinds[j] for j in chosen.tolist()),
+        blocks=(blocks[0], blocks[1], blocks[2]),
+        block_of=np.concatenate([table.block_of, table.block_of[chosen]]),
+        slot=np.concatenate([table.slot, slot]),
+        cut_values=np.concatenate([table.cut_values, table.cut_values[values]]),
+        value_offsets=np.concatenate([offsets, offsets[-1] + ends]),
+        labels={
+            **table.labels,
+            **{p + i: table.labels[j] for i, j in enumerate(chosen.tolist()) if j in table.labels},
+        },
+        missing=np.concatenate([table.missing, table.missing[chosen]]),
         named=True,
     )
+
+
+def _heights(table: EncodedTable) -> NDArray[np.int64]:
+    """Number of columns in each block."""
+    return np.array([len(block) for block in table.blocks], dtype=np.int64)
 
 
 def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.integer]:
@@ -97,9 +186,9 @@ def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any
     return both
 
 
-def _shadow_names(names: Sequence[str]) -> tuple[str, ...]:
-    taken = set(names)
+def _new_names(taken: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    known = set(taken)
     primes = ""
-    while not taken.isdisjoint(f"{name} (shadow){primes}" for name in names):
+    while not known.isdisjoint(f"{name}{primes}" for name in wanted):
         primes += "'"
-    return tuple([f"{name} (shadow){primes}" for name in names])
+    return tuple([f"{name}{primes}" for name in wanted])
