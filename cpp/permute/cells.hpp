@@ -41,21 +41,43 @@ struct Cells {
 
 // The positions told apart by pairs of labels: labels[i] becomes the number of the pair
 // (labels[i], second[i]) in the order of first sight. Returns how many there are.
-template <class Second>
-std::uint32_t cross(std::vector<std::uint32_t>& labels, std::uint32_t n_second, Second&& second,
-                    std::vector<std::uint32_t>& numbers) {
-  std::uint32_t n_first = 0;
-  for (const std::uint32_t label : labels) n_first = std::max(n_first, label + 1);
-  constexpr std::uint32_t kNone = 0xFFFFFFFFU;
-  numbers.assign(std::size_t{n_first} * n_second, kNone);
-  std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < labels.size(); ++i) {
-    std::uint32_t& number = numbers[std::size_t{labels[i]} * n_second + second(i)];
-    if (number == kNone) number = count++;
-    labels[i] = number;
+class Crossing {
+ public:
+  template <class Second>
+  std::uint32_t operator()(std::vector<std::uint32_t>& labels, std::uint32_t n_labels,
+                           std::uint32_t n_second, Second&& second) {
+    const std::size_t n_pairs = std::size_t{n_labels} * n_second;
+    if (n_labels == labels.size()) return n_labels;  // each has a label of its own
+    if (n_pairs > kLargestTable) {
+      numbers_.clear();
+      return number(labels, n_second, second, [&](std::size_t pair) -> std::uint32_t& {
+        return numbers_.try_emplace(pair, kNone).first->second;
+      });
+    }
+    table_.assign(n_pairs, kNone);
+    return number(labels, n_second, second,
+                  [&](std::size_t pair) -> std::uint32_t& { return table_[pair]; });
   }
-  return count;
-}
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  static constexpr std::size_t kLargestTable = std::size_t{1} << 20;
+
+  template <class Second, class NumberOf>
+  static std::uint32_t number(std::vector<std::uint32_t>& labels, std::uint32_t n_second,
+                              Second&& second, NumberOf&& number_of) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < labels.size(); ++i) {
+      std::uint32_t& number = number_of(std::size_t{labels[i]} * n_second + second(i));
+      if (number == kNone) number = count++;
+      labels[i] = number;
+    }
+    return count;
+  }
+
+  std::vector<std::uint32_t> table_;
+  std::unordered_map<std::size_t, std::uint32_t> numbers_;
+};
 
 template <class Rows>
 class ConditionalCells {
@@ -82,10 +104,10 @@ class ConditionalCells {
         if (bins_.size() < columns_.size()) bins_.emplace_back();
         bins_[slot].assign(paths.size(), 0);
         counts_.resize(columns_.size());
+        counts_[slot] = 1;
       }
-      counts_[slot] = cross(
-          bins_[slot], tree.n_children(node), [&](std::uint32_t i) { return paths.side(node, i); },
-          numbers_);
+      counts_[slot] = cross_(bins_[slot], counts_[slot], tree.n_children(node),
+                             [&](std::uint32_t i) { return paths.side(node, i); });
     }
   }
 
@@ -96,8 +118,8 @@ class ConditionalCells {
     std::uint32_t count = 1;
     for (std::uint32_t slot = 0; slot < columns_.size(); ++slot) {
       if (columns_[slot] == column || !associated(column, slot)) continue;
-      count = cross(
-          cells_.of, counts_[slot], [&](std::uint32_t i) { return bins_[slot][i]; }, numbers_);
+      count =
+          cross_(cells_.of, count, counts_[slot], [&](std::uint32_t i) { return bins_[slot][i]; });
     }
     cells_.sort(count);
     return cells_;
@@ -119,21 +141,21 @@ class ConditionalCells {
     const std::uint32_t n_b = counts_[b];
     if (n_a < 2 || n_b < 2) return 1.0;
     const std::size_t n = paths_->size();
-    table_.assign(std::size_t{n_a} * n_b, 0);
-    row_sums_.assign(n_a, 0);
-    column_sums_.assign(n_b, 0);
+    pairs_ = bins_[a];
+    pair_counts_.assign(cross_(pairs_, n_a, n_b, [&](std::uint32_t i) { return bins_[b][i]; }), 0);
+    first_counts_.assign(n_a, 0);
+    second_counts_.assign(n_b, 0);
     for (std::size_t i = 0; i < n; ++i) {
-      ++table_[std::size_t{bins_[a][i]} * n_b + bins_[b][i]];
-      ++row_sums_[bins_[a][i]];
-      ++column_sums_[bins_[b][i]];
+      ++pair_counts_[pairs_[i]];
+      ++first_counts_[bins_[a][i]];
+      ++second_counts_[bins_[b][i]];
     }
-    // sum (o - e)^2 / e = n (sum o^2 / (r c) - 1)
+    // sum (o - e)^2 / e = n (sum o^2 / (r c) - 1), and every row of a cell brings o / (r c).
     double sum = 0.0;
-    for (std::uint32_t r = 0; r < n_a; ++r) {
-      for (std::uint32_t c = 0; c < n_b; ++c) {
-        const double count = table_[std::size_t{r} * n_b + c];
-        if (count > 0.0) sum += count * count / (double(row_sums_[r]) * double(column_sums_[c]));
-      }
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += static_cast<double>(pair_counts_[pairs_[i]]) /
+             (static_cast<double>(first_counts_[bins_[a][i]]) *
+              static_cast<double>(second_counts_[bins_[b][i]]));
     }
     const double statistic = static_cast<double>(n) * (sum - 1.0);
     return chi_square_tail(statistic, static_cast<double>(n_a - 1) * (n_b - 1));
@@ -144,7 +166,8 @@ class ConditionalCells {
   const Paths<Rows>* paths_ = nullptr;
   std::vector<std::uint32_t> slot_, columns_, counts_;  // columns that the tree splits on
   std::vector<std::vector<std::uint32_t>> bins_;        // of each of them: interval of every row
-  std::vector<std::uint32_t> numbers_, table_, row_sums_, column_sums_;
+  Crossing cross_;
+  std::vector<std::uint32_t> pairs_, pair_counts_, first_counts_, second_counts_;
   Cells cells_;
 };
 

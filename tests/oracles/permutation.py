@@ -96,7 +96,7 @@ def importance(tree_means, n_trees):
     raw = sum(tree_means) / n_trees
     variance = sum(d * d for d in tree_means) / n_trees - raw * raw
     error = math.sqrt(max(variance, 0.0) / n_trees)
-    return raw, (raw / error if error > 2.0**-52 else 0.0), error
+    return raw, (raw / error if error > 2.0**-52 else raw), error
 
 
 def chi_square_index(before, after):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc, erfc
 
 from duramen.importances.nodes import FloatArray
 from duramen.tables import EncodedTable
@@ -35,7 +36,7 @@ def association_p_values(table: EncodedTable) -> FloatArray:
     plain = [j for j in range(p) if table.kinds[j] != "nominal" and not table.missing[j]]
     if plain:
         result[np.ix_(plain, plain)] = _by_correlation(table, plain)
-    rest = sorted(set(range(p)) - set(plain))
+    rest = set(range(p)) - set(plain)
     for j in rest:
         for k in range(p):
             if k not in rest or k > j:
@@ -64,15 +65,14 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
     scores = _centred(np.array([_scores(table, j) for j in columns]))
     size = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     scores = np.divide(scores, size, out=np.zeros_like(scores), where=size > 0)
-    from scipy.stats import chi2
-
-    tails: FloatArray = chi2.sf((table.n_rows - 1) * (scores @ scores.T) ** 2, 1)
-    return tails
+    tails: FloatArray = scores @ scores.T
+    # P(chi-square > x) = erfc(sqrt(x / 2)) for one degree of freedom.
+    np.abs(tails, out=tails)
+    tails *= np.sqrt((table.n_rows - 1) / 2)
+    return erfc(tails, out=tails)
 
 
 def _pair(table: EncodedTable, j: int, k: int) -> float:
-    from scipy.stats import chi2
-
     kept = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
         if table.missing[column]:
@@ -90,7 +90,7 @@ def _pair(table: EncodedTable, j: int, k: int) -> float:
         a, b = (_centred(_scores(table, column)[kept]) for column in (j, k))
         spread = float((a @ a) * (b @ b))
         share, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
-    return float(chi2.sf((n - 1) * share, freedom)) if freedom > 0 else 1.0
+    return float(chdtrc(freedom, (n - 1) * share)) if freedom > 0 else 1.0
 
 
 def _contingency(a: NDArray[np.integer], b: NDArray[np.integer]) -> tuple[float, int]:

@@ -84,8 +84,8 @@ def mda(
         votes="tree".
     scaled : bool
         Whether to divide by the standard error over trees: z = raw / SE with SE^2 =
-        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; 0 where SE is not above 2.2e-16 (R
-        leaves raw as it is there). z grows with the square root of T: it is no test statistic.
+        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; raw stays as it is where SE is not
+        above 2.2e-16. z grows with the square root of T: it is no test statistic.
     by_class : bool
         Whether to measure the rows of each class alone as well.
     groups : mapping of str to columns, optional
@@ -198,7 +198,7 @@ def tree_importances(
     error = _error(losses.squares / n_trees, mean, n_trees)
     values = mean
     if scaled:
-        values = np.divide(mean, error, out=np.zeros_like(mean), where=error > _NO_ERROR)
+        values = mean / np.where(error > _NO_ERROR, error, 1.0)
     return Importances(
         names=names,
         values=values[:, 0],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _PACKAGES = ("duramen", "numpy", "scipy", "scikit-learn")
@@ -18,8 +19,15 @@ def versions(*more: str) -> dict[str, str]:
     """
     found = {"python": platform.python_version()}
     for name in (*_PACKAGES, *more):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
+        number = _version(name)
+        if number is not None:
+            found[name] = number
     return found
+
+
+@cache  # reading the metadata of a package takes longer than growing a small forest
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
