@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from duramen import datasets, importances, plots, reports, theory
+    from duramen import datasets, importances, plots, reports, significance, theory
     from duramen.forests import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
@@ -60,10 +60,21 @@ __all__ = [
     "importances",
     "plots",
     "reports",
+    "significance",
     "theory",
 ]
 
-_ROOMS = ("datasets", "forests", "importances", "plots", "reports", "results", "tables", "theory")
+_ROOMS = (
+    "datasets",
+    "forests",
+    "importances",
+    "plots",
+    "reports",
+    "results",
+    "significance",
+    "tables",
+    "theory",
+)
 _HOMES = {
     "encode": "tables",
     "EncodedTable": "tables",

@@ -1,8 +1,9 @@
 """What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
 
 from duramen.results.importances import Importances
+from duramen.results.intervals import Intervals
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.replacing import replacing
 from duramen.results.significance import Significance
 
-__all__ = ["Importances", "MonteCarloSelection", "Significance", "replacing"]
+__all__ = ["Importances", "Intervals", "MonteCarloSelection", "Significance", "replacing"]

@@ -1,0 +1,310 @@
+"""Importances with confidence intervals: what other data of the same law could have given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks, same
+from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
+from duramen.results.significance import Significance
+from duramen.results.text import aligned, fixed
+
+_FORMAT = 1
+_SHOWN = 10
+_OPTIONAL = ("p_values", "replicate_mean")
+_NUMBERS = ("values", "standard_error", "low", "high", *_OPTIONAL)
+_TEXTS = ("measure", "unit", "method", "kind")
+
+NULL = (
+    "On average over learning sets of this size, forests give the feature an importance of 0 or "
+    "less."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals:
+    """Importances of p features with their standard errors over data and confidence intervals.
+
+    ``len(result)`` is p, ``result[name]`` the interval ``(low, high)`` of one feature, and
+    iterating gives ``(name, (low, high))`` pairs in the order of the columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features, in the order of the table's columns, all different.
+    values : ndarray of float64, shape (p,)
+        Importance of each feature in a forest on all the rows, in `unit`.
+    standard_error : ndarray of float64, shape (p,)
+        Estimated standard deviation of each value over learning sets and forests.
+    low, high : ndarrays of float64, shape (p,)
+        Ends of the intervals; each holds for its feature alone, not for all of them at once.
+    level : float
+        Probability, in (0, 1), with which an interval is to cover.
+    measure, unit : str
+        What the values are, as in `Importances`.
+    method : str
+        How the spread was found: ``"subsampling"``, ``"delete-d"`` or ``"double-bootstrap"``.
+    kind : str
+        How the ends were found from it: ``"normal"`` or ``"percentile"``.
+    p_values : ndarray of float64, shape (p,), optional
+        One-sided, of the hypothesis that the expected value is 0 or less; None for measures that
+        irrelevant features do not have 0 of.
+    replicate_mean : ndarray of float64, shape (p,), optional
+        Mean over the replicates. How far it lies from `values` says what smaller samples do to the
+        measure.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes disagree, names repeat, a number is not finite or out of its range, or an interval
+        ends below where it begins.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    measure: str
+    unit: str
+    method: str
+    kind: str
+    p_values: FloatArray | None = None
+    replicate_mean: FloatArray | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owner, settle = "Intervals", object.__setattr__
+        names = checked_names(owner, "names", self.names)
+        settle(self, "names", names)
+        for what in ("values", "low", "high"):
+            settle(self, what, frozen(owner, what, getattr(self, what), names))
+        error = frozen_between(owner, "standard_error", self.standard_error, names)
+        settle(self, "standard_error", error)
+        if self.p_values is not None:
+            p_values = frozen_between(owner, "p_values", self.p_values, names, high=1.0)
+            settle(self, "p_values", p_values)
+        if self.replicate_mean is not None:
+            mean = frozen(owner, "replicate_mean", self.replicate_mean, names)
+            settle(self, "replicate_mean", mean)
+        if not 0 < self.level < 1:
+            raise ValueError(f"{owner}: level must be in (0, 1), got {self.level!r}.")
+        settle(self, "level", float(self.level))
+        crossed = np.flatnonzero(self.low > self.high)
+        if crossed.size:
+            j = int(crossed[0])
+            raise ValueError(
+                f"{owner}: low must not exceed high, got {self.low[j]:g} and {self.high[j]:g} for "
+                f"{names[j]!r}."
+            )
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+
+    # --- as a collection -------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[float, float]]]:
+        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return zip(self.names, ends, strict=True)
+
+    def __getitem__(self, name: str) -> tuple[float, float]:
+        try:
+            j = self.names.index(name)
+        except ValueError:
+            raise KeyError(name) from None
+        return float(self.low[j]), float(self.high[j])
+
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+        """Tell whether two results hold the same names, choices and numbers.
+
+        Metadata is not compared: it holds versions, which may differ for equal numbers.
+
+        Parameters
+        ----------
+        other : object
+            Anything; what is no `Intervals` is not equal.
+        rtol, atol : float, default=0.0
+            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
+        """
+        if not isinstance(other, Intervals):
+            return False
+        labels = ("names", "level", *_TEXTS)
+        return all(getattr(self, what) == getattr(other, what) for what in labels) and all(
+            same(getattr(self, what), getattr(other, what), rtol, atol) for what in _NUMBERS
+        )
+
+    # --- ranking and selection -------------------------------------------------------------
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features by decreasing value; ties keep column order."""
+        return np.argsort(-self.values, kind="stable")
+
+    def top(self, k: int) -> Intervals:
+        """Return the `k` most important features (all when p < k), the best first.
+
+        Raises
+        ------
+        ValueError
+            If `k` is negative.
+        """
+        if k < 0:
+            raise ValueError(f"Intervals.top: k must be at least 0, got {k}.")
+        index = self.order()[:k]
+        columns: dict[str, Any] = {what: getattr(self, what) for what in _NUMBERS}
+        for what, column in columns.items():
+            columns[what] = None if column is None else column[index]
+        return replace(self, names=tuple(self.names[j] for j in index), **columns)
+
+    def above(self, threshold: float = 0.0) -> tuple[str, ...]:
+        """Return the names of features whose interval lies above a value, in the order of `order`.
+
+        Of m features whose expected importance is `threshold`, about m (1 - level) / 2 are among
+        them by chance; :meth:`significance` has p-values that can be adjusted for that.
+        """
+        return tuple(self.names[j] for j in self.order() if self.low[j] > threshold)
+
+    def significance(self) -> Significance:
+        """Return the p-values as the result of a test, with q-values and Holm's adjustment.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        if self.p_values is None:
+            raise ValueError(
+                f"Intervals.significance: there are no p-values, because {self.measure!r} of an "
+                'irrelevant feature is not 0 on average. Hint: measure="mda" is, or "mdi_oob".'
+            )
+        return Significance(
+            names=self.names,
+            scores=self.values,
+            p_values=self.p_values,
+            method="confidence_intervals",
+            null=NULL,
+            unit=self.unit,
+            details={
+                "standard_error": self.standard_error,
+                "low": self.low,
+                "high": self.high,
+            },
+            metadata=self.metadata,
+        )
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row a feature, in the order of the columns.
+
+        Its columns are those of `columns`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        return native_frame(self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``,
+        ``low``, ``high``, and ``p_value`` and ``replicate_mean`` (if known).
+        """
+        columns: dict[str, Any] = {
+            "name": list(self.names),
+            "rank": ranks(self.order()),
+            "importance": self.values.copy(),
+            "standard_error": self.standard_error.copy(),
+            "low": self.low.copy(),
+            "high": self.high.copy(),
+        }
+        if self.p_values is not None:
+            columns["p_value"] = self.p_values.copy()
+        if self.replicate_mean is not None:
+            columns["replicate_mean"] = self.replicate_mean.copy()
+        return columns
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+        """
+        header = {
+            "what": "Intervals",
+            "format": _FORMAT,
+            "names": list(self.names),
+            "level": self.level,
+            **{what: getattr(self, what) for what in _TEXTS},
+            "metadata": dict(self.metadata),
+        }
+        arrays = {what: getattr(self, what) for what in _NUMBERS}
+        write_archive(path, header, {k: v for k, v in arrays.items() if v is not None})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        header, arrays = read_archive(
+            path, what="Intervals", newest=_FORMAT, function="Intervals.load"
+        )
+        fields: dict[str, Any] = {**{what: header[what] for what in _TEXTS}, **arrays}
+        return cls(
+            names=tuple(header["names"]),
+            level=header["level"],
+            metadata=header["metadata"],
+            **fields,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        numbers = (self.values, self.standard_error, self.low, self.high, self.level)
+        texts = tuple(getattr(self, what) for what in _TEXTS)
+        rest = (self.p_values, self.replicate_mean, dict(self.metadata))
+        return type(self), (self.names, *numbers, *texts, *rest)
+
+    def __repr__(self) -> str:
+        best = self.top(_SHOWN)
+        count = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
+        lines = [
+            f"Intervals: {self.measure} of {count}, {100 * self.level:g} % {self.kind} intervals "
+            f"by {self.method}"
+        ]
+        if len(self):
+            ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
+            header = ["", "feature", "importance" if self.unit == "1" else self.unit, "std. error"]
+            columns = [
+                [str(i + 1) for i in range(len(best))],
+                list(best.names),
+                ends[: len(best)],
+                fixed(best.standard_error, 2),
+                ends[len(best) : 2 * len(best)],
+                ends[2 * len(best) :],
+            ]
+            header += ["low", "high"]
+            if best.p_values is not None:
+                header.append("p")
+                columns.append([f"{p:.2g}" for p in best.p_values])
+            right = [True, False] + [True] * (len(header) - 2)
+            lines += aligned(header, columns, right=right)
+        if len(self) > len(best):
+            lines.append(f"... and {len(self) - len(best)} more")
+        return "\n".join(lines)

@@ -1,0 +1,167 @@
+"""Permuted labels: importances of a feature when the target says nothing (Altmann et al. 2010)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from duramen.forests import parameters
+from duramen.results.significance import Significance
+from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.nulls import LAWS, fitted_tails
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.significance.sequential import all_decided, sequential_p_values
+
+NULL = (
+    "The target has nothing to do with any of the features: its values could be dealt out to the "
+    "rows in any order."
+)
+
+
+def altmann(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    measure: Measure = "mdi",
+    n_permutations: int = 100,
+    distribution: str = "empirical",
+    stop_after: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""P-values of importances by permuting the target and growing the forest anew (PIMP).
+
+    .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
+
+    with v_j the importance of feature j and v_sj the same after the s-th of S permutations of the
+    target (Altmann et al. 2010). All features are tested against the complete null, that none of
+    them says anything; relevant features take splits that irrelevant ones get under the null, so
+    that p-values of irrelevant features tend to be too large where there are relevant ones.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p)
+        The rows.
+    y : array-like of shape (n,)
+        Their classes or numbers.
+    measure : str or callable
+        "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
+        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
+        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+    n_permutations : int
+        Number S of permutations.
+    distribution : {"empirical", "normal", "lognormal", "gamma"}
+        "empirical": the share above. Else the upper tail at v_j of that law, fitted to the S values
+        of feature j by maximum likelihood; where these do not vary, or a Kolmogorov-Smirnov test
+        rejects the fit at .05, the empirical p-value stands.
+    stop_after : int, optional
+        h: stop the permutations once every feature has reached h values as large as its own
+        (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
+        the others as above. Valid p-values at less cost; "empirical" only.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the importances; `details` hold "null_mean" and "null_sd" of the values
+        under permutation, and for fitted laws "fitted", 1 where the law was used.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    References
+    ----------
+    A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
+    feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
+    Carlo p-values. Biometrika 78.
+    """
+    name = "altmann"
+    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    parameters.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
+    if stop_after is not None:
+        parameters.check_integer(name, "stop_after", stop_after, 1)
+        if distribution != "empirical":
+            raise ValueError(
+                f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
+                "depends on them have no such law."
+            )
+    plan = Plan(parameters.check_jobs(name, n_jobs), checkpoint, verbose)
+    subject = measured(estimator, X, y, measure, name)
+    seed = parameters.draw_seed(random_state)
+    observed = subject.scores(replicate_seed(seed, OBSERVED))
+    null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
+    p_values = sequential_p_values(observed, null, n, stop_after)
+    details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    if distribution != "empirical":
+        tails, used = fitted_tails(observed, null, distribution)
+        p_values = np.where(used, tails, p_values)
+        details["fitted"] = used.astype(np.float64)
+    return Significance(
+        names=subject.names,
+        scores=observed,
+        p_values=p_values,
+        method=name,
+        null=NULL,
+        details=details,
+        metadata={
+            **subject.identity(name),
+            "n_permutations": n,
+            "n_grown": len(null),
+            "distribution": distribution,
+            "stop_after": stop_after,
+            "seed": seed,
+        },
+    )
+
+
+def permuted_scores(
+    subject: Measured,
+    n_permutations: int,
+    seed: int,
+    plan: Plan,
+    function: str,
+    *,
+    observed: FloatArray | None = None,
+    stop_after: int | None = None,
+) -> FloatArray:
+    """Return the scores of every feature after each permutation of the target, shape (b, p).
+
+    With `stop_after`, b is less than `n_permutations` where all features are decided.
+    """
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        y = subject.y[random.permutation(len(subject.y))]
+        return subject.scores(int(random.integers(2**32)), y=y)
+
+    return run_replicates(
+        task,
+        n_permutations,
+        len(subject.names),
+        seed=seed,
+        identity=subject.identity("permuted labels"),
+        plan=plan,
+        function=function,
+        decided=None
+        if stop_after is None or observed is None
+        else all_decided(observed, stop_after),
+    )

@@ -1,0 +1,101 @@
+"""Laws fitted to the values of an importance under the null."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.significance.measured import FloatArray
+
+LAWS = ("normal", "lognormal", "gamma")
+_LEVEL = 0.05
+_NEWTON_STEPS = 6
+# Below, rounding would drown the steps, and the first guess is as good.
+_LEAST_GAP = 1e-15
+_LEAST_STEPPED = 1e-8
+
+# Upper tail of a law fitted to each of p columns, at p numbers or at one row of them for each draw.
+Tail = Callable[[FloatArray], FloatArray]
+
+
+def fitted_tails(
+    observed: FloatArray, null: FloatArray, law: str
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the upper tail of a law fitted to the null values of each feature.
+
+    Parameters
+    ----------
+    observed : float64 array of shape (p,)
+        Scores.
+    null : float64 array of shape (S, p)
+        Their values under the null.
+    law : {"normal", "lognormal", "gamma"}
+        Fitted by maximum likelihood; log-normal and gamma to positive values only.
+
+    Returns
+    -------
+    tails : float64 array of shape (p,)
+        1 where the law is not used.
+    used : bool array of shape (p,)
+        False where the values do not vary, are fewer than 3, lie outside the support, or a
+        Kolmogorov-Smirnov test against the fitted law rejects it at .05. That test takes the law as
+        given, not fitted, and so rejects less often.
+    """
+    used = np.ptp(null, axis=0) > 1e-12 * np.abs(null).max(axis=0)
+    used &= len(null) >= 3
+    if law != "normal":
+        used &= null.min(axis=0) > 0
+    tails = np.ones(len(observed))
+    if used.any():
+        tail = {"normal": _normal, "lognormal": _lognormal, "gamma": _gamma}[law](null[:, used])
+        fits = _fits(null[:, used], tail)
+        tails[used] = np.where(fits, tail(observed[used]), 1.0)
+        used[used] = fits
+    return tails, used
+
+
+def _normal(null: FloatArray) -> Tail:
+    from scipy.special import ndtr
+
+    mean, sd = null.mean(axis=0), null.std(axis=0)
+    return lambda x: np.asarray(ndtr((mean - x) / sd))
+
+
+def _lognormal(null: FloatArray) -> Tail:
+    of_log = _normal(np.log(null))
+
+    def tail(x: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            return of_log(np.log(np.maximum(x, 0.0)))
+
+    return tail
+
+
+def _gamma(null: FloatArray) -> Tail:
+    r"""Solve :math:`\log a - \psi(a) = \log \bar v - \overline{\log v}` for the shape a."""
+    from scipy.special import digamma, gammaincc, polygamma
+
+    mean = null.mean(axis=0)
+    gap = np.maximum(np.log(mean) - np.log(null).mean(axis=0), _LEAST_GAP)
+    shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
+    stepped = gap > _LEAST_STEPPED
+    for _ in range(_NEWTON_STEPS):
+        a = shape[stepped]
+        slope = 1 / a - polygamma(1, a)
+        shape[stepped] = a - (np.log(a) - digamma(a) - gap[stepped]) / slope
+    scale = mean / shape
+    return lambda x: np.asarray(gammaincc(shape, np.maximum(x, 0.0) / scale))
+
+
+def _fits(null: FloatArray, tail: Tail) -> NDArray[np.bool_]:
+    """Tell where a Kolmogorov-Smirnov test does not reject the law of a column, of shape (p,)."""
+    from scipy.stats import kstwo
+
+    n = len(null)
+    below = 1 - tail(np.sort(null, axis=0))
+    steps = np.arange(n + 1)[:, np.newaxis] / n
+    distance = np.maximum((below - steps[:-1]).max(axis=0), (steps[1:] - below).max(axis=0))
+    accepted: NDArray[np.bool_] = distance <= kstwo.isf(_LEVEL, n)
+    return accepted

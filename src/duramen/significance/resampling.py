@@ -1,0 +1,152 @@
+"""Rows drawn at random, within each class where there are classes, and forests on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests import parameters
+from duramen.importances.nodes import FloatArray, IntArray
+from duramen.significance.measured import Measured
+from duramen.significance.replicates import Task
+
+Draw = Callable[[np.random.Generator], IntArray]
+
+# Up to so many rows a subsample is 1/e of them; of more, a share that falls as 1 / sqrt(n).
+_MANY_ROWS = 1000
+
+
+def default_size(n_rows: int) -> int:
+    """Return the rows of a subsample: n/e, and from n = 1000 on n/e sqrt(1000/n)."""
+    return max(2, round(n_rows / math.e * min(1.0, math.sqrt(_MANY_ROWS / n_rows))))
+
+
+def subsample_size(
+    subsample: Any, n_rows: int, n_classes: int, function: str, default: Any = None
+) -> int:
+    """Return the rows m of a subsample that is asked for as a number or a share of n rows.
+
+    Parameters
+    ----------
+    subsample : int, float or None
+        m; a share in (0, 1) of the rows; or None for `default`.
+    n_rows : int
+        Number n of rows.
+    n_classes : int
+        Classes, of each of which a row is drawn at least; 0 in regression.
+    function : str
+        Who asks, for errors.
+    default : int, float or None
+        What None stands for; None for :func:`default_size`.
+
+    Raises
+    ------
+    ValueError
+        If m is not in 2..n-1, or less than the number of classes.
+    """
+    given = default if subsample is None else subsample
+    least = max(2, n_classes)
+    size = 0
+    if given is None:
+        size = max(least, default_size(n_rows))
+    elif parameters.is_integer(given):
+        size = int(given)
+    elif parameters.is_real(given) and 0 < given < 1:
+        size = round(float(given) * n_rows)
+    if not least <= size < n_rows:
+        raise ValueError(
+            f"{function}: subsample must leave some of the {n_rows} rows out and keep {least} at "
+            f"least: an int in {least}..{n_rows - 1} or a share of the rows, got {given!r}."
+        )
+    return size
+
+
+def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
+    """Return a function that draws `size` different rows, in ascending order.
+
+    Parameters
+    ----------
+    labels : array of shape (n,) or None
+        Classes, to be drawn from in proportion, with one row of each at least; None for none.
+    n_rows, size : int
+        Rows, and rows to be drawn.
+    """
+    if labels is None:
+        return lambda random: np.sort(random.permutation(n_rows)[:size])
+    members = rows_by_class(labels)
+    counts = shared_out(np.array([len(rows) for rows in members]), size)
+
+    def draw(random: np.random.Generator) -> IntArray:
+        pairs = zip(members, counts.tolist(), strict=True)
+        return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in pairs]))
+
+    return draw
+
+
+def bootstraps(labels: NDArray[Any] | None, n_rows: int) -> Draw:
+    """Return a function that draws as many rows with replacement, within classes if given."""
+    if labels is None:
+        return lambda random: np.sort(random.integers(n_rows, size=n_rows))
+    members = rows_by_class(labels)
+
+    def draw(random: np.random.Generator) -> IntArray:
+        drawn = [rows[random.integers(len(rows), size=len(rows))] for rows in members]
+        return np.sort(np.concatenate(drawn))
+
+    return draw
+
+
+def resampling_task(subject: Measured, draw: Draw) -> Task:
+    """Return the task of a replicate: draw rows, grow a forest on them, measure it there.
+
+    Parameters
+    ----------
+    subject : Measured
+        Whose importances.
+    draw : callable
+        Takes a random generator and returns the rows.
+    """
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        rows = draw(random)
+        table, y = subject.table.take_rows(rows), subject.y[rows]
+        return subject.scores(int(random.integers(2**32)), table=table, y=y)
+
+    return task
+
+
+def rows_by_class(labels: NDArray[Any]) -> list[IntArray]:
+    """Return the rows of every class, ascending."""
+    _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    grouped: IntArray = np.argsort(codes, kind="stable")
+    return np.split(grouped, np.cumsum(sizes)[:-1])
+
+
+def shared_out(sizes: IntArray, total: int) -> IntArray:
+    """Share a total out in proportion to sizes, at least 1 each and no more than the size.
+
+    Parameters
+    ----------
+    sizes : int64 array of shape (C,)
+        Positive.
+    total : int
+        At least C and at most their sum.
+
+    Returns
+    -------
+    int64 array of shape (C,)
+        Sums to `total`.
+    """
+    quota = total * sizes / sizes.sum()
+    counts = np.maximum(np.floor(quota), 1).astype(np.int64)
+    while (missing := total - int(counts.sum())) != 0:
+        step = 1 if missing > 0 else -1
+        room = counts < sizes if step > 0 else counts > 1
+        counts[np.argmax(np.where(room, step * (quota - counts), -np.inf))] += step
+    shares: IntArray = counts
+    return shares

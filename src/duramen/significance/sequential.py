@@ -1,0 +1,55 @@
+"""Monte Carlo p-values, and when there is nothing left to decide (Besag and Clifford 1991)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from duramen.significance.measured import FloatArray
+
+
+def sequential_p_values(
+    observed: FloatArray, null: FloatArray, n_replicates: int, stop_after: int | None = None
+) -> FloatArray:
+    """Return the p-value of each score against its values under the null.
+
+    Parameters
+    ----------
+    observed : float64 array of shape (p,)
+        Scores.
+    null : float64 array of shape (b, p)
+        Scores under the null, in the order in which they were drawn.
+    n_replicates : int
+        Draws B that were planned; b is less where all features were decided.
+    stop_after : int, optional
+        h: a feature whose h-th value at least as large as its score came at draw l has p = h / l.
+        Otherwise, and without it, p = (1 + values at least as large) / (B + 1).
+
+    Returns
+    -------
+    float64 array of shape (p,)
+    """
+    reached = null >= observed
+    p_values: FloatArray = (1.0 + reached.sum(axis=0)) / (n_replicates + 1.0)
+    if stop_after is None:
+        return p_values
+    counts = np.cumsum(reached, axis=0)
+    stopped = counts[-1] >= stop_after
+    draws = (counts < stop_after).sum(axis=0) + 1
+    return np.where(stopped, stop_after / draws, p_values)
+
+
+def all_decided(observed: FloatArray, stop_after: int) -> Callable[[FloatArray], bool]:
+    """Return a function that tells whether every score was reached `stop_after` times.
+
+    It is called with one more draw each time, and counts as it goes.
+    """
+    counts = np.zeros(len(observed), dtype=np.int64)
+
+    def decided(null: FloatArray) -> bool:
+        nonlocal counts
+        counts = counts + (null[-1] >= observed)
+        return bool((counts >= stop_after).all())
+
+    return decided

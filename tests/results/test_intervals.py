@@ -1,0 +1,142 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from duramen.results.intervals import Intervals
+
+
+def example(**changes):
+    given = {
+        "names": ("a", "b", "c", "d"),
+        "values": [0.1, 0.4, 0.1, 0.2],
+        "standard_error": [0.1, 0.1, 0.0, 0.1],
+        "low": [-0.1, 0.2, 0.1, 0.0],
+        "high": [0.3, 0.6, 0.1, 0.4],
+        "level": 0.95,
+        "measure": "mda",
+        "unit": "accuracy",
+        "method": "subsampling",
+        "kind": "normal",
+        "p_values": [0.2, 0.001, 0.0, 0.02],
+        "replicate_mean": [0.0, 0.3, 0.1, 0.1],
+        "metadata": {"seed": 3},
+    }
+    return Intervals(**{**given, **changes})
+
+
+def test_behaves_as_a_collection():
+    result = example()
+    assert len(result) == 4
+    assert result["b"] == (0.2, 0.6)
+    assert dict(result)["a"] == (-0.1, 0.3)
+    with pytest.raises(KeyError, match="zz"):
+        result["zz"]
+
+
+def test_order_top_and_above():
+    result = example()
+    assert result.order().tolist() == [1, 3, 0, 2]  # ties keep the order of the columns
+    assert result.top(2).names == ("b", "d")
+    assert result.top(2).p_values.tolist() == [0.001, 0.02]
+    assert result.above() == ("b", "c")
+    assert result.above(0.15) == ("b",)
+    assert result.above(1.0) == ()
+    assert len(result.top(0)) == 0
+    assert example(p_values=None, replicate_mean=None).top(1).p_values is None
+    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+        result.top(-1)
+
+
+def test_p_values_as_a_test():
+    tested = example().significance()
+    assert tested.p_values.tolist() == [0.2, 0.001, 0.0, 0.02]
+    assert tested.selected() == ("c", "b", "d")
+    assert tested.unit == "accuracy"
+    assert tested.details["low"].tolist() == [-0.1, 0.2, 0.1, 0.0]
+    assert "importance of 0 or less" in tested.null
+    with pytest.raises(ValueError, match="there are no p-values"):
+        example(p_values=None).significance()
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"names": ("a", "b", "c", "a")}, "'a' comes twice"),
+        ({"values": [1.0]}, r"values must have shape \(4,\)"),
+        ({"low": [0.0, np.nan, 0.0, 0.0]}, "low must be finite"),
+        ({"low": [-0.1, 0.7, 0.1, 0.0]}, "low must not exceed high, got 0.7 and 0.6 for 'b'"),
+        ({"standard_error": [0.1, -0.1, 0.0, 0.1]}, "standard_error must be at least 0"),
+        ({"p_values": [0.1, 1.2, 0.0, 0.1]}, r"p_values must be in \[0, 1\]"),
+        ({"level": 1.0}, r"level must be in \(0, 1\), got 1.0"),
+        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=message):
+        example(**changes)
+
+
+def test_fields_are_read_only():
+    result = example()
+    for array in (result.values, result.low, result.high, result.p_values, result.replicate_mean):
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+    with pytest.raises(AttributeError):
+        result.level = 0.9
+
+
+def test_save_load_and_pickle(tmp_path):
+    empty = {what: [] for what in ("values", "standard_error", "low", "high", "p_values")}
+    for result in (
+        example(),
+        example(p_values=None),
+        example().top(2),
+        example(names=(), replicate_mean=[], **empty),
+    ):
+        result.save(tmp_path / "result")
+        for back in (Intervals.load(tmp_path / "result"), pickle.loads(pickle.dumps(result))):
+            assert back.equals(result)
+            assert dict(back.metadata) == dict(result.metadata)
+    header = np.frombuffer(json.dumps({"what": "Other", "format": 1}).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "x.npz", json=header)
+    with pytest.raises(ValueError, match="holds a Other, not Intervals"):
+        Intervals.load(tmp_path / "x.npz")
+
+
+def test_equals_compares_numbers_and_labels():
+    assert example().equals(example(metadata={}))
+    for changes in (
+        {"kind": "percentile"},
+        {"method": "delete-d"},
+        {"level": 0.9},
+        {"p_values": None},
+        {"high": [0.3, 0.6, 0.1, 0.5]},
+        {"replicate_mean": None},
+    ):
+        assert not example().equals(example(**changes)), changes
+    assert not example().equals("example")
+    assert example().equals(example(high=[0.3, 0.6, 0.1 + 1e-12, 0.4]), rtol=1e-9)
+
+
+def test_to_frame_has_a_row_a_feature():
+    frame = example().to_frame()
+    wanted = ["name", "rank", "importance", "standard_error", "low", "high", "p_value"]
+    assert list(frame.columns) == [*wanted, "replicate_mean"]
+    assert frame["rank"].tolist() == [3, 1, 4, 2]
+    assert list(example(p_values=None, replicate_mean=None).columns()) == wanted[:-1]
+
+
+def test_prints_a_table():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "Intervals: mda of 4 features, 95 % normal intervals by subsampling"
+    assert lines[1].split() == ["feature", "accuracy", "std.", "error", "low", "high", "p"]
+    assert lines[2].split() == ["1", "b", "0.4000", "0.10", "0.2000", "0.6000", "0.001"]
+    assert len({len(line) for line in lines[1:]}) == 1
+    assert "p" not in repr(example(p_values=None)).splitlines()[1].split()
+    many = np.zeros(30)
+    text = repr(Intervals(tuple(map(str, range(30))), *[many] * 4, 0.9, "mdi", "1", "s", "normal"))
+    assert text.endswith("... and 20 more")
+    assert "of 1 feature," in repr(example().top(1))
