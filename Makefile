@@ -77,6 +77,7 @@ bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/READ
 	$(BIN)/python -m benchmarks.bars
 	$(BIN)/python -m benchmarks.lattice
 	$(BIN)/python -m benchmarks.measures
+	$(BIN)/python -m benchmarks.significance
 
 clean: ## everything that was built; the virtual environment too
 	rm -rf $(VENV) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \
