@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duramen.tables import encode, memory
-from duramen.tables.shadows import with_shadows
+from duramen.tables.shadows import with_probes, with_shadows
 
 
 def mixed(n=300):
@@ -101,3 +101,67 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 100)
     with pytest.raises(MemoryError, match="air: a table of 2 columns and as many shadows needs"):
         with_shadows(table, np.arange(300), function="air")
+
+
+# --- probes --------------------------------------------------------------------------------------
+
+
+def test_probes_are_columns_with_orders_of_their_own():
+    frame = mixed()
+    table = encode(frame)
+    random = np.random.default_rng(1)
+    columns = np.array([3, 1, 2, 1, 5])
+    orders = np.array([random.permutation(300) for _ in columns])
+    longer = with_probes(table, columns, orders)
+    assert longer.shape == (300, 11)
+    assert longer.names[6:] == (
+        "word (probe 1)",
+        "many (probe 2)",
+        "holes (probe 3)",
+        "many (probe 4)",
+        "grade (probe 5)",
+    )
+    for j in range(6):
+        np.testing.assert_array_equal(longer.codes(j), table.codes(j))
+    for i, j in enumerate(columns):
+        np.testing.assert_array_equal(longer.codes(6 + i), table.codes(j)[orders[i]])
+        np.testing.assert_array_equal(longer.values(6 + i), table.values(j))
+        assert longer.kinds[6 + i] == table.kinds[j]
+        assert longer.missing[6 + i] == table.missing[j]
+    names = dict(zip(longer.names, range(11), strict=True))
+    side = frame.copy()
+    for i, j in enumerate(columns):
+        side[longer.names[6 + i]] = frame.iloc[orders[i], j].array
+    again = encode(side)
+    assert list(names) == list(again.names)
+    for j in range(11):
+        np.testing.assert_array_equal(longer.codes(j), again.codes(j))
+    np.testing.assert_array_equal(longer.cut_values, again.cut_values)
+
+
+def test_no_probe_and_every_column_once_are_the_given_table_and_shadows():
+    table = encode(mixed())
+    none = with_probes(table, [], np.empty((0, 300), dtype=int))
+    assert none.names == table.names
+    order = np.random.default_rng(0).permutation(300)
+    probes = with_probes(table, np.arange(6), np.tile(order, (6, 1)))
+    shadows = with_shadows(table, order)
+    for j in range(12):
+        np.testing.assert_array_equal(probes.codes(j), shadows.codes(j))
+    assert encode(mixed()).fingerprint() == table.fingerprint()
+
+
+def test_names_of_probes_stay_different():
+    table = encode(np.arange(6.0).reshape(2, 3), names=["a", "a (probe 1)", "b"])
+    longer = with_probes(table, [0, 0], [[1, 0], [0, 1]])
+    assert longer.names[3:] == ("a (probe 1)'", "a (probe 2)'")
+
+
+def test_wrong_probes_are_refused():
+    table = encode(np.arange(6.0).reshape(3, 2))
+    with pytest.raises(IndexError, match=r"one_probe: a column lies outside 0\.\.1"):
+        with_probes(table, [2], [[0, 1, 2]], function="one_probe")
+    with pytest.raises(ValueError, match="2 columns need as many orders, got 1"):
+        with_probes(table, [0, 1], [[0, 1, 2]])
+    with pytest.raises(ValueError, match="with_probes: order must be a permutation of 0 to 2"):
+        with_probes(table, [0], [[0, 1, 1]])

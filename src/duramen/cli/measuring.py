@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from duramen.cli.measures import DEFAULT, MEASURES, Given, MeasureName
 
 if TYPE_CHECKING:
     from duramen.importances.comparison import Measured
+    from duramen.reports.significance import Verdict
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,19 @@ class Choice:
         Whether the user named them.
     left_out : tuple of str
         What is left out, and why.
+    tested : MeasureName or None
+        The one that a test is about.
     """
 
     names: tuple[MeasureName, ...]
     asked: bool
     left_out: tuple[str, ...] = ()
+    tested: MeasureName | None = None
+
+    def with_tested(self, name: MeasureName) -> Choice:
+        """Return this choice with a measure to be tested, which comes last if it is not in it."""
+        names = self.names if name in self.names else (*self.names, name)
+        return replace(self, names=names, tested=name)
 
 
 def choose(asked: Sequence[MeasureName], *, forest: str, task: str, out_of_bag: bool) -> Choice:
@@ -84,20 +93,28 @@ class Found:
         What each says; the first is ranked by.
     left_out : tuple of str
         What is left out, and why.
+    tested : Verdict or None
+        What a test says of one of them.
     """
 
     names: tuple[MeasureName, ...]
     measures: tuple[Measured, ...]
     left_out: tuple[str, ...]
+    tested: Verdict | None = None
 
     def settings(self) -> dict[str, Any]:
-        """Return the names of the measures, and the settings of each."""
+        """Return the names of the measures, and the settings of each and of the test."""
+        from duramen.cli.significance import settings_of
+
         names = [name.function for name in self.names]
         pairs = zip(names, self.measures, strict=True)
-        return {"measures": names, **{name: dict(one.metadata[name]) for name, one in pairs}}
+        measured = {name: dict(one.metadata[name]) for name, one in pairs}
+        test = {} if self.tested is None else {"significance": settings_of(self.tested)}
+        return {"measures": names, **measured, **test}
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
+        from duramen.cli.significance import figures_of
         from duramen.reports.measures import LEVEL, as_importances, n_significant
         from duramen.results.significance import Significance
 
@@ -110,6 +127,7 @@ class Found:
             f"features_with_q_up_to_{LEVEL:g}": {
                 name: n_significant(one) for name, one in pairs if isinstance(one, Significance)
             },
+            **({} if self.tested is None else {"significance": figures_of(self.tested)}),
         }
 
 
@@ -130,7 +148,7 @@ def compute(choice: Choice, given: Given, clock: Clock) -> Found:
                 function = getattr(module, name.function)
                 done[name] = MEASURES[name].compute(function, given)
         except (ValueError, MemoryError) as error:
-            if choice.asked or not done:
+            if choice.asked or not done or name is choice.tested:
                 raise
             left_out.append(f"{name.value} left out: {error}")
     return Found(tuple(done), tuple(done.values()), tuple(left_out))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +32,13 @@ from duramen.cli.options import (
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem, encoded
+from duramen.cli.significance import (
+    Request,
+    SignificanceName,
+    announce,
+    requested,
+    run_test,
+)
 from duramen.cli.source import Demo, check_input, read_source, repeated
 
 if TYPE_CHECKING:
@@ -56,6 +63,9 @@ class Options:
     criterion: Criterion
     bootstrap: bool | None
     measures: tuple[MeasureName, ...]
+    significance: SignificanceName | None
+    permutations: int | None
+    checkpoint: Path | None
     seed: int
     jobs: int
     out: Path
@@ -95,6 +105,31 @@ def rank(
             "ranks; by default mdi, mda and vote-change, as far as forest and target allow.",
         ),
     ] = None,
+    significance: Annotated[
+        SignificanceName | None,
+        typer.Option(
+            metavar="METHOD",
+            show_default=False,
+            help=f"Test the importances: {', '.join(SignificanceName)}.",
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="B",
+            show_default=False,
+            help="Rounds of the test, each with forests of its own; by default the method's, 100.",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="Where the test keeps what is done; a run that was stopped goes on from it.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the forest.")
     ] = 0,
@@ -120,6 +155,9 @@ def rank(
         criterion=criterion,
         bootstrap=bootstrap,
         measures=tuple(measure or ()),
+        significance=significance,
+        permutations=permutations,
+        checkpoint=checkpoint,
         seed=seed,
         jobs=jobs,
         out=out,
@@ -136,26 +174,29 @@ def run_rank(options: Options) -> None:
     with ExitStack() as stack:
         with user_errors(COMMAND):
             check_input(options.file, options.target, options.demo, "leukemia set")
+            request = requested(options.significance, options.permutations, options.checkpoint)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = _read(options, clock)
-            estimator, found = _measure(options, problem, clock)
+            estimator, found = _measure(options, request, problem, clock)
         from duramen.reports import summarise
         from duramen.reports.ranked import ranked
 
-        run = _record(options, problem, estimator, found, clock)
+        run = _record(options, request, problem, estimator, found, clock)
         report = partial(
             summarise,
             found.measures[0],
             run,
             others=found.measures[1:],
             left_out=found.left_out,
+            tested=found.tested,
             oob_errors=getattr(estimator, "oob_error_curve_", None),
         )
-        write_results(folder, ranked(found.measures).columns(), run, report, clock)
+        columns = ranked(found.measures, tested=found.tested).columns()
+        write_results(folder, columns, run, report, clock)
     if not options.quiet:
         from duramen.cli.show_ranking import show_ranking
 
-        show_ranking(found.measures, run, options.top, options.out)
+        show_ranking(found.measures, run, options.top, options.out, found.tested)
 
 
 def _read(options: Options, clock: Clock) -> Problem:
@@ -174,8 +215,10 @@ def _read(options: Options, clock: Clock) -> Problem:
         )
 
 
-def _measure(options: Options, problem: Problem, clock: Clock) -> tuple[Any, Found]:
-    """Grow the forest and measure it."""
+def _measure(
+    options: Options, request: Request | None, problem: Problem, clock: Clock
+) -> tuple[Any, Found]:
+    """Grow the forest, measure it and test a measure."""
     verbose = not options.quiet and standard_error().is_terminal
     estimator = make_forest(
         options.forest,
@@ -194,6 +237,8 @@ def _measure(options: Options, problem: Problem, clock: Clock) -> tuple[Any, Fou
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
+    if request is not None:
+        choice = choice.with_tested(request.measure(choice.names))
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
             estimator.fit(problem.table, problem.y)
@@ -201,10 +246,41 @@ def _measure(options: Options, problem: Problem, clock: Clock) -> tuple[Any, Fou
         found = compute(choice, given, clock)
     for line in () if options.quiet else found.left_out:
         note(line)
+    if request is not None and choice.tested is not None:
+        found = _tested(request, choice.tested, found, given, options.quiet, clock)
     return estimator, found
 
 
-def _record(options: Options, problem: Problem, estimator: Any, found: Found, clock: Clock) -> Run:
+def _tested(
+    request: Request, name: MeasureName, found: Found, given: Given, quiet: bool, clock: Clock
+) -> Found:
+    """Test a measure."""
+    from duramen.reports.measures import as_importances
+
+    scores = as_importances(found.measures[found.names.index(name)])
+    if not quiet:
+        announce(request, name, given)
+    try:
+        with clock.step(f"test {request.name.value}"):
+            verdict = run_test(request, name, scores, given)
+    except KeyboardInterrupt:
+        kept = request.checkpoint
+        if kept is not None and kept.is_file() and not quiet:
+            note(f"{kept} keeps what is done of the test: the same command goes on from it")
+        raise
+    for line in () if quiet else verdict.notes:
+        note(line)
+    return replace(found, tested=verdict)
+
+
+def _record(
+    options: Options,
+    request: Request | None,
+    problem: Problem,
+    estimator: Any,
+    found: Found,
+    clock: Clock,
+) -> Run:
     import numpy as np
 
     from duramen.reports import Run
@@ -214,7 +290,7 @@ def _record(options: Options, problem: Problem, estimator: Any, found: Found, cl
     curve = getattr(estimator, "oob_error_curve_", None)
     error = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
     return Run(
-        command=_command(options, problem, found),
+        command=_command(options, request, problem, found),
         task=problem.task,
         target=problem.source.target,
         file=problem.source.name,
@@ -242,7 +318,7 @@ def _record(options: Options, problem: Problem, estimator: Any, found: Found, cl
     )
 
 
-def _command(options: Options, problem: Problem, found: Found) -> str:
+def _command(options: Options, request: Request | None, problem: Problem, found: Found) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
     source = problem.source
     words = ["duramen", COMMAND]
@@ -254,4 +330,5 @@ def _command(options: Options, problem: Problem, found: Found) -> str:
     if options.bootstrap is not None:
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.value for name in found.names])
+    words += [] if request is None else request.words()
     return shlex.join([*words, "--seed", str(options.seed)])

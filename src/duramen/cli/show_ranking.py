@@ -21,27 +21,32 @@ from duramen.results.text import fixed, printable, width
 
 if TYPE_CHECKING:
     from duramen.importances.comparison import Measured
+    from duramen.reports.significance import Verdict
 
 _GAP = 3
 _NAME = 24
 
 
-def show_ranking(measures: Sequence[Measured], run: Run, top: int, out: Path) -> None:
+def show_ranking(
+    measures: Sequence[Measured], run: Run, top: int, out: Path, tested: Verdict | None = None
+) -> None:
     """Print what was ranked, the best features by the first measure, and where the results lie."""
-    best = ranked(measures, top)
+    best = ranked(measures, top, tested=tested)
     names = [
         Shown("", [str(i + 1) for i in range(len(best.first))], right=True, style="dim"),
         Shown("feature", list(best.first.names), least=_least(best.first.names)),
     ]
-    tests = [
+    tests = [Shown(one.title, one.cells, right=True) for one in best.tested] or [
         Shown(title, cells, right=True) for one in best.scores for title, cells in best.tests(one)
     ]
     values, hidden, drawn = _alone(best.first), list[str](), list[Shown]()
     if len(best.scores) > 1:
         values, hidden = _fitting(best, names + tests)
-    else:
+    elif not tests:
         drawn = [Shown("", bars(best.first.values.tolist()), style="cyan", wraps=False)]
     after = [*_hidden(hidden), *_significant(measures)]
+    if tested is not None:
+        after.append(f"{tested.count()}. {tested.meaning}")
     more = len(measures[0]) - top
     show([", ".join(_headline(run))], [*names, *values, *tests, *drawn], more, out, after)
 

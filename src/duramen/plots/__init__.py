@@ -4,6 +4,15 @@ from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.degrees import by_degree
 from duramen.plots.found import found
 from duramen.plots.oob import oob_error
+from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
 
-__all__ = ["by_degree", "found", "oob_error", "parallel_ranks", "rank_correlations", "ranking"]
+__all__ = [
+    "by_degree",
+    "found",
+    "oob_error",
+    "p_values",
+    "parallel_ranks",
+    "rank_correlations",
+    "ranking",
+]

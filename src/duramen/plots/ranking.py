@@ -20,7 +20,13 @@ UNIT_TITLES = {
 }
 
 
-def ranking(importances: Importances, *, k: int = 20, ax: Axes | None = None) -> Axes:
+def ranking(
+    importances: Importances,
+    *,
+    k: int = 20,
+    threshold: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the `k` most important features as bars, the best on top, with standard errors.
 
     Parameters
@@ -29,6 +35,8 @@ def ranking(importances: Importances, *, k: int = 20, ax: Axes | None = None) ->
         Any measure. Error bars are drawn where it has standard errors.
     k : int
         Number of features to show.
+    threshold : float, optional
+        Where to draw a dashed line, such as the smallest importance that a test selected.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -59,6 +67,8 @@ def ranking(importances: Importances, *, k: int = 20, ax: Axes | None = None) ->
     ax.set_yticks(place, [label(name) for name in best.names])
     ax.set_ylim(len(best) - 0.4, -0.6)
     ax.axvline(0, color=MUTED, linewidth=0.8)
+    if threshold is not None:
+        ax.axvline(threshold, color=INK, linewidth=1.2, linestyle="--")
     ax.set_xlabel(UNIT_TITLES.get(best.unit, f"importance ({best.unit})"))
     ax.locator_params(axis="x", nbins=6)
     ax.grid(axis="x", color=MUTED, alpha=0.25, linewidth=0.6)

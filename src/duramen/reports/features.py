@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from duramen.reports.facts import unit_words
 from duramen.reports.report import Bars, Chart, HeatMap
+from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 
 DRAWN = 20
@@ -27,7 +28,11 @@ def rows_note(shown: int, n_features: int) -> str:
 
 
 def importance_charts(
-    importances: Importances, *, columns: int = 9, spread: str = "the trees"
+    importances: Importances,
+    *,
+    columns: int = 9,
+    spread: str = "the trees",
+    tested: Verdict | None = None,
 ) -> list[Chart]:
     """Return the ranking of the first features, and their parts by degree where known.
 
@@ -38,17 +43,24 @@ def importance_charts(
         The most columns of the heat map by degree.
     spread : str
         What the standard errors are over.
+    tested : Verdict, optional
+        A test of these importances.
     """
     if not len(importances):
         return []
-    charts = [ranking_chart(importances, spread=spread)]
+    charts = [ranking_chart(importances, spread=spread, tested=tested)]
     if importances.by_degree is not None:
         charts.append(_degrees(importances, columns))
     return charts
 
 
 def ranking_chart(
-    importances: Importances, *, by: str = "", spread: str = "the trees", most: int = DRAWN
+    importances: Importances,
+    *,
+    by: str = "",
+    spread: str = "the trees",
+    most: int = DRAWN,
+    tested: Verdict | None = None,
 ) -> Chart:
     """Return the ranking of the first features.
 
@@ -61,6 +73,8 @@ def ranking_chart(
         What the standard errors are over.
     most : int
         The most features to draw.
+    tested : Verdict, optional
+        A test of these importances; a line shows how far down they are significant.
     """
     best = importances.top(most)
     listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
@@ -69,9 +83,10 @@ def ranking_chart(
     bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
     return Chart(
         title=f"Ranking{by}",
-        plot=Bars(best),
+        plot=Bars(best, None if tested is None else tested.threshold(importances)),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
-        caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}",
+        caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
+        + ("" if tested is None else f" {tested.line(importances)}"),
     )
 
 

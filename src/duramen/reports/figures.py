@@ -19,6 +19,7 @@ from duramen.plots import (
     ranking,
 )
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
+from duramen.plots.p_values import p_values
 from duramen.reports.report import (
     Bars,
     Correlations,
@@ -26,6 +27,7 @@ from duramen.reports.report import (
     FoundCurves,
     HeatMap,
     ParallelRanks,
+    PValues,
 )
 from duramen.results.importances import Importances
 from duramen.results.text import width
@@ -55,7 +57,7 @@ def svg(plot: object, text: str, prefix: str) -> str:
 
     Parameters
     ----------
-    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations or ParallelRanks
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks or PValues
         What is drawn.
     text : str
         What the figure shows, for those who cannot see it.
@@ -68,7 +70,9 @@ def svg(plot: object, text: str, prefix: str) -> str:
 @svg.register
 def _(plot: Bars, text: str, prefix: str) -> str:
     best = plot.importances
-    return _by_feature(lambda ax: ranking(best, k=len(best), ax=ax), best, text, prefix)
+    return _by_feature(
+        lambda ax: ranking(best, k=len(best), threshold=plot.threshold, ax=ax), best, text, prefix
+    )
 
 
 @svg.register
@@ -83,6 +87,17 @@ def _(plot: HeatMap, text: str, prefix: str) -> str:
 def _(plot: ErrorCurve, text: str, prefix: str) -> str:
     return draw(
         lambda ax: oob_error(plot.errors, what=plot.what, ax=ax),
+        height=2.5,
+        margin=8,
+        text=text,
+        prefix=prefix,
+    )
+
+
+@svg.register
+def _(plot: PValues, text: str, prefix: str) -> str:
+    return draw(
+        lambda ax: p_values(plot.significance, ax=ax),
         height=2.5,
         margin=8,
         text=text,

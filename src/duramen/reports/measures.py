@@ -55,7 +55,7 @@ WORDS = {
         "not scaled: they can be compared and added.",
         "MDI gives every feature that is tried often enough some importance, relevant or not, "
         "since a tree fits chance too. Features with many distinct values get more of it than "
-        "those with few. There is no threshold above which an MDI is real.",
+        "those with few. MDI itself has no threshold above which it is real: that takes a test.",
     ),
     "mda": Words(
         "MDA",
@@ -174,12 +174,19 @@ def n_significant(tested: Significance) -> int:
     return int(np.count_nonzero(tested.q_values <= LEVEL))
 
 
-def _tested(one: Significance, words: Words) -> str:
+def adjusted_words(one: Significance) -> str:
+    """Say what q-values are."""
     adjusted = _ADJUSTED.get(one.adjustment, one.adjustment)
+    return (
+        f"q is p adjusted for the number of features (after {adjusted}): of the features with q up "
+        f"to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false, if the p-values hold."
+    )
+
+
+def _tested(one: Significance, words: Words) -> str:
     trees = one.metadata.get("n_trees")
     depends = "" if trees is None else words.p_values.format(n_trees=trees)
     return (
-        f"The p-value of {words.title} is that of this null hypothesis: {one.null} {depends}q is p "
-        f"adjusted for the number of features (after {adjusted}): of the features with q up to "
-        f"{LEVEL:g}, at most {LEVEL:.0%} are expected to be false, if the p-values hold."
+        f"The p-value of {words.title} is that of this null hypothesis: {one.null} {depends}"
+        f"{adjusted_words(one)}"
     )

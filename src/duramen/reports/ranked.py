@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.measures import as_importances, name_of, words_of
+from duramen.reports.significance import Verdict, VerdictColumn
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
@@ -65,14 +66,17 @@ class Ranked:
         The first measure with all that is known of it; of a test, its scores.
     scores : tuple of Scores
         All measures, the first one included.
+    tested : tuple of VerdictColumn
+        What a test of one of the measures says of the features.
     """
 
     first: Importances
     scores: tuple[Scores, ...]
+    tested: tuple[VerdictColumn, ...] = ()
 
     def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
         """Return p- and q-values of a measure as text, each with the title of its column."""
-        alone = sum(scores.p_values is not None for scores in self.scores) == 1
+        alone = not self.tested and sum(s.p_values is not None for s in self.scores) == 1
         return [
             (
                 letter if alone else f"{letter}, {one.title}",
@@ -83,14 +87,17 @@ class Ranked:
         ]
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of a table of results: those of the first, then the other measures."""
+        """Return the columns of a table of results: the first, other measures, then the test."""
         columns: dict[str, object] = self.first.columns()
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
+        columns.update({column.name: column.numbers for column in self.tested})
         return columns
 
 
-def ranked(measures: Sequence[Measured], k: int | None = None) -> Ranked:
+def ranked(
+    measures: Sequence[Measured], k: int | None = None, *, tested: Verdict | None = None
+) -> Ranked:
     """Put all measures in the order of the first.
 
     Parameters
@@ -99,15 +106,21 @@ def ranked(measures: Sequence[Measured], k: int | None = None) -> Ranked:
         At least one; all of the same features, whose order may differ.
     k : int, optional
         How many features; by default all.
+    tested : Verdict, optional
+        A test of one of the measures.
 
     Raises
     ------
     ValueError
-        If a measure lacks a feature of the first.
+        If a measure, or the test, lacks a feature of the first.
     """
     best = as_importances(measures[0])
     best = best.top(len(best) if k is None else k)
-    return Ranked(best, tuple(_scores(one, best.names) for one in measures))
+    return Ranked(
+        best,
+        tuple(_scores(one, best.names) for one in measures),
+        () if tested is None else tuple(tested.columns(best.names)),
+    )
 
 
 def _scores(one: Measured, names: Sequence[str]) -> Scores:

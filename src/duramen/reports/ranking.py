@@ -22,12 +22,14 @@ from duramen.reports.measures import (
     as_importances,
     cautions,
     n_significant,
+    name_of,
     readings,
     words_of,
 )
 from duramen.reports.ranked import ranked
 from duramen.reports.report import Chart, Column, ErrorCurve, Fact, Prose, Report, Section, Table
 from duramen.reports.run import Run
+from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
@@ -51,6 +53,7 @@ def summarise(
     *,
     others: Sequence[Measured] = (),
     left_out: Sequence[str] = (),
+    tested: Verdict | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -66,6 +69,8 @@ def summarise(
         What other measures say of the same features.
     left_out : sequence of str
         What was not computed, and why.
+    tested : Verdict, optional
+        A test of one of the measures.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -78,14 +83,19 @@ def summarise(
     """
     measures = (importances, *others)
     sections: list[Section] = [
-        *importance_charts(as_importances(importances), spread=words_of(importances).spread),
-        *_rankings(others),
+        *importance_charts(
+            as_importances(importances),
+            spread=words_of(importances).spread,
+            tested=_test_of(importances, tested),
+        ),
+        *_rankings(others, tested),
+        *([] if tested is None else verdict_sections(tested)),
         *agreement(measures),
     ]
     errors = _known(oob_errors)
     if errors is not None:
         sections.append(_errors(errors, oob_name(run.task)))
-    sections.append(_table(measures, n_rows))
+    sections.append(_table(measures, n_rows, tested))
     if left_out:
         sections.append(Prose("What was left out", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
@@ -96,7 +106,7 @@ def summarise(
     return Report(
         kind="ranking of features",
         title=f"Which features matter for {run.target}",
-        headline=_headline(measures, run),
+        headline=_headline(measures, run, tested),
         sections=(*sections, *about(run)),
     )
 
@@ -106,7 +116,7 @@ def oob_name(task: str | None) -> str:
     return "out-of-bag error" if task == "classification" else "out-of-bag mean squared error"
 
 
-def _headline(measures: Sequence[Measured], run: Run) -> tuple[Fact, ...]:
+def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) -> tuple[Fact, ...]:
     facts = [
         Fact("rows", thousands(run.n_rows)),
         Fact("features", thousands(run.n_features)),
@@ -118,6 +128,8 @@ def _headline(measures: Sequence[Measured], run: Run) -> tuple[Fact, ...]:
         if isinstance(one, Significance):
             name = f"with q up to {LEVEL:g} by {words_of(one).title}"
             facts.append(Fact(name, f"{n_significant(one):,}"))
+    if tested is not None:
+        facts.append(Fact(f"with {tested.limit} by {tested.title}", f"{len(tested.selected()):,}"))
     error = run.results.get("oob_error")
     if error is not None:
         shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
@@ -125,13 +137,19 @@ def _headline(measures: Sequence[Measured], run: Run) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def _rankings(others: Sequence[Measured]) -> list[Chart]:
+def _test_of(one: Measured, tested: Verdict | None) -> Verdict | None:
+    """Return the test if it is of this measure."""
+    return tested if tested is not None and tested.measure == name_of(one) else None
+
+
+def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Chart]:
     return [
         ranking_chart(
             as_importances(one),
             by=words_of(one).title,
             spread=words_of(one).spread,
             most=_COMPACT,
+            tested=_test_of(one, tested),
         )
         for one in others
         if len(one)
@@ -149,8 +167,8 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
     )
 
 
-def _table(measures: Sequence[Measured], n_rows: int) -> Table:
-    best = ranked(measures, n_rows)
+def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) -> Table:
+    best = ranked(measures, n_rows, tested=tested)
     k, first = len(best.first), best.first
     errors = [""] * k if first.standard_error is None else fixed(first.standard_error, 2)
     title = "importance" if len(measures) == 1 else best.scores[0].heading
@@ -164,6 +182,7 @@ def _table(measures: Sequence[Measured], n_rows: int) -> Table:
         if i:
             columns.append((Column(one.heading, "number"), fixed(one.values, 4)))
         columns += [(Column(name, "number"), cells) for name, cells in best.tests(one)]
+    columns += [(Column(one.title, "number"), one.cells) for one in best.tested]
     if len(measures) == 1:  # more would leave no room for bars
         columns.append((Column("share of the first", "bar"), shares_of_first(first)))
     return Table(

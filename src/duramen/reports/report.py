@@ -13,6 +13,7 @@ from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
     from duramen.importances.comparison import Comparison
+    from duramen.results.significance import Significance
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,10 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """Importances, to be drawn as bars."""
+    """Importances, to be drawn as bars, and where a line shall be drawn, if any."""
 
     importances: Importances
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,14 @@ class ParallelRanks:
     k: int
 
 
-Plot = Bars | HeatMap | ErrorCurve | FoundCurves | Correlations | ParallelRanks
+@dataclass(frozen=True, eq=False)
+class PValues:
+    """A test whose p-values are to be drawn as a histogram."""
+
+    significance: Significance
+
+
+Plot = Bars | HeatMap | ErrorCurve | FoundCurves | Correlations | ParallelRanks | PValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +163,7 @@ class Chart:
     Attributes
     ----------
     title : str
-    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations or ParallelRanks
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks or PValues
         What is to be drawn.
     text : str
         What the figure shows, for those who cannot see it.

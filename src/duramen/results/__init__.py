@@ -1,9 +1,17 @@
 """What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
 
+from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.replacing import replacing
 from duramen.results.significance import Significance
 
-__all__ = ["Importances", "Intervals", "MonteCarloSelection", "Significance", "replacing"]
+__all__ = [
+    "ErrorRates",
+    "Importances",
+    "Intervals",
+    "MonteCarloSelection",
+    "Significance",
+    "replacing",
+]

@@ -104,10 +104,11 @@ def altmann(
                 f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
                 "depends on them have no such law."
             )
-    plan = Plan(parameters.check_jobs(name, n_jobs), checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
     subject = measured(estimator, X, y, measure, name)
     seed = parameters.draw_seed(random_state)
-    observed = subject.scores(replicate_seed(seed, OBSERVED))
+    importances = subject.importances(replicate_seed(seed, OBSERVED))
+    observed = importances.values
     null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
     p_values = sequential_p_values(observed, null, n, stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
@@ -121,6 +122,7 @@ def altmann(
         p_values=p_values,
         method=name,
         null=NULL,
+        unit=importances.unit,
         details=details,
         metadata={
             **subject.identity(name),

@@ -155,7 +155,7 @@ def confidence_intervals(
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
     doubly = method == "double-bootstrap"
     _check_together(measure, method, kind, subsample, correction)
-    plan = Plan(parameters.check_jobs(name, n_jobs), checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
     subject = measured(estimator, X, y, measure, name)
     n_rows = subject.table.n_rows
     labels = subject.y if isinstance(subject.template, ForestClassifier) else None

@@ -109,7 +109,7 @@ class Measured:
         }
         return {
             "method": method,
-            "measure": self.measure_name,
+            "measure": self.measure if isinstance(self.measure, str) else qualified(self.measure),
             "estimator": type(self.template).__name__,
             "parameters": parameters,
             "data": fingerprint(self.table.fingerprint(), np.asarray(self.y).astype(str)),
@@ -121,6 +121,14 @@ class Measured:
         if isinstance(result, Importances):
             return result
         return Importances(table.names, np.asarray(result), self.measure_name, "1")
+
+
+def qualified(function: Any) -> str:
+    """Return module and qualified name of a function; a partial has those of its function."""
+    named = function
+    if not hasattr(named, "__qualname__"):
+        named = getattr(named, "func", type(named))
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def measured(estimator: Any, X: Any, y: Any, measure: Measure, function: str) -> Measured:

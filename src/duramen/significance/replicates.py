@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.forests import parameters
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.fingerprint import fingerprint
 from duramen.tables.memory import require_memory
@@ -54,6 +55,14 @@ class Plan:
     n_threads: int = 1
     checkpoint: str | PathLike[str] | None = None
     verbose: int = 0
+
+    @classmethod
+    def checked(
+        cls, function: str, n_jobs: Any, checkpoint: str | PathLike[str] | None, verbose: Any
+    ) -> Self:
+        """Check what the user said; `function` is the one that was called, for errors."""
+        n_threads = parameters.check_jobs(function, n_jobs)
+        return cls(n_threads, checkpoint, parameters.check_verbosity(function, verbose))
 
 
 # The replicate whose seed the forest on the data as they are takes.

@@ -314,7 +314,7 @@ def ranking_stability(
     name = "ranking_stability"
     n = parameters.check_integer(name, "n_resamples", n_resamples, 2)
     check_level(name, level)
-    plan = Plan(parameters.check_jobs(name, n_jobs), checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
     subject = measured(estimator, X, y, measure, name)
     p, n_rows = len(subject.names), subject.table.n_rows
     if not parameters.is_integer(k) or not 1 <= k < p:

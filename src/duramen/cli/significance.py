@@ -1,0 +1,306 @@
+"""The tests of significance that `duramen rank` offers: what each needs, costs and is told."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.console import note
+from duramen.cli.measures import Given, MeasureName
+
+if TYPE_CHECKING:
+    from duramen.reports.significance import Verdict
+    from duramen.significance.cost import Cost
+
+_RECORDED_ELSEWHERE = (
+    *("method", "measure", "estimator", "parameters", "data", "versions"),
+    *("features", "ranking"),
+)
+
+# A run that is expected to take longer, in seconds, is announced.
+_LONG = 3.0
+
+
+class SignificanceName(StrEnum):
+    """Names of methods on the command line."""
+
+    altmann = "altmann"
+    janitza = "janitza"
+    mprobes = "mprobes"
+    one_probe = "one-probe"
+    cer = "cer"
+    fdr = "fdr"
+    frequency = "frequency"
+    hapfelmeier = "hapfelmeier"
+    mr_test = "mr-test"
+
+
+_GROWN = (
+    MeasureName.mdi,
+    MeasureName.mda,
+    MeasureName.conditional_mda,
+    MeasureName.frequency,
+    MeasureName.minimal_depth,
+    MeasureName.noising,
+    MeasureName.holdout_mda,
+    MeasureName.air,
+    MeasureName.sandri,
+)
+_OF_ANY_SIGN = (MeasureName.holdout_mda, MeasureName.air, MeasureName.sandri)
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a method needs and costs.
+
+    Parameters
+    ----------
+    function : str
+        Its function, and the module that this is in.
+    repeats : str
+        The parameter that says how many forests, or rounds of them, there are; "" for none.
+    forests : callable
+        Number of forests that it grows at the most, from that number and the number of features.
+    measures : tuple of MeasureName
+        What it can test; the first where the user names none of them.
+    least : int
+        The fewest rounds that can show anything.
+    announces : bool
+        Whether it tells its cost itself, where it shows how far it is.
+    """
+
+    function: str
+    repeats: str = "n_permutations"
+    forests: Callable[[int, int], int] = lambda rounds, p: rounds + 1
+    measures: tuple[MeasureName, ...] = _GROWN
+    least: int = 1
+    announces: bool = False
+
+    def load(self) -> Callable[..., Any]:
+        """Return the function."""
+        module = import_module(f"duramen.significance.{self.function}")
+        function: Callable[..., Any] = getattr(module, self.function)
+        return function
+
+    def rounds(self, asked: int | None) -> int:
+        """Return how many rounds there are: those asked for, or the method's default."""
+        if asked is not None:
+            return asked
+        return int(inspect.signature(self.load()).parameters[self.repeats].default)
+
+
+_MR_RUNS = 20
+
+METHODS: dict[SignificanceName, Method] = {
+    SignificanceName.altmann: Method("altmann"),
+    SignificanceName.janitza: Method("janitza", repeats="", measures=_OF_ANY_SIGN),
+    SignificanceName.mprobes: Method("multiple_probes", "n_runs", lambda rounds, p: rounds),
+    SignificanceName.one_probe: Method("one_probe", "n_runs", lambda rounds, p: rounds),
+    SignificanceName.cer: Method(
+        "conditional_error_rate", forests=lambda rounds, p: rounds * p, least=19, announces=True
+    ),
+    SignificanceName.fdr: Method("fdr_curve"),
+    SignificanceName.frequency: Method("frequency_control", measures=(MeasureName.frequency,)),
+    SignificanceName.hapfelmeier: Method(
+        "hapfelmeier", forests=lambda rounds, p: rounds * p, announces=True
+    ),
+    SignificanceName.mr_test: Method(
+        "mean_rank_test", forests=lambda rounds, p: _MR_RUNS * (rounds + 1)
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The test that the user asked for.
+
+    Parameters
+    ----------
+    name : SignificanceName
+    permutations : int or None
+        Rounds; None for the method's default.
+    checkpoint : Path or None
+        Where to keep what is done.
+    """
+
+    name: SignificanceName
+    permutations: int | None = None
+    checkpoint: Path | None = None
+
+    @property
+    def method(self) -> Method:
+        """What the method needs and costs."""
+        return METHODS[self.name]
+
+    def measure(self, names: Sequence[MeasureName]) -> MeasureName:
+        """Return the measure that is tested: the first of these that can be, or the method's."""
+        able = self.method.measures
+        return next((name for name in names if name in able), able[0])
+
+    def words(self) -> list[str]:
+        """Return the options that ask for this test."""
+        count = [] if self.permutations is None else ["--permutations", str(self.permutations)]
+        return ["--significance", self.name.value, *count]
+
+
+def requested(
+    name: SignificanceName | None, permutations: int | None, checkpoint: Path | None
+) -> Request | None:
+    """Return the test that is asked for, None for none.
+
+    Raises
+    ------
+    ValueError
+        If options ask for what the method does not do, or without a method.
+    OSError
+        If the checkpoint cannot be written where it shall be.
+    """
+    given = {"--permutations": permutations, "--checkpoint": checkpoint}
+    options = [option for option, value in given.items() if value is not None]
+    if name is None:
+        if options:
+            raise ValueError(f"{options[0]} needs --significance METHOD: {', '.join(METHODS)}")
+        return None
+    method = METHODS[name]
+    if options and not method.repeats:
+        raise ValueError(f"{options[0]} has no use: --significance {name.value} grows no forests")
+    if permutations is not None and permutations < method.least:
+        raise ValueError(
+            f"--significance {name.value} needs --permutations {method.least} or more for an error "
+            f"rate up to .05, got {permutations}"
+        )
+    if checkpoint is not None:
+        checkpoint = checkpoint.expanduser()
+        if checkpoint.is_dir():
+            raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
+        if not checkpoint.absolute().parent.is_dir():
+            raise FileNotFoundError(
+                f"--checkpoint {checkpoint} lies in {checkpoint.parent}, which does not exist; "
+                "make it"
+            )
+    return Request(name, permutations, checkpoint)
+
+
+def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) -> Verdict:
+    """Test a measure.
+
+    Parameters
+    ----------
+    request : Request
+        What the user asked for.
+    measure : MeasureName
+        What is tested.
+    scores : Importances
+        That measure of the forest that was grown.
+    given : Given
+        The forest, the rows, the seed.
+
+    Raises
+    ------
+    ValueError, MemoryError
+        If it cannot be tested on these rows, or the checkpoint is of another run.
+    """
+    from duramen.reports.significance import Verdict
+
+    function, method = request.method.load(), request.method
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if not method.repeats:
+            result = function(scores)
+        else:
+            choices = _choices(request, measure, given)
+            result = function(
+                given.unfitted(),
+                given.table,
+                given.y,
+                **choices,
+                random_state=given.seed,
+                n_jobs=given.jobs,
+                checkpoint=request.checkpoint,
+                verbose=int(given.verbose),
+            )
+    said = [" ".join(str(warning.message).split()) for warning in caught]
+    return Verdict(result, measure.function, (*said, *_too_few(result)))
+
+
+def announce(request: Request, measure: MeasureName, given: Given) -> None:
+    """Say on standard error what the test will take, if that is more than a few seconds."""
+    method = request.method
+    if not method.repeats or (method.announces and given.verbose):
+        return
+    choices = _choices(request, measure, given)
+    if choices.get("null") == "binomial":
+        return
+    from duramen.significance.cost import estimate_cost
+
+    cost: Cost = estimate_cost(
+        given.unfitted(),
+        given.table,
+        given.y,
+        method.forests(method.rounds(request.permutations), given.table.n_columns),
+        measure=measure.function,
+        n_jobs=given.jobs,
+    )
+    if cost.seconds > _LONG:
+        most = "at most " if method.announces else ""
+        note(f"{request.name.value} of {measure.value}: {most}{cost}")
+
+
+def settings_of(tested: Verdict) -> dict[str, Any]:
+    """Return what the test was told, for the record."""
+    result = tested.result
+    known = result.metadata["janitza"] if result.method == "janitza" else result.metadata
+    own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
+    return {"method": result.method, "measure": tested.measure, **own}
+
+
+def figures_of(tested: Verdict) -> dict[str, Any]:
+    """Return what was tested and how many features are selected, for the record."""
+    from duramen.reports.measures import LEVEL
+    from duramen.results.significance import Significance
+
+    result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
+    if isinstance(result, Significance):
+        said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
+    else:
+        said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
+    return {**said, "notes": notes}
+
+
+def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
+    """Return what the method is told beside the rows and the seed."""
+    method = request.method
+    choices: dict[str, Any] = {}
+    if request.permutations is not None:
+        choices[method.repeats] = request.permutations
+    if request.name is not SignificanceName.frequency:
+        return {"measure": measure.function, **choices}
+    settings = given.estimator.forest_.settings
+    one = settings.cut == "pert" or settings.max_features == 1
+    asked = request.permutations is not None or request.checkpoint is not None
+    unasked = one and not settings.column_samples and not asked
+    return {"null": "binomial" if unasked else "permuted", **choices}
+
+
+def _too_few(result: Any) -> list[str]:
+    """Say so where there are too few permutations for any feature to be selected."""
+    from duramen.reports.measures import LEVEL
+
+    rounds, p = result.metadata.get("n_permutations"), len(result)
+    q_values = getattr(result, "q_values", None)
+    if rounds is None or q_values is None or (q_values <= LEVEL).any():
+        return []
+    if p <= LEVEL * (rounds + 1):
+        return []
+    least = 1 / (rounds + 1)
+    return [
+        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, which is "
+        f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
+        f"--permutations {round(p / LEVEL)} it could; fdr and mprobes need fewer"
+    ]

@@ -1,0 +1,78 @@
+"""P-values: how many there are of each size, beside how many chance would give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, tidy
+from duramen.results.significance import Significance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 20
+# p-values are counts divided by counts: one on an edge must not cross it by rounding.
+_ROUNDING = 1e-9
+
+
+def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
+    """Draw the p-values of all features as a histogram of 20 bins from 0 to 1.
+
+    Bins include their upper edge, so that the first one counts the p-values up to .05. A dashed
+    line shows how many each would have, on average, if no feature said anything and p-values were
+    uniform: a first bin that is much higher promises features that do; bins that rise towards 1
+    tell of a cautious test.
+
+    Parameters
+    ----------
+    significance : Significance
+        Any test.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no feature.
+    """
+    if not len(significance):
+        raise ValueError("plots.p_values: significance must have a feature, got none.")
+    counts = binned(significance.p_values)
+    expected = len(significance) / BINS
+    ax = axes_or_new(ax, 6.4, 2.8)
+    shades = [ACCENT] + [MUTED] * (BINS - 1)
+    places = np.arange(BINS) / BINS
+    ax.bar(places, counts, width=0.9 / BINS, align="edge", color=shades, alpha=0.85, linewidth=0)
+    ax.axhline(expected, color=INK, linewidth=1.2, linestyle="--")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.15 * max(float(counts.max()), expected))
+    ax.set_xlabel("p-value")
+    ax.set_ylabel("features")
+    ax.locator_params(axis="y", nbins=6)
+    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    tidy(ax)
+    return ax
+
+
+def binned(p: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how many p-values lie in each of the bins (0, 1/20], (1/20, 2/20] ...; 0 in the first.
+
+    Parameters
+    ----------
+    p : float64 array of shape (p,)
+        In [0, 1].
+
+    Returns
+    -------
+    int64 array of shape (20,)
+    """
+    place = np.ceil(p * BINS - _ROUNDING).astype(np.int64) - 1
+    return np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).astype(np.int64)

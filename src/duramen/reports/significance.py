@@ -1,0 +1,256 @@
+"""What tables and reports say of a test of significance: its numbers, and what they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.reports.measures import LEVEL, WORDS, adjusted_words
+from duramen.reports.report import Chart, Prose, PValues, Section
+from duramen.results.error_rates import ErrorRates
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is said of a method.
+
+    Attributes
+    ----------
+    name : str
+        The beginning of the names of its columns.
+    title : str
+        Its name in tables and sentences.
+    promise : str
+        What its numbers promise, and when they do not.
+    """
+
+    name: str
+    title: str
+    promise: str
+
+
+_BY_LABELS = (
+    "The p-values are exact if no feature says anything about the target. Where some do, those of "
+    "the others tend to be too large: features that matter take the splits that others would get "
+    "by chance."
+)
+
+METHODS = {
+    "altmann": Method("altmann", "Altmann", _BY_LABELS),
+    "janitza": Method(
+        "janitza",
+        "Janitza",
+        "If the importances of all features without influence have one law, and that is symmetric "
+        "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
+        "statement about many features, not about one of a few. Of features with many and with "
+        "few values, the p-values of the former are too small.",
+    ),
+    "multiple_probes": Method(
+        "mprobes",
+        "mProbes",
+        "If no feature says anything, the probability that any of them has a rate up to alpha is "
+        "about alpha, or less: the method is strict. The best probe is most often one of many "
+        "values, so that features of few values have larger rates.",
+    ),
+    "one_probe": Method(
+        "one_probe",
+        "1Probe",
+        "If all features have one distribution, one that says nothing has a p-value up to alpha "
+        "with probability alpha or less, the less the fewer trees there are. Of features with "
+        "many and with few values, the p-values of the former are too small if the measure likes "
+        "many values, as MDI does.",
+    ),
+    "conditional_error_rate": Method(
+        "cer",
+        "CER",
+        "The rate is that of taking all features up to this one, not a p-value of the feature. If "
+        "the first r features are relevant and the others independent of the target and of these, "
+        "the probability that more than r have a rate up to alpha is at most alpha. Nothing is "
+        "promised of irrelevant features that are correlated with relevant ones.",
+    ),
+    "fdr_curve": Method(
+        "fdr",
+        "FDR",
+        "The rate is an estimate of the share of false features among all up to this one, more "
+        "often too high than too low. It is no bound: one data set may have many false ones while "
+        "others have none, the more so the more features depend on each other.",
+    ),
+    "frequency_control": Method(
+        "frequency",
+        "frequency control",
+        "By permuted labels the p-values are exact if no feature says anything; where some do, "
+        "those of the others tend to be too large. By the binomial law, which is for forests that "
+        "try one feature at a node, they are right if all features are continuous, and too small "
+        "for those with many values beside others with few.",
+    ),
+    "hapfelmeier": Method(
+        "hapfelmeier",
+        "Hapfelmeier",
+        "A feature that is independent of the target and of the other features has a p-value up "
+        "to alpha with probability alpha at most. One that is correlated with a relevant feature "
+        "is not, and may have a small p-value although it adds nothing.",
+    ),
+    "mean_rank_test": Method("mr_test", "mr-test", _BY_LABELS),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictColumn:
+    """Numbers of a test, one a feature.
+
+    Attributes
+    ----------
+    name, title : str
+        Of a file's column, and at the head of a table's.
+    numbers : float64 array of shape (k,)
+    cells : list of str
+        The numbers as text.
+    """
+
+    name: str
+    title: str
+    numbers: NDArray[np.float64]
+    cells: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A test of a measure.
+
+    Attributes
+    ----------
+    result : Significance or ErrorRates
+        Of the features that were ranked, in any order.
+    measure : str
+        The measure that was tested, as its function is called.
+    notes : tuple of str
+        What was to be said when it was computed.
+    """
+
+    result: Significance | ErrorRates
+    measure: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Method:
+        """What is said of the method."""
+        return METHODS[self.result.method]
+
+    @property
+    def title(self) -> str:
+        """The method and the measure, for sentences."""
+        if self.result.method == "frequency_control":
+            return self.words.title
+        return f"{self.words.title} of {WORDS[self.measure].title}"
+
+    @property
+    def limit(self) -> str:
+        """What selected features have."""
+        if isinstance(self.result, Significance):
+            return f"q up to {LEVEL:g}"
+        return f"an error rate up to {LEVEL:g}"
+
+    @property
+    def meaning(self) -> str:
+        """What was tested, or what the rates are, in one sentence with a name before it."""
+        if isinstance(self.result, Significance):
+            return f"Null hypothesis: {self.result.null}"
+        return f"Error rate: {self.result.meaning}"
+
+    def selected(self) -> tuple[str, ...]:
+        """Return the features whose q-value or error rate is at most `LEVEL`, the best first."""
+        if isinstance(self.result, Significance):
+            return self.result.selected(LEVEL)
+        return self.result.names[: int(np.count_nonzero(self.result.rates <= LEVEL))]
+
+    def count(self) -> str:
+        """Say how many are selected."""
+        n, p = len(self.selected()), len(self.result)
+        return f"{n:,} of {p:,} features have {self.limit} by {self.title}"
+
+    def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
+        """Return p and q, or the error rate, of these features."""
+        place = {name: j for j, name in enumerate(self.result.names)}
+        lacking = [name for name in names if name not in place]
+        if lacking:
+            raise ValueError(
+                f"reports: {self.result.method} must be about all features; it lacks "
+                f"{lacking[0]!r}."
+            )
+        index = np.array([place[name] for name in names], dtype=np.intp)
+        name, title = self.words.name, self.words.title
+        if isinstance(self.result, ErrorRates):
+            rates = self.result.rates[index]
+            known = (index < self.result.n_known).tolist()
+            pairs = zip(rates.tolist(), known, strict=True)
+            cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
+            return [VerdictColumn(f"{name}_error_rate", f"rate, {title}", rates, cells)]
+        columns = []
+        for letter, numbers in (("p", self.result.p_values), ("q", self.result.q_values)):
+            cells = [f"{number:.2g}" for number in numbers[index].tolist()]
+            heading = f"{letter}, {title}"
+            columns.append(VerdictColumn(f"{name}_{letter}_value", heading, numbers[index], cells))
+        return columns
+
+    def threshold(self, importances: Importances) -> float | None:
+        """Return the smallest importance of the selected features; None if there is none."""
+        chosen = set(self.selected())
+        return min((value for name, value in importances if name in chosen), default=None)
+
+    def line(self, importances: Importances) -> str:
+        """Say what the line in the ranking is."""
+        chosen, threshold = set(self.selected()), self.threshold(importances)
+        if threshold is None:
+            return f"No line: no feature has {self.limit} by {self.title}."
+        beyond = sum(value >= threshold and name not in chosen for name, value in importances)
+        count = f"the {len(chosen):,} features" if len(chosen) > 1 else "the only feature"
+        line = (
+            f"Dashed: the smallest importance of {count} with {self.limit} by {self.words.title}."
+        )
+        return f"{line} {beyond:,} more beyond it have not." if beyond else line
+
+
+def verdict_sections(tested: Verdict) -> list[Section]:
+    """Return what a report says of a test: the histogram of its p-values, and what they promise."""
+    result, sections = tested.result, list[Section]()
+    title = f"Significance by {tested.words.title}"
+    if isinstance(result, Significance) and len(result):
+        small = int(np.count_nonzero(result.p_values <= LEVEL))
+        sections.append(
+            Chart(
+                title=title,
+                plot=PValues(result),
+                text=f"Histogram of the p-values of {len(result):,} features; {small:,} are up to "
+                f"{LEVEL:g}.",
+                caption=f"{small:,} of {len(result):,} p-values are up to {LEVEL:g}. Dashed: the "
+                "features that each bar would have if no feature said anything and p-values were "
+                f"uniform, {len(result) / 20:.3g}.",
+            )
+        )
+        title = "What the test says"
+    chosen = tested.selected()
+    listed = f": {', '.join(chosen[:10])}{' ...' if len(chosen) > 10 else ''}" if chosen else ""
+    adjusted = [adjusted_words(result)] if isinstance(result, Significance) else []
+    lines = (
+        f"{tested.count()}{listed}.",
+        tested.meaning,
+        " ".join([tested.words.promise, *adjusted]),
+        *_grown(result),
+        *tested.notes,
+    )
+    sections.append(Prose(title, lines))
+    return sections
+
+
+def _grown(result: Significance | ErrorRates) -> list[str]:
+    if result.method == "janitza":
+        return []
+    return [
+        "The test grew forests of its own, with other seeds than the forest of this report: its "
+        "scores differ from the importances shown as those of two such forests do."
+    ]

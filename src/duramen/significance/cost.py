@@ -1,0 +1,141 @@
+"""How long many forests will take, from the time of a few."""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from duramen.forests import parameters
+from duramen.results.importances import Importances
+from duramen.significance.measured import Measure, Measured, measured
+
+# A first forest that took longer than this, in seconds, is not timed a second time.
+_LONG = 1.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What many forests are expected to take.
+
+    Attributes
+    ----------
+    seconds : float
+        Time from beginning to end, in seconds.
+    n_forests : int
+        Number of forests.
+    n_threads : int
+        Forests that are grown at a time.
+    """
+
+    seconds: float
+    n_forests: int
+    n_threads: int = 1
+
+    def __str__(self) -> str:
+        forests = f"{self.n_forests:,} forest" + ("" if self.n_forests == 1 else "s")
+        return f"{forests}, {self.n_threads} at a time: about {_readable(self.seconds)}"
+
+
+def estimate_cost(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    n_forests: int,
+    *,
+    measure: Measure = "mdi",
+    n_jobs: int | None = None,
+) -> Cost:
+    """Estimate how long it takes to grow many forests and measure importances in each.
+
+    One or two forests are grown and measured, and where `n_jobs` allows for several at a time, as
+    many more beside each other: processors that share memory and caches are slower than one alone.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p)
+        The rows.
+    y : array-like of shape (n,)
+        Their classes or numbers.
+    n_forests : int
+        How many forests there will be: S for `altmann` with S permutations, and for `fdr_curve`;
+        p S at the most for `hapfelmeier` and `conditional_error_rate`.
+    measure : str or callable
+        As for :func:`altmann`.
+    n_jobs : int, optional
+        Forests that will be grown at a time.
+
+    Returns
+    -------
+    Cost
+        ``str(cost)`` reads as a sentence.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described.
+    """
+    name = "estimate_cost"
+    count = parameters.check_integer(name, "n_forests", n_forests, 1, most=2**62)
+    n_threads = parameters.check_jobs(name, n_jobs)
+    subject = measured(estimator, X, y, measure, name)
+    _, seconds = timed_importances(subject, 0)
+    if seconds <= _LONG:  # the first forest of a process may be slower than the others
+        seconds = min(seconds, timed_importances(subject, 1)[1])
+    at_a_time = min(n_threads, count)
+    if at_a_time > 1:
+        start = time.perf_counter()
+        with ThreadPoolExecutor(at_a_time) as pool:
+            list(pool.map(subject.scores, range(at_a_time)))
+        seconds = (time.perf_counter() - start) / at_a_time
+    return Cost(seconds * count, count, n_threads)
+
+
+def timed_importances(subject: Measured, seed: int) -> tuple[Importances, float]:
+    """Return the importances of a forest, and the seconds that it took."""
+    start = time.perf_counter()
+    importances = subject.importances(seed)
+    return importances, time.perf_counter() - start
+
+
+def announce(function: str, seconds: float, n_forests: int, n_threads: int, verbose: int) -> None:
+    """Say on standard error, where the progress bar is, what a method may take at most.
+
+    Parameters
+    ----------
+    function : str
+        The function that the user called.
+    seconds : float
+        Time of one forest alone.
+    n_forests : int
+        Forests at the most.
+    n_threads : int
+        Forests at a time.
+    verbose : int
+        0 for silence.
+    """
+    if not verbose:
+        return
+    from joblib import cpu_count
+    from tqdm import tqdm
+
+    cost = Cost(seconds * n_forests / min(n_threads, cpu_count()), n_forests, n_threads)
+    tqdm.write(f"{function}: at most {cost}", file=sys.stderr)
+
+
+def _readable(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds:.1g} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 48 * 3600:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 86400:.0f} days"

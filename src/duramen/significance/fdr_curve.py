@@ -1,0 +1,135 @@
+"""Estimated false discovery rate along a ranking, by permuted labels (Huynh-Thu et al. 2012)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from duramen.forests import parameters
+from duramen.results.error_rates import ErrorRates
+from duramen.significance.altmann import permuted_scores
+from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+
+MEANING = (
+    "Features that would score as high as this one if none said anything, on average, as a share "
+    "of those that do score as high."
+)
+
+
+def fdr_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    measure: Measure = "mdi",
+    n_permutations: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ErrorRates:
+    r"""Estimate the false discovery rate of the first i features of a ranking, for each i.
+
+    .. math:: eFDR_i = \min\Bigl(1,\; \frac1B \sum_{b=1}^{B} \frac{\#\{k : s^b_k \ge s_i\}}{i}
+              \Bigr)
+
+    with :math:`s_1 \ge \dots \ge s_p` the importances in order, and s^b those after the b-th of B
+    permutations of the target. The number of features that score s_i or more by chance alone, on
+    average, is set against the i that do. The curve goes up and down; the rate of the first i
+    features is its least value from i on, and taking the features whose rate is at most alpha is
+    taking as many as the curve allows.
+
+    It is an estimate of an expected share, not a bound with a proof. All p features are counted as
+    if none were relevant, and by permuted labels irrelevant ones score higher than beside relevant
+    ones: where there are some, the share of false ones is mostly below alpha. Where there are none,
+    it is alpha or, with fewer than 100 permutations, a little more. Scores of all features are
+    pooled: of columns that have different chances (few and many values) those with the better ones
+    fill the selection. And the share is one over many data sets: a single one may have many false
+    ones while others have none, the more so the more features depend on each other.
+    :func:`altmann` tests each feature against itself.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p)
+        The rows.
+    y : array-like of shape (n,)
+        Their classes or numbers.
+    measure : str or callable
+        As for :func:`altmann`.
+    n_permutations : int
+        Number B of permutations.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations. They are those of :func:`altmann`.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes. One of :func:`altmann` with the same arguments may be given.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    ErrorRates
+        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is B + 1 forests.
+
+    References
+    ----------
+    V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
+    learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+    """
+    name = "fdr_curve"
+    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    subject = measured(estimator, X, y, measure, name)
+    seed = parameters.draw_seed(random_state)
+    observed = subject.importances(replicate_seed(seed, OBSERVED))
+    null = permuted_scores(subject, n, seed, plan, name)
+    order = observed.order()
+    scores = observed.values[order]
+    estimate = expected_discoveries(scores, null) / np.arange(1, len(scores) + 1)
+    estimate = np.minimum(estimate, 1.0)
+    return ErrorRates(
+        names=tuple(observed.names[j] for j in order),
+        scores=scores,
+        rates=np.minimum.accumulate(estimate[::-1])[::-1],
+        method=name,
+        meaning=MEANING,
+        unit=observed.unit,
+        details={"estimate": estimate},
+        metadata={**subject.identity(name), "n_permutations": n, "seed": seed},
+    )
+
+
+def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
+    """Return how many values of a row of `null`, on average, are at least each score.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (p,)
+    null : float64 array of shape (B, p)
+
+    Returns
+    -------
+    float64 array of shape (p,)
+    """
+    total = np.zeros(len(scores))
+    for values in null:
+        total += len(values) - np.searchsorted(np.sort(values), scores, side="left")
+    return total / len(null)

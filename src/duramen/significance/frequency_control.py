@@ -1,0 +1,250 @@
+"""How often chance alone puts a feature on a split (Konukoglu and Ganz 2014)."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from duramen.forests import parameters
+from duramen.forests.forest import Forest
+from duramen.forests.resolve import resolve_settings
+from duramen.forests.settings import GrowthSettings
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.nodes import IntArray
+from duramen.results.significance import Significance
+from duramen.significance.altmann import permuted_scores
+from duramen.significance.measured import Measured, measured
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.sequential import sequential_p_values
+
+NULLS = ("binomial", "permuted")
+
+BINOMIAL = (
+    "Every split is won by the feature with probability {p0:.4g}, independently of the other "
+    "splits, as if chance alone decided among the features that do not always win."
+)
+PERMUTED = (
+    "The target has nothing to do with any of the features: its values could be dealt out to the "
+    "rows in any order."
+)
+
+
+def frequency_control(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    null: str | None = None,
+    n_winners: int = 0,
+    n_permutations: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""P-values of how often the splits of a forest are on a feature.
+
+    After Konukoglu and Ganz (2014): let r of p features win every split for which they are among
+    the K candidates, and chance decide otherwise. Then a feature that says nothing wins a split
+    with probability
+
+    .. math:: p_0 = \binom{p-r}{K} \Big/ \binom{p}{K} \Big/ (p - r),
+
+    and of M splits, counted over all trees, it wins Bin(M, p_0); the p-value is the upper tail of
+    that law at its count. The other null law is that of the share of the splits after the target
+    was permuted and the forest grown anew.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, or Forest
+        With `X` and `y`, the parameters of the forests; it is cloned, not changed. Without them, a
+        forest, or an estimator that was fitted, whose splits are counted.
+    X : table of shape (n, p), optional
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers.
+    null : {"binomial", "permuted"}, optional
+        The null law of the counts. By default "binomial" for K = 1 and "permuted" for K > 1: see
+        Notes. "permuted" needs `X` and `y`.
+    n_winners : int
+        r, for "binomial". It cannot be told from the counts, since these depend on chance as much:
+        0, the default, gives the largest p_0 and p-values, and for K = 1 r plays no part.
+    n_permutations : int
+        Number S of permutations of the target, for "permuted".
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are shares of the splits, as of :func:`duramen.importances.frequency`; `details`
+        hold "count", the splits, and "expected", how many it would be under the null law, on
+        average. ``metadata["null"]`` says which null law was taken.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, trees see some of the columns only ("binomial"), K > 1
+        without `X` and `y` and no null law is named, or the checkpoint is of another run.
+
+    Notes
+    -----
+    *K = 1, "binomial".* The candidate wins unasked: the law is right for columns that do not
+    become constant in a branch (continuous ones; in pure noise of 60 x 30, 5 % of p-values are
+    <= .05). Columns of few values do, and leave their splits to the others: with columns of 2, 4,
+    20 and 60 values, 11 % of p-values are <= .05 in a random forest and 24 % in Extra-Trees, those
+    of the columns with many values. And since the target has no say in the draw, relevant
+    features are drawn as often as others: hardly any power is left.
+
+    *K > 1, "binomial".* What chance shows in the sample is seen by all trees: a feature that looks
+    good by accident wins again and again, and counts vary far more than Bin(M, p_0) allows. In
+    pure noise of 60 x 30 with K = 5, 8 % of p-values are <= .05 for 50 trees, 15 % for 200, and
+    25 % for 1000: the more trees, the worse. Hence "permuted", which is exact under its null
+    whatever K, and the kinds of columns; it costs S forests. Shares are compared, not counts, as
+    forests on a permuted target have more splits. Relevant features take splits from the others,
+    whose p-values are therefore rather too large.
+
+    References
+    ----------
+    E. Konukoglu, M. Ganz (2014). Approximate false positive rate control in selection frequency
+    for random forest. arXiv:1410.2838.
+    """
+    name = "frequency_control"
+    winners = parameters.check_integer(name, "n_winners", n_winners, 0)
+    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    if null is not None:
+        parameters.check_choice(name, "null", null, NULLS)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    if (X is None) != (y is None):
+        raise ValueError(f"{name}: X and y must be given together, got only one of them.")
+    if X is None:
+        return _of_forest(forest_of(estimator, name), null, winners)
+    subject = measured(estimator, X, y, "frequency", name)
+    seed = parameters.draw_seed(random_state)
+    settings = resolve_settings(subject.template, *subject.table.shape)
+    chosen = null or ("binomial" if _candidates(settings) == 1 else "permuted")
+    forest = _grown(subject, replicate_seed(seed, OBSERVED))
+    if chosen == "binomial":
+        return _binomial(forest, winners, {**subject.identity(name), "seed": seed})
+    if winners:
+        raise ValueError(f'{name}: n_winners={winners} is for null="binomial" only.')
+    counts = split_counts(forest)
+    shares = counts / max(1, int(counts.sum()))
+    draws = permuted_scores(subject, n, seed, plan, name)
+    return Significance(
+        names=subject.names,
+        scores=shares,
+        p_values=sequential_p_values(shares, draws, n),
+        method=name,
+        null=PERMUTED,
+        details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},
+        metadata={
+            **subject.identity(name),
+            "null": chosen,
+            "n_splits": int(counts.sum()),
+            "n_permutations": n,
+            "seed": seed,
+        },
+    )
+
+
+def split_probability(n_features: int, max_features: int, n_winners: int = 0) -> float:
+    """Return p_0, the probability that a feature without influence wins a split.
+
+    Parameters
+    ----------
+    n_features : int
+        p, more than r.
+    max_features : int
+        K, the candidates of a node, in 1..p.
+    n_winners : int
+        r, the features that win whenever they are among the candidates.
+
+    Returns
+    -------
+    float
+        [C(p-r, K) / C(p, K)] / (p - r); 0 where a winner is always among the candidates.
+    """
+    losers = n_features - n_winners
+    if max_features > losers:
+        return 0.0
+    none_drawn = math.prod((losers - i) / (n_features - i) for i in range(max_features))
+    return none_drawn / losers
+
+
+def split_counts(forest: Forest) -> IntArray:
+    """Return the number of splits on each feature, over all trees; shape (p,)."""
+    feature = forest.feature[forest.feature >= 0]
+    counts: IntArray = np.bincount(feature, minlength=forest.n_features).astype(np.int64)
+    return counts
+
+
+def _grown(subject: Measured, seed: int) -> Forest:
+    template = clone(subject.template).set_params(random_state=seed % 2**32)
+    return forest_of(template.fit(subject.table, subject.y), "frequency_control")
+
+
+def _candidates(settings: GrowthSettings) -> int:
+    """Return K; PERT draws a column at random, and takes it."""
+    return 1 if settings.cut == "pert" else settings.max_features
+
+
+def _of_forest(forest: Forest, null: str | None, winners: int) -> Significance:
+    k = _candidates(forest.settings)
+    if null == "permuted" or (null is None and k > 1):
+        raise ValueError(
+            'frequency_control: null="permuted" grows forests anew, and needs X and y beside the '
+            f"estimator; it is the default where K > 1 (here {k}), as p-values of the binomial law "
+            'are then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
+        )
+    return _binomial(forest, winners, metadata_of(forest, "frequency_control"))
+
+
+def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Significance:
+    from scipy.stats import binom
+
+    settings, p = forest.settings, forest.n_features
+    if settings.column_samples:
+        raise ValueError(
+            f"frequency_control: the trees of this forest see {settings.column_samples} of {p} "
+            "columns each, so that splits on a column are not independent. Hint: give X and y, "
+            'with null="permuted".'
+        )
+    if winners >= p:
+        raise ValueError(
+            f"frequency_control: n_winners must be less than the number of features, {p}, got "
+            f"{winners}."
+        )
+    counts = split_counts(forest)
+    total = int(counts.sum())
+    k = _candidates(settings)
+    p0 = split_probability(p, k, winners)
+    return Significance(
+        names=forest.names,
+        scores=counts / max(1, total),
+        p_values=binom.sf(counts - 1, total, p0),
+        method="frequency_control",
+        null=BINOMIAL.format(p0=p0),
+        details={"count": counts.astype(np.float64), "expected": np.full(p, total * p0)},
+        metadata={
+            **metadata,
+            "null": "binomial",
+            "n_winners": winners,
+            "max_features": k,
+            "p0": p0,
+            "n_splits": total,
+        },
+    )

@@ -1,0 +1,195 @@
+"""P-values without refitting: negative importances show how far chance reaches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from duramen.forests import parameters
+from duramen.results.fields import FloatArray
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+
+NULL = (
+    "The feature's importance is a draw from a law that is symmetric about 0 and the same for all "
+    "features without influence."
+)
+
+# With fewer negative values, the null sample says little about its tail.
+_ENOUGH = 100
+# Values that are never negative, whatever the features say.
+_ONE_SIDED = ("frequency", "minimal_depth", "mcfs")
+_ON_UNSEEN_ROWS = ("held-out", "out-of-bag")
+_SKEWED = (
+    "janitza: {what} are not symmetric about 0 where a feature says nothing: {why}. P-values are "
+    "too small, and the more trees, the more so (in noise of 60 x 300 with 1000 trees, 9 in 100 "
+    "are <= .05 and 5 to 7 in 100 <= .01). Hint: use holdout_mda or air."
+)
+
+
+def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
+    r"""P-values of importances that chance makes negative as often as positive.
+
+    The null sample V holds all negative importances, their mirror images, and all zeros; with |V|
+    the number of its members,
+
+    .. math:: p_j = \frac{\#\{v \in V : v \ge VI_j\}}{|V|}.
+
+    Parameters
+    ----------
+    importances : Importances
+        Of :func:`duramen.importances.holdout_mda`, ``air`` or ``sandri``, of ``mdi`` on held-out
+        or out-of-bag rows, or of another measure whose values are symmetric about 0 for features
+        without influence.
+    add_one : bool
+        Count the value itself as a member of the null sample: (b + 1) / (\|V\| + 1) instead of
+        b / \|V\|, which is never 0.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the importances.
+
+    Raises
+    ------
+    TypeError
+        If `importances` is none.
+    ValueError
+        If the measure is never negative, as MDI from the training counts, or no value is.
+
+    Warns
+    -----
+    UserWarning
+        If fewer than 100 values are negative; or the values are known to be skewed where a feature
+        says nothing, so that p-values come out too small: those from out-of-bag rows, and `sandri`
+        over several permutations.
+
+    Notes
+    -----
+    *What it costs.* No forest beside the one that was measured.
+
+    *What a p-value promises.* If all features without influence have one law of importance, and
+    that is symmetric about 0, then about a share alpha of them has p <= alpha, the more exactly
+    the more negative values there are: with m of them, the smallest p above 0 is at most
+    1 / (2 m). It is a statement about many features at once, not about one of a few.
+
+    It does not hold where the laws of features differ: of columns with many values and with few,
+    the former reach farther to both sides, so that their p-values are too small and those of the
+    latter too large, while the share over all features stays about right. Nor does it hold where
+    the law is skewed (see Warns; figures in the guide).
+
+    *Which values are symmetric.* Those of ``holdout_mda``, where either half of the rows may show
+    a feature the one way or the other; of ``air``, where a feature and its shadow may change
+    places; and of ``mdi`` and ``mda`` on rows that no tree was grown on.
+
+    References
+    ----------
+    S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test
+    for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
+    S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance?
+    Bioinformatics 34 (with AIR).
+    """
+    if not isinstance(importances, Importances):
+        raise TypeError(
+            f"janitza: importances must be Importances, got {type(importances).__name__}. Hint: "
+            "dm.importances.holdout_mda(estimator, X, y) gives some."
+        )
+    parameters.check_flag("janitza", "add_one", add_one)
+    _refuse_one_sided(importances)
+    values = importances.values
+    negative = values[values < 0]
+    if not negative.size:
+        raise ValueError(
+            f"janitza: none of the {len(values)} importances is negative, so that nothing shows "
+            "how far chance reaches. Hint: give more features, more trees where most values are "
+            "0, or use altmann."
+        )
+    if (skewed := _skewed(importances)) is not None:
+        warnings.warn(skewed, stacklevel=2)
+    if negative.size < _ENOUGH:
+        warnings.warn(
+            f"janitza: only {negative.size} of {len(values)} importances are negative; with fewer "
+            f"than {_ENOUGH}, p-values are coarse and uncertain. Hint: altmann needs none.",
+            stacklevel=2,
+        )
+    null = np.concatenate([negative, -negative, np.zeros(np.count_nonzero(values == 0))])
+    return Significance(
+        names=importances.names,
+        scores=values,
+        p_values=upper_shares(values, null, add_one=add_one),
+        method="janitza",
+        null=NULL,
+        unit=importances.unit,
+        metadata={
+            **importances.metadata,
+            "measure": importances.measure,
+            "janitza": {
+                "add_one": bool(add_one),
+                "n_negative": int(negative.size),
+                "n_zero": int(null.size - 2 * negative.size),
+            },
+        },
+    )
+
+
+def upper_shares(values: FloatArray, sample: FloatArray, *, add_one: bool) -> FloatArray:
+    """Return the share of a sample that is at least as large as each value.
+
+    Parameters
+    ----------
+    values : float64 array of shape (p,)
+    sample : float64 array of shape (m,)
+        One member at least.
+    add_one : bool
+        Whether to return (b + 1) / (m + 1) instead of b / m.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+    """
+    ascending = np.sort(sample)
+    reached = ascending.size - np.searchsorted(ascending, values, side="left")
+    shares: FloatArray = (reached + add_one) / (ascending.size + add_one)
+    return shares
+
+
+def _refuse_one_sided(importances: Importances) -> None:
+    measure = importances.measure
+    if measure in _ONE_SIDED:
+        raise ValueError(
+            f"janitza: {measure} is never negative, so that it holds no sample of the null law. "
+            "Hint: use holdout_mda or air, or altmann for this measure."
+        )
+    rows = _choices(importances).get("rows")
+    if measure == "mdi" and rows not in _ON_UNSEEN_ROWS:
+        raise ValueError(
+            "janitza: these importances are MDI from the training counts, which the search for "
+            "splits lifts above 0 for every feature, also with a correction; the few negative "
+            "values there may be are no mirror of the others. Hint: use air, or "
+            'mdi(forest, X, y, rows="oob").'
+        )
+
+
+def _skewed(importances: Importances) -> str | None:
+    """Return why the values reach farther above 0 than below, if they are known to do so."""
+    measure, choices = importances.measure, _choices(importances)
+    if choices.get("rows") in ("oob", "out-of-bag"):
+        return _SKEWED.format(
+            what=f"out-of-bag values of {measure}",
+            why="the rows that one tree leaves out are those of other trees, so that what the "
+            "sample shows by chance counts in favour of a feature, whichever way it points",
+        )
+    if measure == "sandri" and choices.get("n_repeats") != 1:
+        return _SKEWED.format(
+            what="values of sandri over several permutations",
+            why="the mean over the shadows hardly varies, and what is left is the skewed law of "
+            "MDI about its mean",
+        )
+    return None
+
+
+def _choices(importances: Importances) -> Mapping[str, object]:
+    choices = importances.metadata.get(importances.measure, {})
+    return choices if isinstance(choices, Mapping) else {}

@@ -1,0 +1,58 @@
+"""Forests with probes among their columns: what a feature is worth beside copies of chance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+
+from duramen.forests.resolve import resolve_settings
+from duramen.significance.measured import FloatArray, Measured
+from duramen.significance.replicates import Task
+from duramen.tables.shadows import with_probes
+
+
+def with_settled_candidates(subject: Measured) -> Measured:
+    """Return the subject with as many candidates K a node as its own p columns have.
+
+    Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
+    the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
+    """
+    settled = resolve_settings(subject.template, *subject.table.shape)
+    resolved = {
+        "max_features": settled.max_features,
+        "n_subspace_features": settled.column_samples or None,
+    }
+    offered = subject.template.get_params()
+    template = clone(subject.template)
+    template.set_params(**{name: k for name, k in resolved.items() if name in offered})
+    return replace(subject, template=template)
+
+
+def probe_task(subject: Measured, n_probes: int, function: str) -> Task:
+    """Return the task of a run: importances of the p features, and of R probes beside them.
+
+    Each probe is a copy of a column with its rows permuted, by a permutation of its own. Which
+    columns are copied is drawn at random; none twice before all were copied once.
+
+    Parameters
+    ----------
+    subject : Measured
+        Of p columns, with its candidates settled.
+    n_probes : int
+        Number R of probes.
+    function : str
+        The function that the user called, for errors.
+    """
+    n, p = subject.table.shape
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
+        orders = [random.permutation(n) for _ in range(n_probes)]
+        columns = np.concatenate(rounds)[:n_probes]
+        table = with_probes(subject.table, columns, orders, function=function)
+        return subject.scores(int(random.integers(2**32)), table=table)
+
+    return task

@@ -1,0 +1,379 @@
+"""`duramen rank --significance`."""
+
+import inspect
+import re
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+
+import duramen as dm
+from duramen.cli.measures import MeasureName
+from duramen.cli.significance import _MR_RUNS, METHODS, Request, SignificanceName
+from duramen.reports.significance import METHODS as WORDS
+from duramen.reports.significance import Verdict, verdict_sections
+from duramen.results.error_rates import ErrorRates
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+from duramen.significance.measured import GROWN, REFITTED, Measured
+
+N, P, TREES = 80, 6, 20
+RATES = ("mprobes", "cer", "fdr")
+REFITTING = [name.value for name in SignificanceName if METHODS[name].repeats]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(N, P)).round(2)
+    columns = {f"x{j}": X[:, j] for j in range(P)}
+    path = tmp_path_factory.mktemp("tables") / "t.parquet"
+    pq.write_table(pa.table({**columns, "y": np.where(X[:, 2] + X[:, 4] > 0, "a", "b")}), path)
+    return path
+
+
+def run(file, out, *words):
+    return done(out, "rank", file, "--target", "y", "--trees", TREES, *words)
+
+
+def asked(file, out, method, *words, permutations=19):
+    count = ("--permutations", permutations) if METHODS[SignificanceName(method)].repeats else ()
+    return run(file, out, "--measure", "mdi", "--significance", method, *count, *words)
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+def page(out):
+    html = (out / "report.html").read_text(encoding="utf-8")
+    return " ".join(re.sub(r"&#39;", "'", html).split())
+
+
+# --- every method --------------------------------------------------------------------------------
+
+
+def by_the_library(method, file):
+    """What the library says, called as a user would."""
+    table = pq.read_table(file)
+    y = np.array(table["y"].to_pylist())
+    X = table.drop_columns(["y"])
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
+    entry = METHODS[SignificanceName(method)]
+    function = entry.load()
+    if method == "janitza":
+        with pytest.warns(UserWarning, match="are negative"):
+            return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
+    choices = {entry.repeats: 19, "random_state": 0}
+    return function(forest, X, y, **choices)
+
+
+@pytest.mark.parametrize("method", [name.value for name in SignificanceName])
+def test_method_says_what_the_library_says(method, file, tmp_path):
+    result, record = asked(file, tmp_path / "out", method)
+    wanted = by_the_library(method, file)
+    columns, short = written(tmp_path / "out"), method.replace("-", "_")
+    assert pa_csv.read_csv(tmp_path / "out" / "result.csv").column_names == list(columns)
+    place = [wanted.names.index(name) for name in columns["name"]]
+    ends = ("_p_value", "_q_value", "_error_rate")
+    own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
+    if method in RATES:
+        assert own == [f"{short}_error_rate"]
+        assert columns[own[0]] == wanted.rates[place].tolist()
+        n_found, what = np.count_nonzero(wanted.rates <= 0.05), "error_rate"
+        meaning = wanted.meaning
+    else:
+        assert own == [f"{short}_p_value", f"{short}_q_value"]
+        assert columns[own[0]] == wanted.p_values[place].tolist()
+        assert columns[own[1]] == wanted.q_values[place].tolist()
+        n_found, what, meaning = np.count_nonzero(wanted.q_values <= 0.05), "q", wanted.null
+    figures = record["results"]["significance"]
+    assert figures[f"features_with_{what}_up_to_0.05"] == n_found
+    assert meaning in figures.values()
+    assert f"{n_found} of {P} features have " in result.stdout
+    assert meaning in result.stdout
+    assert record["settings"]["significance"]["method"] == wanted.method
+    assert meaning in page(tmp_path / "out")
+    assert WORDS[wanted.method].promise in page(tmp_path / "out")
+
+
+def test_the_registry_and_the_words_of_reports_know_the_same_methods():
+    assert set(METHODS) == set(SignificanceName)
+    assert {method.function for method in METHODS.values()} == set(WORDS)
+    for name, method in METHODS.items():
+        assert WORDS[method.function].name == name.value.replace("-", "_")
+        assert {measure.function for measure in method.measures} <= {*GROWN, *REFITTED}
+        if method.repeats:
+            assert method.rounds(None) == 100
+            assert method.rounds(7) == 7
+            assert {"checkpoint", "verbose"} <= set(inspect.signature(method.load()).parameters)
+    runs = inspect.signature(METHODS[SignificanceName.mr_test].load()).parameters["n_runs"]
+    assert runs.default == _MR_RUNS
+
+
+@pytest.mark.parametrize(("method", "grown"), [("altmann", 20), ("one-probe", 19), ("cer", None)])
+def test_number_of_forests_is_at_most_what_is_announced(method, grown, file, tmp_path, monkeypatch):
+    calls = count_forests(monkeypatch)
+    asked(file, tmp_path / "out", method, "--quiet")
+    most = METHODS[SignificanceName(method)].forests(19, P)
+    assert len(calls) <= most + 1  # and one for the ranking that rates are about
+    if grown is not None:
+        assert len(calls) == most == grown
+
+
+def count_forests(monkeypatch, fail_after=None):
+    calls, importances = [], Measured.importances
+
+    def counting(self, seed, **data):
+        if fail_after is not None and len(calls) >= fail_after:
+            raise KeyboardInterrupt
+        calls.append(seed)
+        return importances(self, seed, **data)
+
+    monkeypatch.setattr(Measured, "importances", counting)
+    return calls
+
+
+# --- what is tested ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "names", "measure"),
+    [
+        ("altmann", (), "mdi"),
+        ("altmann", ("mcfs", "air", "mdi"), "air"),
+        ("altmann", ("vote-change",), "mdi"),
+        ("janitza", ("mdi", "air", "holdout-mda"), "air"),
+        ("janitza", ("mda",), "holdout_mda"),
+        ("frequency", ("mdi",), "frequency"),
+    ],
+)
+def test_the_first_measure_that_can_be_is_tested(method, names, measure):
+    request = Request(SignificanceName(method))
+    assert request.measure([MeasureName(name) for name in names]).function == measure
+
+
+def test_what_is_tested_is_said_and_shown(file, tmp_path):
+    words = ("--measure", "vote-change", "--measure", "minimal-depth", "--permutations", 3)
+    result, record = run(file, tmp_path / "out", *words, "--significance", "altmann")
+    assert record["settings"]["measures"] == ["vote_change", "minimal_depth"]
+    assert record["settings"]["significance"]["measure"] == "minimal_depth"
+    assert "by Altmann of minimal depth" in result.stdout
+    assert "by Altmann of minimal depth" in page(tmp_path / "out")
+    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    heads = ["feature", "J_chi2", "minimal depth", "p, Altmann", "q, Altmann"]
+    assert re.split(r"\s{2,}", header.strip()) == heads
+    for title in ("p, J_chi2", "q, J_chi2", "p, Altmann", "q, Altmann"):
+        assert f'<th scope="col" class="number">{title}</th>' in page(tmp_path / "out")
+
+
+def test_a_measure_that_was_not_asked_for_is_computed_to_be_tested(file, tmp_path):
+    _, record = asked(file, tmp_path / "out", "janitza")
+    assert record["settings"]["measures"] == ["mdi", "holdout_mda"]
+    assert record["settings"]["significance"]["n_negative"] > 0
+    assert "holdout_mda" in written(tmp_path / "out")
+
+
+def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
+    calls = count_forests(monkeypatch)
+    words = ("--measure", "mdi", "--max-features", 1, "--significance", "frequency")
+    _, record = run(file, tmp_path / "out", *words)
+    assert record["settings"]["significance"]["null"] == "binomial"
+    assert not calls
+    _, record = run(file, tmp_path / "out", *words, "--permutations", 3)
+    assert record["settings"]["significance"]["null"] == "permuted"
+    assert len(calls) >= 3
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def test_report_has_histogram_line_and_promise(file, tmp_path):
+    asked(file, tmp_path / "out", "one-probe")
+    html = page(tmp_path / "out")
+    assert "<h2>Significance by 1Probe</h2>" in html
+    assert "<h2>What the test says</h2>" in html
+    assert f"Histogram of the p-values of {P} features" in html
+    assert "Benjamini and Hochberg" in html
+    columns = written(tmp_path / "out")
+    pairs = zip(columns["name"], columns["one_probe_q_value"], strict=True)
+    found = {name for name, q in pairs if q <= 0.05}
+    listed = re.search(r"features have q up to 0.05 by 1Probe of MDI: ([^.]*)\.", html)
+    assert found
+    assert set(listed[1].split(", ")) == found
+    assert "Dashed: the smallest importance of the " in html
+
+
+def test_report_says_so_where_nothing_is_selected(file, tmp_path):
+    result, record = asked(file, tmp_path / "out", "altmann", permutations=3)
+    assert record["results"]["significance"]["features_with_q_up_to_0.05"] == 0
+    assert "No line: no feature has q up to 0.05 by Altmann of MDI." in page(tmp_path / "out")
+    assert "with --permutations 120 it could" in result.stderr
+    assert "with --permutations 120 it could" in page(tmp_path / "out")
+
+
+def test_report_of_error_rates_has_no_histogram(file, tmp_path):
+    asked(file, tmp_path / "out", "cer")
+    html = page(tmp_path / "out")
+    assert "<h2>Significance by CER</h2>" in html
+    assert "Histogram" not in html
+    assert '<td class="number">&gt; 0.05</td>' in html
+
+
+def verdict(p_values):
+    names = tuple("abcd"[: len(p_values)])
+    scores = np.arange(len(names), 0, -1.0)
+    return Verdict(Significance(names, scores, np.array(p_values), "altmann", "Nothing."), "mdi")
+
+
+def test_line_of_the_ranking():
+    importances = Importances(tuple("dcba"), np.array([1.0, 2.0, 3.0, 4.0]), "mdi", "bits")
+    two = verdict([0.001, 0.9, 0.001, 0.9])
+    assert two.selected() == ("a", "c")
+    assert two.threshold(importances) == 2.0
+    assert two.line(importances).endswith(
+        "with q up to 0.05 by Altmann. 1 more beyond it have not."
+    )
+    one = verdict([0.001, 0.9, 0.9, 0.9])
+    assert one.threshold(importances) == 4.0
+    assert "of the only feature with q" in one.line(importances)
+    none = verdict([0.9] * 4)
+    assert none.threshold(importances) is None
+    assert none.line(importances).startswith("No line")
+
+
+def test_columns_follow_the_names_and_tell_what_was_not_computed():
+    names, rates = ("a", "b", "c"), np.array([0.01, 0.5, 1.0])
+    how = {"method": "conditional_error_rate", "meaning": "A rate."}
+    rated = Verdict(ErrorRates(names, np.array([3.0, 2.0, 1.0]), rates, n_known=2, **how), "mdi")
+    (column,) = rated.columns(["c", "a", "b"])
+    assert column.cells == ["> 0.05", "0.01", "0.5"]
+    assert column.numbers.tolist() == [1.0, 0.01, 0.5]
+    with pytest.raises(ValueError, match="lacks 'd'"):
+        rated.columns(["d"])
+
+
+def test_sections_of_no_feature():
+    assert len(verdict_sections(verdict([]))) == 1
+
+
+# --- the same again ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", REFITTING)
+def test_threads_do_not_change_a_byte(method, file, tmp_path):
+    tables = []
+    for jobs in (1, 3):
+        asked(file, tmp_path / "out", method, "--jobs", jobs)
+        tables.append((tmp_path / "out" / "result.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_command_of_the_record_asks_for_the_test(file, tmp_path):
+    out, again = tmp_path / "out", tmp_path / "again"
+    kept = tmp_path / "kept"
+    words = ("--measure", "vote-change", "--significance", "mr-test", "--permutations", 4)
+    _, record = run(file, out, *words, "--checkpoint", kept)
+    assert kept.is_file()
+    command = shlex.split(record["command"])
+    end = "--measure vote-change --measure mdi --significance mr-test --permutations 4 --seed 0"
+    assert " ".join(command).endswith(end)
+    done(again, "rank", file, *command[3:])
+    assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
+
+
+@pytest.mark.parametrize("method", ["altmann", "mprobes", "cer", "hapfelmeier"])
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
+    whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
+    words = ("--jobs", 1, "--checkpoint", kept)
+    asked(file, whole, method)
+    words = ["rank", file, "--target", "y", "--trees", TREES, "--measure", "mdi", *words]
+    words += ["--significance", method, "--permutations", 19]
+    with monkeypatch.context() as patched:
+        count_forests(patched, fail_after=12)
+        stopped = duramen(*words, "--out", out)
+    assert stopped.exit_code == 130
+    assert f"note: {kept} keeps what is done of the test" in " ".join(stopped.stderr.split("\n"))
+    assert not out.exists()
+    assert kept.is_file()
+    with monkeypatch.context() as patched:
+        calls = count_forests(patched)
+        duramen(*words, "--out", out, "--quiet")
+        more = len(calls)
+        calls.clear()
+        asked(file, tmp_path / "other", method, "--quiet")
+        assert more < len(calls)
+    assert (out / "result.csv").read_bytes() == (whole / "result.csv").read_bytes()
+    other = ["--target", "y", "--seed", 1, "--significance", method, "--checkpoint", kept]
+    assert_refused("rank", tmp_path / "no", [file, *other], "is of another run")
+
+
+def test_long_runs_are_announced(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.cli.significance._LONG", 0.0)
+    result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
+    assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
+    result, _ = asked(file, tmp_path / "out", "cer")
+    assert f"note: cer of mdi: at most {19 * P} forests" in result.stderr
+    result, _ = asked(file, tmp_path / "out", "altmann", "--quiet", permutations=3)
+    assert result.output == ""
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_growth(monkeypatch):
+    """Whatever is refused is refused before a tree grows."""
+
+    def fail(*_, **__):
+        raise AssertionError("a forest grew")
+
+    monkeypatch.setattr("duramen.forests.base.BaseForest.fit", fail)
+
+
+def test_names_of_no_method(file, no_growth):
+    result = duramen("rank", file, "--target", "y", "--significance", "boruta")
+    assert result.exit_code == 2
+    assert "Invalid value for '--significance'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--permutations", 9], "--permutations needs --significance METHOD: altmann, janitza"),
+        (["--checkpoint", "kept"], "--checkpoint needs --significance METHOD"),
+        (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
+        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
+        (["--significance", "cer", "--permutations", 18], "needs --permutations 19 or more"),
+        (["--significance", "fdr", "--checkpoint", "/no/where"], "does not exist; make it"),
+        (["--significance", "fdr", "--checkpoint", "/"], "is a folder; name a file"),
+    ],
+)
+def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
+    assert_refused("rank", tmp_path / "out", [file, "--target", "y", *words], message)
+
+
+def test_what_a_method_says_is_the_users_error(tmp_path):
+    table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
+    pq.write_table(table, tmp_path / "t.parquet")
+    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "mr-test"]
+    assert_refused("rank", tmp_path / "out", words, "ranks need two features or more")
+
+
+def test_a_measure_to_be_tested_is_not_left_out(tmp_path):
+    table = pa.table({"x": list(range(8)), "y": ["a"] * 7 + ["b"]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "janitza"]
+    assert_refused("rank", tmp_path / "out", words, "class 'b' has 1 rows")
+
+
+def test_help_names_the_methods():
+    shown = duramen("rank", "--help").stdout
+    words = re.sub(r"[^\w-]+", " ", shown)
+    assert all(name.value in words for name in SignificanceName)
+    assert "--permutations" in shown
+    assert "--checkpoint" in shown

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from duramen.importances import Importances
+from duramen.plots.p_values import BINS, binned, p_values
+from duramen.plots.ranking import ranking
+from duramen.results.significance import Significance
+
+
+def example(p):
+    p = np.asarray(p, dtype=np.float64)
+    return Significance(tuple(f"f{j}" for j in range(len(p))), 1 - p, p, "altmann", "Nothing.")
+
+
+def test_bars_are_the_numbers_of_p_values():
+    p = np.random.default_rng(0).uniform(size=300)
+    ax = p_values(example(p))
+    heights = [bar.get_height() for bar in ax.patches]
+    assert heights == [
+        np.count_nonzero((p > k / BINS) & (p <= (k + 1) / BINS)) for k in range(BINS)
+    ]
+    (line,) = ax.lines
+    assert set(line.get_ydata()) == {300 / BINS}
+    assert ax.get_ylim()[1] > max(heights)
+
+
+@pytest.mark.parametrize("rounds", [19, 99, 199, 999])
+def test_p_values_on_an_edge_stay_below_it(rounds):
+    """Each bar gets as many of the possible p-values as the others, however they are rounded."""
+    p = np.arange(1, rounds + 2) / (rounds + 1)
+    assert set(binned(p).tolist()) == {(rounds + 1) // BINS}
+
+
+def test_nought_and_one_are_counted():
+    assert binned(np.array([0.0, 0.0, 1.0, 0.05])).tolist() == [3, *[0] * (BINS - 2), 1]
+
+
+def test_the_first_bar_stands_out():
+    ax = p_values(example([0.01, 0.5]))
+    colours = {bar.get_facecolor() for bar in ax.patches}
+    assert len(colours) == 2
+    assert sum(bar.get_facecolor() == ax.patches[0].get_facecolor() for bar in ax.patches) == 1
+
+
+def test_draws_on_given_axes():
+    ax = Figure().add_subplot()
+    assert p_values(example([0.2]), ax=ax) is ax
+
+
+def test_no_feature():
+    with pytest.raises(ValueError, match="must have a feature"):
+        p_values(example([]))
+
+
+def test_threshold_of_the_ranking():
+    result = Importances(("a", "b"), np.array([2.0, 1.0]), "mdi", "bits")
+    assert len(ranking(result).lines) == 1
+    lines = ranking(result, threshold=1.5).lines
+    assert set(lines[-1].get_xdata()) == {1.5}
+    assert lines[-1].get_linestyle() == "--"

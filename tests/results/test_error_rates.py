@@ -1,0 +1,147 @@
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from duramen.results.error_rates import ErrorRates
+
+
+def example(**changes):
+    fields = {
+        "names": ("b", "a", "d", "c"),
+        "scores": [9.0, 4.0, 2.0, 2.0],
+        "rates": [0.01, 0.04, 0.2, 1.0],
+        "method": "conditional_error_rate",
+        "meaning": "Probability of a false one.",
+        "details": {"draws": [99, 99, 10, 0]},
+        "metadata": {"seed": 3},
+    }
+    return ErrorRates(**{**fields, **changes})
+
+
+def of_nothing():
+    return example(names=(), scores=[], rates=[], details={})
+
+
+def test_is_a_collection_in_the_order_of_the_ranking():
+    result = example()
+    assert len(result) == 4
+    assert list(result) == [("b", 0.01), ("a", 0.04), ("d", 0.2), ("c", 1.0)]
+    assert result["a"] == 0.04
+    with pytest.raises(KeyError):
+        result["z"]
+
+
+def test_the_longest_beginning_is_selected():
+    assert example().selected() == ("b", "a")
+    assert example().selected(0.04) == ("b", "a")
+    assert example().selected(0.0) == ()
+    assert example().selected(1.0) == ("b", "a", "d", "c")
+    assert of_nothing().selected() == ()
+    for alpha in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+            example().selected(alpha)
+
+
+def test_rates_that_are_not_known_are_not_taken_for_one():
+    result = example(rates=[0.01, 0.04, 0.2, 1.0], n_known=3)
+    assert result.selected(0.1) == ("b", "a")
+    with pytest.raises(ValueError, match=r"first 3 of 4 features are known.*alpha=0.3.*Hint"):
+        result.selected(0.3)
+    assert example(n_known=4).selected(0.3) == ("b", "a", "d")
+
+
+def test_arrays_cannot_be_changed():
+    result = example()
+    for array in (result.scores, result.rates, result.details["draws"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+    with pytest.raises(AttributeError):
+        result.meaning = "another"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"names": ("a", "b", "c", "a")}, "ErrorRates: names must be different, 'a' comes twice"),
+        ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
+        ({"scores": [1.0, 2.0, 0.0, 0.0]}, "scores must not increase"),
+        ({"rates": [0.1, 0.05, 0.1, 0.2]}, "rates must not decrease"),
+        ({"rates": [0.1, 0.1, 0.1, 1.2]}, r"rates must be in \[0, 1\], got 1.2 for 'c'"),
+        ({"rates": [0.1, 0.1, 0.1, np.nan]}, "rates must be finite"),
+        ({"meaning": " "}, "meaning must be a sentence"),
+        ({"n_known": 5}, "n_known must be in 0 to 4, got 5"),
+        ({"details": {"rate": [1, 2, 3, 4]}}, "details must not be called 'rate'"),
+        ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
+        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=message):
+        example(**changes)
+
+
+def test_top():
+    first = example(n_known=3).top(2)
+    assert first.names == ("b", "a")
+    assert first.n_known == 2
+    assert first.details["draws"].tolist() == [99, 99]
+    assert example().top(9).equals(example())
+    with pytest.raises(ValueError, match="k must be at least 0"):
+        example().top(-1)
+
+
+def test_save_load_and_pickle(tmp_path):
+    for result in (example(), example(unit="bits", n_known=2), of_nothing()):
+        result.save(tmp_path / "result")
+        for back in (ErrorRates.load(tmp_path / "result"), pickle.loads(pickle.dumps(result))):
+            assert back.equals(result)
+            assert dict(back.metadata) == dict(result.metadata)
+
+
+def test_load_refuses_other_things(tmp_path):
+    text = np.frombuffer(json.dumps({"what": "Significance", "format": 1}).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "x.npz", json=text)
+    with pytest.raises(ValueError, match="holds a Significance, not ErrorRates"):
+        ErrorRates.load(tmp_path / "x.npz")
+
+
+def test_equals_compares_numbers_and_labels():
+    assert example().equals(example(metadata={}))
+    for changes in (
+        {"meaning": "Another."},
+        {"method": "other"},
+        {"unit": "bits"},
+        {"n_known": 3},
+        {"details": {}},
+        {"rates": [0.01, 0.04, 0.2, 0.9]},
+    ):
+        assert not example().equals(example(**changes)), changes
+    assert not example().equals("example")
+    assert example().equals(example(rates=[0.01, 0.04, 0.2, 1 - 1e-9]), rtol=1e-6)
+
+
+def test_to_frame_has_a_row_a_feature():
+    frame = example(n_known=3).to_frame()
+    assert list(frame.columns) == ["name", "rank", "score", "rate", "known", "draws"]
+    assert frame["name"].tolist() == ["b", "a", "d", "c"]
+    assert frame["rank"].tolist() == [1, 2, 3, 4]
+    assert frame["known"].tolist() == [True, True, True, False]
+
+
+def test_prints_a_table_that_says_what_the_rates_are():
+    lines = repr(example(n_known=3)).splitlines()
+    assert lines[0] == "ErrorRates: conditional_error_rate of 4 features, 2 with rate <= 0.05"
+    assert lines[1] == "rate: Probability of a false one."
+    assert lines[2].split() == ["up", "to", "score", "rate"]
+    assert lines[3].split() == ["1", "b", "9.000", "0.01"]
+    assert lines[-1].split() == ["4", "c", "2.000", "not", "computed"]
+    many = example(
+        names=[f"f{j}" for j in range(30)],
+        scores=np.zeros(30),
+        rates=np.linspace(0, 1, 30),
+        details={},
+    )
+    assert repr(many).endswith("... and 20 more")
+    assert "0 features" in repr(of_nothing())

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.significance.cost import Cost, estimate_cost
+
+
+def problem():
+    random = np.random.default_rng(0)
+    return random.normal(size=(50, 6)), random.integers(0, 2, 50)
+
+
+def slow(forest, X, y):
+    import time
+
+    time.sleep(0.05)
+    return np.zeros(6)
+
+
+@pytest.mark.parametrize("n_jobs, least", [(None, 5.0), (4, 1.25)])
+def test_it_is_the_time_of_a_forest_times_their_number(n_jobs, least):
+    forest = dm.RandomForestClassifier(2)
+    cost = estimate_cost(forest, *problem(), 100, measure=slow, n_jobs=n_jobs)
+    assert least <= cost.seconds < 10 * least
+    assert (cost.n_forests, cost.n_threads) == (100, n_jobs or 1)
+
+
+def test_larger_forests_cost_more():
+    seconds = [
+        estimate_cost(dm.RandomForestClassifier(trees), *problem(), 10).seconds
+        for trees in (1, 1000)
+    ]
+    assert seconds[1] > 3 * seconds[0]
+
+
+def test_numpys_global_state_is_left_alone():
+    np.random.seed(0)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
+    estimate_cost(dm.RandomForestClassifier(2), *problem(), 10)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [
+        (0.21, "about 0.2 s"),
+        (42.4, "about 42 s"),
+        (200.0, "about 3 min"),
+        (7000.0, "about 1.9 h"),
+        (400000.0, "about 5 days"),
+    ],
+)
+def test_it_reads_as_a_sentence(seconds, text):
+    assert str(Cost(seconds, 12345, 2)) == f"12,345 forests, 2 at a time: {text}"
+    assert str(Cost(seconds, 1)) == f"1 forest, 1 at a time: {text}"
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_forests": 0}, ValueError, "'n_forests' parameter of estimate_cost"),
+        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of estimate_cost"),
+        ({"measure": "gini"}, ValueError, "estimate_cost: measure must be one of"),
+        ({"estimator": 3}, TypeError, "estimate_cost: estimator must be a forest estimator"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    call = {"estimator": dm.RandomForestClassifier(2), "X": X, "y": y, "n_forests": 2}
+    with pytest.raises(error, match=message):
+        estimate_cost(**{**call, **changes})

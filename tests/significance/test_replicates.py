@@ -1,0 +1,318 @@
+import random as chance
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.significance import replicates
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.tables import memory
+
+
+def drawn(b, seed):
+    """What replicate b gives: three numbers of its seed."""
+    return np.random.default_rng(seed).random(3) + b
+
+
+def run(n, *, task=drawn, width=3, seed=5, identity=None, plan=None, **rest):
+    identity = {"method": "test", "data": "abc"} if identity is None else identity
+    return run_replicates(
+        task,
+        n,
+        width,
+        seed=seed,
+        identity=identity,
+        plan=Plan() if plan is None else plan,
+        function="test",
+        **rest,
+    )
+
+
+def failing_at(b_bad, error):
+    def task(b, seed):
+        if b == b_bad:
+            raise error
+        return drawn(b, seed)
+
+    return task
+
+
+# --- seeds and order -----------------------------------------------------------------------
+
+
+def test_seeds_differ_between_numbers_and_runs():
+    seeds = {replicate_seed(seed, b) for seed in (0, 1, 2**64 - 1) for b in [*range(200), OBSERVED]}
+    assert len(seeds) == 603
+    assert all(0 <= seed < 2**64 for seed in seeds)
+    assert replicate_seed(3, 7) == replicate_seed(3, 7)
+
+
+def test_task_gets_the_seed_of_its_number():
+    expected = [drawn(b, replicate_seed(5, b)) for b in range(7)]
+    np.testing.assert_array_equal(run(7), expected)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_any_number_of_threads_gives_the_same_in_the_same_order(n_threads):
+    def late(b, seed):
+        time.sleep(chance.random() * 0.004)
+        return drawn(b, seed)
+
+    np.testing.assert_array_equal(run(25, task=late, plan=Plan(n_threads)), run(25))
+
+
+def test_threads_work_at_the_same_time():
+    meeting = threading.Barrier(3, timeout=20)
+
+    def task(b, seed):
+        meeting.wait()
+        return drawn(b, seed)
+
+    assert len(run(6, task=task, plan=Plan(3))) == 6
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_an_error_of_a_task_comes_through(n_threads):
+    with pytest.raises(ZeroDivisionError, match="in a task"):
+        run(20, task=failing_at(9, ZeroDivisionError("in a task")), plan=Plan(n_threads))
+
+
+# --- stopping early ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_decided_sees_every_beginning_once_and_stops_the_run(n_threads):
+    seen = []
+
+    def decided(values):
+        seen.append(values.copy())
+        return len(values) == 6
+
+    result = run(50, decided=decided, plan=Plan(n_threads))
+    np.testing.assert_array_equal(result, run(6))
+    assert [len(values) for values in seen] == [1, 2, 3, 4, 5, 6]
+    np.testing.assert_array_equal(seen[3], run(4))
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_ready_lets_replicates_depend_on_earlier_ones(n_threads):
+    known = {}
+
+    def ready(values):
+        for b, value in enumerate(values):
+            known[b] = value[0]
+        return {0: 2, 2: 7, 7: 9, 9: 9}[len(values)]
+
+    def sum_of_known(b, seed):
+        return np.array([b + sum(known.values())])
+
+    result = run(50, task=sum_of_known, width=1, ready=ready, plan=Plan(n_threads))
+    assert result[:, 0].tolist() == [0, 1, 3, 4, 5, 6, 7, 33, 34]
+
+
+# --- progress and memory -------------------------------------------------------------------
+
+
+def test_progress_bar_on_standard_error(capfd):
+    run(5, plan=Plan(verbose=1))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "test" in err
+    assert "5/5" in err
+    run(5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"test: 100 replicates of 3 numbers needs.*fewer"):
+        run(100)
+
+
+# --- checkpoints ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.checkpoint"
+
+
+def kept(path):
+    return read_archive(path, what="replicates", newest=1, function="test")[1]["values"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_interrupted_run_goes_on_where_it_was(path, error, n_threads):
+    plan = Plan(n_threads, path)
+    with pytest.raises(error):
+        run(20, task=failing_at(9, error()), plan=plan)
+    np.testing.assert_array_equal(kept(path), run(9))
+    calls = []
+
+    def counted(b, seed):
+        calls.append(b)
+        return drawn(b, seed)
+
+    np.testing.assert_array_equal(run(20, task=counted, plan=plan), run(20))
+    assert sorted(calls) == list(range(9, 20))
+    np.testing.assert_array_equal(run(20, task=failing_at(0, error()), plan=plan), run(20))
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_resumed_file_holds_the_same_bytes(path, tmp_path):
+    with pytest.raises(ValueError):
+        run(20, task=failing_at(9, ValueError()), plan=Plan(1, path))
+    run(20, plan=Plan(2, path))
+    other = tmp_path / "other"
+    run(20, plan=Plan(1, other))
+    assert path.read_bytes() == other.read_bytes()
+
+
+def test_finished_run_is_extended_and_a_shorter_one_reads_its_beginning(path):
+    run(8, plan=Plan(1, path))
+    np.testing.assert_array_equal(run(12, plan=Plan(1, path)), run(12))
+    np.testing.assert_array_equal(run(5, plan=Plan(1, path)), run(5))
+    np.testing.assert_array_equal(kept(path), run(12))
+
+
+def test_resumed_run_stops_where_the_undisturbed_one_does(path):
+    run(9, plan=Plan(1, path))
+    for stop in (4, 9, 12):
+        result = run(30, decided=lambda values, s=stop: len(values) == s, plan=Plan(1, path))
+        np.testing.assert_array_equal(result, run(stop))
+
+
+def test_resumed_run_is_ready_for_the_same(path):
+    def ready(values):
+        return {0: 4, 4: 10, 10: 10}[4 * (len(values) >= 4) + 6 * (len(values) >= 10)]
+
+    with pytest.raises(ValueError):
+        run(50, task=failing_at(7, ValueError()), ready=ready, plan=Plan(1, path))
+    np.testing.assert_array_equal(run(50, ready=ready, plan=Plan(1, path)), run(10))
+
+
+def test_written_now_and_then(path, monkeypatch):
+    lengths = []
+
+    def task(b, seed):
+        lengths.append(len(kept(path)) if path.exists() else 0)
+        return drawn(b, seed)
+
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
+    monkeypatch.setattr(replicates, "_PATIENCE", 0.0)
+    run(5, task=task, plan=Plan(1, path))
+    assert lengths == [0, 1, 2, 3, 4]
+    lengths.clear()
+    path.unlink()
+    monkeypatch.setattr(replicates, "_INTERVAL", 5.0)
+    run(5, task=task, plan=Plan(1, path))
+    assert lengths == [0, 0, 0, 0, 0]
+    assert len(kept(path)) == 5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 6},
+        {"identity": {"method": "test", "data": "abd"}},
+        {"identity": {"method": "test", "data": "abc", "parameters": {"max_depth": "3"}}},
+        {"width": 4},
+    ],
+)
+def test_checkpoint_of_another_run_is_refused_and_kept(path, changes):
+    run(4, plan=Plan(1, path))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"test: the checkpoint .* is of another run.*Hint"):
+        run(8, plan=Plan(1, path), **changes)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_truncated_checkpoint_is_refused(path, share):
+    run(40, plan=Plan(1, path))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(ValueError, match=r"test: .*run\.checkpoint is no file that duramen saved"):
+        run(40, plan=Plan(1, path))
+
+
+def test_damaged_checkpoint_is_refused(path):
+    run(40, plan=Plan(1, path))
+    whole = bytearray(path.read_bytes())
+    whole[-600] ^= 1  # among the numbers
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match="is no file that duramen saved"):
+        run(40, plan=Plan(1, path))
+
+
+def test_other_files_and_folders_are_refused_before_any_work(path):
+    write_archive(path, {"what": "Importances", "format": 1}, {"values": np.zeros(3)})
+    refuse = failing_at(0, AssertionError("a task was run"))
+    with pytest.raises(ValueError, match=r"test: .* holds a Importances, not replicates"):
+        run(4, task=refuse, plan=Plan(1, path))
+    with pytest.raises(ValueError, match=r"test: the folder of the checkpoint .* does not exist"):
+        run(4, task=refuse, plan=Plan(1, path.parent / "missing" / "x"))
+
+
+CHILD = """
+    import sys
+
+    import numpy as np
+
+    import duramen as dm
+    from duramen.significance import replicates
+    from duramen.significance.altmann import altmann
+
+    replicates._INTERVAL = replicates._PATIENCE = float(sys.argv[3])
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(100, 30)), random.integers(0, 2, 100)
+    forest = dm.RandomForestClassifier(250)  # some 20 ms
+    print("ready", flush=True)
+    result = altmann(
+        forest, X, y, n_permutations=800, random_state=1, n_jobs=2, checkpoint=sys.argv[1]
+    )
+    result.save(sys.argv[2])
+"""
+
+
+def child(script: Path, checkpoint: Path, result: Path, interval: float) -> subprocess.Popen[str]:
+    command = [sys.executable, script, checkpoint, result, str(interval)]
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+def test_killed_at_ten_random_moments_it_ends_with_the_same_bytes(tmp_path):
+    """Ten kills, at random moments (seed 0), writing after each replicate or now and then."""
+    script = tmp_path / "child.py"
+    script.write_text(textwrap.dedent(CHILD))
+    moments = chance.Random(0)
+    checkpoint, lengths = tmp_path / "checkpoint", []
+    for k in range(10):
+        process = child(script, checkpoint, tmp_path / "result", 0.0 if k % 2 else 0.05)
+        time.sleep(moments.uniform(0.02, 0.4))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        lengths.append(len(kept(checkpoint)) if checkpoint.exists() else 0)
+    assert lengths == sorted(lengths)
+    assert 0 < lengths[-1] < 800  # killed on the way, every time
+    assert len(set(lengths)) >= 4
+    assert not (tmp_path / "result").exists()
+    for name, where in (("result", checkpoint), ("undisturbed", tmp_path / "fresh")):
+        process = child(script, where, tmp_path / name, 5.0)
+        assert process.wait() == 0
+        process.stdout.close()
+    assert (tmp_path / "result").read_bytes() == (tmp_path / "undisturbed").read_bytes()
+    assert checkpoint.read_bytes() == (tmp_path / "fresh").read_bytes()
