@@ -5,6 +5,7 @@ from duramen.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegresso
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
 from duramen.forests.pert import PERTClassifier
+from duramen.forests.proximities import classical_scaling, outlier_measure
 from duramen.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from duramen.forests.random_patches import RandomPatchesClassifier, RandomPatchesRegressor
 from duramen.forests.random_subspace import RandomSubspaceClassifier, RandomSubspaceRegressor
@@ -31,5 +32,7 @@ __all__ = [
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
     "Tree",
+    "classical_scaling",
     "grow",
+    "outlier_measure",
 ]

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+import duramen as dm
+from duramen.forests import classical_scaling, outlier_measure
+
+
+def proximities(n=40, seed=0, trees=100):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 4))
+    y = (X[:, 0] > 0).astype(int)
+    forest = dm.RandomForestClassifier(trees, random_state=0).fit(X, y)
+    return forest.proximity(X), X, y
+
+
+def test_all_coordinates_give_the_distances_back():
+    shares, _, _ = proximities()
+    places = classical_scaling(shares, n_components=40)
+    np.testing.assert_allclose(squareform(pdist(places)) ** 2, 1 - shares, atol=1e-7)
+    np.testing.assert_allclose(places.mean(axis=0), 0, atol=1e-9)
+    spread = (places**2).sum(axis=0)
+    assert (np.diff(spread) <= 1e-9).all()
+
+
+def test_two_clusters_of_rows_without_a_common_leaf():
+    shares = np.kron(np.eye(2), np.ones((3, 3)))
+    places = classical_scaling(shares)
+    np.testing.assert_allclose(np.abs(places[:, 0]), 0.5)  # one apart from each other
+    assert places[0, 0] == pytest.approx(-places[3, 0])
+    np.testing.assert_allclose(places[:, 1], 0, atol=1e-9)
+
+
+def test_the_first_coordinate_of_a_forest_tells_the_classes_apart():
+    shares, _, y = proximities()
+    first = classical_scaling(shares)[:, 0]
+    assert abs(np.corrcoef(first, y)[0, 1]) > 0.8
+
+
+def test_outlier_measure_against_its_definition():
+    shares, _, y = proximities(trees=500)
+    found = outlier_measure(shares, y)
+    for label in (0, 1):
+        rows = [i for i in range(40) if y[i] == label]
+        raw = [40 / sum(shares[i, j] ** 2 for j in rows if j != i) for i in rows]
+        middle = np.median(raw)
+        spread = np.mean([abs(r - middle) for r in raw])
+        expected = [(r - middle) / spread for r in raw]
+        np.testing.assert_allclose(found[rows], expected, rtol=1e-9)
+
+
+def test_a_row_of_the_wrong_class_stands_out():
+    random = np.random.default_rng(1)
+    X = np.vstack([random.normal(size=(30, 3)), random.normal(size=(30, 3)) + 6])
+    y = np.repeat([0, 1], 30)
+    y[0] = 1
+    forest = dm.ExtraTreesClassifier(200, min_samples_leaf=5, random_state=0).fit(X, y)
+    found = outlier_measure(forest.proximity(X), y)
+    assert found.argmax() == 0
+    assert found[0] > 10
+
+
+def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
+    shares = np.eye(5)
+    shares[1:4, 1:4] = 1
+    assert outlier_measure(shares, [0, 1, 1, 1, 2]).tolist() == [0, 0, 0, 0, 0]
+    alone = outlier_measure(shares, [1, 1, 1, 1, 2])
+    assert alone.tolist() == [np.inf, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("function", [classical_scaling, lambda s: outlier_measure(s, [0, 1, 0])])
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        (np.eye(3)[:2], "shape"),
+        (np.full((3, 3), np.nan), "holds NaN"),
+        (np.arange(9.0).reshape(3, 3), "symmetric"),
+        (np.zeros((3, 3)), "1 on its diagonal"),
+    ],
+)
+def test_what_are_no_proximities_is_refused(function, shares, message):
+    with pytest.raises(ValueError, match=message):
+        function(shares)
+
+
+def test_other_arguments_are_checked():
+    with pytest.raises(ValueError, match="n_components"):
+        classical_scaling(np.eye(3), 4)
+    with pytest.raises(ValueError, match="outlier_measure"):
+        outlier_measure(np.eye(3), [0, 1])
