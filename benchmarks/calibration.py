@@ -91,10 +91,10 @@ def refitted(method: str, **options: Any) -> Callable[..., Any]:
     return run
 
 
-def janitza(measure: str) -> Callable[..., Any]:
+def janitza(measure: str, **options: Any) -> Callable[..., Any]:
     def run(X: Float, y: NDArray[Any], seed: int, folder: Path) -> Any:
         values = getattr(dm.importances, measure)(forest(500), X, y, random_state=seed)
-        return dm.significance.janitza(values)
+        return dm.significance.janitza(values, **options)
 
     return run
 
@@ -157,7 +157,7 @@ METHODS = [
     Method("probe_ranking", forward, "any"),
     Method("fdr_curve", of_permuted("fdr_curve"), "fdr"),
     Method("vote_change, q", vote_change, "fdr"),
-    Method("janitza, air, q", janitza("air"), "fdr"),
+    Method("janitza, air, add_one, q", janitza("air", add_one=True), "fdr"),
 ]
 
 

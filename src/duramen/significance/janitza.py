@@ -44,8 +44,9 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
         or out-of-bag rows, or of another measure whose values are symmetric about 0 for features
         without influence.
     add_one : bool
-        Count the value itself as a member of the null sample: (b + 1) / (\|V\| + 1) instead of
-        b / \|V\|, which is never 0.
+        Count the value itself as a member of the null sample: (b + 1) / (\|V\| + 1), which is
+        never 0, instead of b / \|V\|. Wanted wherever p-values are adjusted: among 1000 features
+        of noise some p of 0 is likely, and its q-value is 0 too.
 
     Returns
     -------
