@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +73,8 @@ class Method:
         The fewest rounds that can show anything.
     announces : bool
         Whether it tells its cost itself, where it shows how far it is.
+    options : mapping
+        What it is told beside the user's options.
     """
 
     function: str
@@ -81,6 +83,7 @@ class Method:
     measures: tuple[MeasureName, ...] = _GROWN
     least: int = 1
     announces: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Callable[..., Any]:
         """Return the function."""
@@ -96,12 +99,20 @@ class Method:
 
 
 _MR_RUNS = 20
+# A p-value of 0 would make a q-value of 0.
+_NEVER_0 = {"add_one": True}
 
 METHODS: dict[SignificanceName, Method] = {
     SignificanceName.altmann: Method("altmann"),
-    SignificanceName.janitza: Method("janitza", repeats="", measures=_OF_ANY_SIGN),
-    SignificanceName.mprobes: Method("multiple_probes", "n_runs", lambda rounds, p: rounds),
-    SignificanceName.one_probe: Method("one_probe", "n_runs", lambda rounds, p: rounds),
+    SignificanceName.janitza: Method(
+        "janitza", repeats="", measures=_OF_ANY_SIGN, options=_NEVER_0
+    ),
+    SignificanceName.mprobes: Method(
+        "multiple_probes", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
+    ),
+    SignificanceName.one_probe: Method(
+        "one_probe", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
+    ),
     SignificanceName.cer: Method(
         "conditional_error_rate", forests=lambda rounds, p: rounds * p, least=19, announces=True
     ),
@@ -212,7 +223,7 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if not method.repeats:
-            result = function(scores)
+            result = function(scores, **method.options)
         else:
             choices = _choices(request, measure, given)
             result = function(
@@ -276,7 +287,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = {}
+    choices: dict[str, Any] = dict(method.options)
     if request.permutations is not None:
         choices[method.repeats] = request.permutations
     if request.name is not SignificanceName.frequency:
