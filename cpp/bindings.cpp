@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/arrays.hpp"
+#include "bindings/contexts.hpp"
 #include "bindings/encode.hpp"
 #include "bindings/forests.hpp"
 #include "bindings/permutations.hpp"
@@ -29,6 +30,7 @@ NB_MODULE(DURAMEN_MODULE, module) {
 #endif
       },
       "Whether there is a build for AVX2 that this processor runs.");
+  bind_contexts(module);
   bind_encode(module);
   bind_forests(module);
   bind_permutations(module);

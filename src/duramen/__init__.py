@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from duramen import datasets, importances, plots, reports, significance, theory
+    from duramen import context, datasets, importances, plots, reports, significance, theory
+    from duramen.context import (
+        ContextImportances,
+        ContextNetwork,
+        context_importances,
+        context_network,
+    )
     from duramen.forests import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
+    "ContextImportances",
+    "ContextNetwork",
     "EncodedTable",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -55,6 +63,9 @@ __all__ = [
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
+    "context",
+    "context_importances",
+    "context_network",
     "datasets",
     "encode",
     "importances",
@@ -65,6 +76,7 @@ __all__ = [
 ]
 
 _ROOMS = (
+    "context",
     "datasets",
     "forests",
     "importances",
@@ -76,6 +88,10 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
+    "ContextImportances": "context",
+    "ContextNetwork": "context",
+    "context_importances": "context",
+    "context_network": "context",
     "encode": "tables",
     "EncodedTable": "tables",
     "Importances": "importances",

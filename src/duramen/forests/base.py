@@ -125,7 +125,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         )
         seed = parameters.draw_seed(self.random_state)
         n_values = 1 if target.classes is None else len(target.classes)
-        memory.refuse_many_trees(self._owner, n_trees, n_values)
+        memory.refuse_many_trees(f"{self._owner}.fit", n_trees, n_values)
         table = self._encode(X, kinds, n_threads)
 
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
@@ -141,7 +141,9 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
                 progress=report,
             )
 
-        memory.refuse_large_forest(self._owner, n_trees, n_values, settings, table, grow_trees)
+        memory.refuse_large_forest(
+            f"{self._owner}.fit", n_trees, n_values, settings, table, grow_trees
+        )
         with progress_bar(n_trees, self._owner, verbose) as report:
             forest = grow_trees(n_trees, report)
         self._adopt(forest)

@@ -17,13 +17,13 @@ NOMINAL = KINDS.index("nominal")
 HINT = "lower n_estimators, or bound the trees by max_depth, max_leaf_nodes or min_samples_leaf"
 
 
-def refuse_many_trees(owner: str, n_trees: int, n_values: int) -> None:
+def refuse_many_trees(function: str, n_trees: int, n_values: int) -> None:
     """Raise when so many trees cannot fit even if each of them is a single leaf.
 
     Parameters
     ----------
-    owner : str
-        Class of the estimator, for messages.
+    function : str
+        The function that the user called, for errors.
     n_trees : int
         Number of trees.
     n_values : int
@@ -36,13 +36,13 @@ def refuse_many_trees(owner: str, n_trees: int, n_values: int) -> None:
     require_memory(
         n_trees * (TREE_BYTES + NODE_BYTES + 8 * n_values),
         what=f"a forest of {n_trees} trees",
-        function=f"{owner}.fit",
+        function=function,
         hint=HINT,
     )
 
 
 def refuse_large_forest(
-    owner: str,
+    function: str,
     n_trees: int,
     n_values: int,
     settings: GrowthSettings,
@@ -55,8 +55,8 @@ def refuse_large_forest(
 
     Parameters
     ----------
-    owner : str
-        Class of the estimator, for messages.
+    function : str
+        The function that the user called, for errors.
     n_trees, n_values : int
         Number of trees, and of the numbers a leaf holds.
     settings : GrowthSettings
@@ -76,7 +76,7 @@ def refuse_large_forest(
         return
     if most > available:
         raise MemoryError(
-            f"{owner}.fit: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
+            f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
             f"columns of up to {int(table.n_codes().max())} values, may take {most / 1e9:.3g} GB, "
             f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
             "or min_samples_leaf, or leave out columns that number the rows"
@@ -86,7 +86,7 @@ def refuse_large_forest(
         require_memory(
             pilot.nbytes * n_trees // pilot.n_trees,
             what=f"a forest of {n_trees} trees such as its first ones",
-            function=f"{owner}.fit",
+            function=function,
             hint=HINT,
         )
 

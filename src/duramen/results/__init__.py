@@ -1,5 +1,7 @@
 """What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
 
+from duramen.results.context_importances import ContextImportances
+from duramen.results.context_network import ContextNetwork
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
@@ -8,6 +10,8 @@ from duramen.results.replacing import replacing
 from duramen.results.significance import Significance
 
 __all__ = [
+    "ContextImportances",
+    "ContextNetwork",
     "ErrorRates",
     "Importances",
     "Intervals",

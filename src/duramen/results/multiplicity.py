@@ -68,3 +68,25 @@ def holm(p_values: FloatArray, n_tests: int) -> FloatArray:
     adjusted = np.empty(p_values.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
+
+
+def adjusted(p_values: FloatArray, control: Literal["fdr", "fwer", "none"]) -> FloatArray:
+    """Return p-values of any shape adjusted over all of them.
+
+    Parameters
+    ----------
+    p_values : ndarray of float64
+        P-values of all the tests there were.
+    control : {"fdr", "fwer", "none"}
+        Benjamini and Hochberg's, Holm's, or as they are.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+    """
+    flat = p_values.ravel()
+    if control == "fdr":
+        flat = false_discovery(flat, "bh", flat.size)
+    elif control == "fwer":
+        flat = holm(flat, flat.size)
+    return flat.reshape(p_values.shape)

@@ -1,0 +1,60 @@
+// Effects of a context on importances, as Python calls them.
+#pragma once
+
+#include "../context.hpp"
+#include "arrays.hpp"
+#include "forests.hpp"
+
+static void bind_contexts(nb::module_& module) {
+  module.def(
+      "context_effects",
+      [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target,
+         const Vector<std::uint32_t>& context, std::uint32_t n_contexts, bool empty_is_zero,
+         const Vector<double>& levels, int criterion, std::uint64_t seed, std::uint64_t first,
+         std::size_t n_permutations) {
+        const duramen::ForestView forest = DURAMEN_FOREST_OF;
+        const duramen::Table table = DURAMEN_TABLE_OF;
+        const std::size_t n = table.n_rows;
+        need(context.shape(0) == n, "the context has not one entry a row");
+        need(n_contexts >= 2, "there are fewer than two contexts");
+        for (std::size_t i = 0; i < n; ++i) {
+          need(context.data()[i] < n_contexts, "a code of the context is not below n_contexts");
+        }
+        need(levels.shape(0) == static_cast<std::size_t>(forest.offsets[forest.n_trees]),
+             "levels has not one entry a node");
+        need(n_permutations > 0, "there are no permutations");
+        duramen::Truth truth;
+        truth.n_rows = n;
+        Vector<std::uint32_t> classes;
+        Vector<double> response;
+        if (nb::isinstance<Vector<std::uint32_t>>(target)) {
+          classes = nb::cast<Vector<std::uint32_t>>(target);
+          need(classes.shape(0) == n, "the target has not one entry a row");
+          truth.n_classes = static_cast<std::uint32_t>(forest.n_values);
+          for (std::size_t i = 0; i < n; ++i) {
+            need(classes.data()[i] < truth.n_classes, "a class code is not below n_classes");
+          }
+          truth.classes = classes.data();
+        } else {
+          response = nb::cast<Vector<double>>(target);
+          need(response.shape(0) == n, "the target has not one entry a row");
+          truth.response = response.data();
+        }
+        const duramen::Contexts contexts{context.data(), n_contexts, empty_is_zero, levels.data(),
+                                         seed,           first,      n_permutations};
+        duramen::ContextEffects result;
+        duramen::Monitor monitor;
+        run_watched(monitor, nb::none(), [&] {
+          result = duramen::context_effects(forest, table, truth, contexts,
+                                            static_cast<duramen::Criterion>(criterion), monitor);
+        });
+        const std::size_t p = table.n_columns;
+        return nb::make_tuple(
+            to_array(std::move(result.absolute), {n_permutations, n_contexts, p}),
+            to_array(std::move(result.difference), {n_permutations, n_contexts, p}),
+            to_array(std::move(result.conditional), {n_permutations, n_contexts, p}),
+            to_array(std::move(result.overall), n_permutations, p),
+            to_array(std::move(result.relevance)));
+      },
+      "Absolute, signed, conditional and overall effects, and the context's own relevance.");
+}

@@ -1,0 +1,8 @@
+"""Which features matter in some circumstances only: importances that depend on a context."""
+
+from duramen.context.analysis import context_importances
+from duramen.context.network import context_network
+from duramen.results.context_importances import ContextImportances
+from duramen.results.context_network import ContextNetwork
+
+__all__ = ["ContextImportances", "ContextNetwork", "context_importances", "context_network"]

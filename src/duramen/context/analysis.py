@@ -1,0 +1,314 @@
+"""Context analysis: which features say more, or less, or something else in some circumstances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from duramen.context.effects import context_effects
+from duramen.context.p_values import effect_p_values, plain_p_values
+from duramen.context.plain import within_contexts
+from duramen.context.subject import Growth, Subject, subject_of
+from duramen.context.values import Context, split_off
+from duramen.forests import parameters
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import Forest
+from duramen.results.context_importances import ContextImportances
+from duramen.results.fingerprint import fingerprint
+from duramen.results.provenance import versions
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+from duramen.tables import encode
+
+FUNCTION = "context_importances"
+EMPTY = ("skip", "zero")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of an analysis, checked.
+
+    Attributes
+    ----------
+    empty : {"skip", "zero"}
+        What counts for a node without rows of a context.
+    n_permutations : int
+        Permutations of the context; 0 for no p-values.
+    plain : bool
+        Whether to grow a forest in each context.
+    plain_p_values : bool
+        Whether to test it by growing these for each permutation.
+    tolerance : float
+        Of the verdicts.
+    plan : Plan
+        Threads, checkpoint, progress.
+    function : str
+        Who asks, for errors.
+    """
+
+    empty: str
+    n_permutations: int
+    plain: bool
+    plain_p_values: bool
+    tolerance: float
+    plan: Plan
+    function: str
+
+    def __post_init__(self) -> None:
+        parameters.check_choice(self.function, "empty", self.empty, EMPTY)
+        parameters.check_integer(self.function, "n_permutations", self.n_permutations, 0)
+        parameters.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
+        parameters.check_flag(self.function, "plain", self.plain)
+        if parameters.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (
+            self.plain and self.n_permutations
+        ):
+            raise ValueError(
+                f"{self.function}: plain_p_values=True needs plain=True and n_permutations of at "
+                f"least 1, got plain={self.plain} and n_permutations={self.n_permutations}."
+            )
+
+
+def context_importances(
+    X: Any,
+    y: Any,
+    context: Any,
+    *,
+    n_estimators: int = 1000,
+    n_permutations: int = 1000,
+    empty: str = "skip",
+    criterion: str | None = None,
+    splits: str = "auto",
+    n_bins: int | None = None,
+    n_context_bins: int = 3,
+    max_features: str | int | float | None = 1,
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    plain: bool = True,
+    plain_p_values: bool = False,
+    tolerance: float = 0.05,
+    names: Iterable[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ContextImportances | dict[str, ContextImportances]:
+    r"""Tell which features matter otherwise in a context than on all rows.
+
+    One forest of totally randomised trees is grown on all rows, without the context. At each node
+    t that splits on a feature :math:`X_m` the decrease of impurity over the rows of the node is
+    compared with that over its rows of one context :math:`x_c`:
+
+    .. math::
+
+        Imp^{|x_c|}(X_m) &= \frac{1}{N_T} \sum_T \sum_{t: v(s_t)=X_m} p(t)
+            \left| G(Y;X_m|t) - G(Y;X_m|t, X_c=x_c) \right| \\
+        Imp_s^{x_c}(X_m) &= \frac{1}{N_T} \sum_T \sum_{t: v(s_t)=X_m} p(t)
+            \left( G(Y;X_m|t) - G(Y;X_m|t, X_c=x_c) \right)
+
+    (thesis, eq. 6.10 and 6.12). A feature is context-independent if and only if the first is 0 in
+    all contexts for infinitely many trees and rows (theorem 6.2); on samples it never is, and a
+    p-value is found by permuting the context among the rows. The trees do not contain the context,
+    so that all permutations use the same ones.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        The inputs: anything that `encode` takes.
+    y : array-like of shape (n,)
+        The target.
+    context : array-like of shape (n,), str, list of str, mapping or data frame
+        The context of every row: categories, of which each is a context; or numbers, which are put
+        into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
+        the name of a column of `X`, which is then no input. Several contexts, analysed on the same
+        forest: a list of names of columns, none of which is an input, or a mapping or data frame
+        of columns.
+    n_estimators : int, default=1000
+        Number of trees.
+    n_permutations : int, default=1000
+        Permutations of the context; 0 for no p-values.
+    empty : {"skip", "zero"}, default="skip"
+        A node without rows of a context is left out, or counts with a decrease of 0 in it. The
+        tables of the thesis use both (see `duramen.theory.population_context_importances`).
+    criterion : {"entropy", "gini", "variance"}, optional
+        Impurity G is the decrease of. By default entropy where `y` holds classes (text, truth
+        values, or at most 20 different whole numbers), else variance.
+    splits : {"auto", "multiway", "ordered"}, default="auto"
+        One child for each value, or two by a cut drawn at random (Extra-Trees). "auto" is ordered
+        where a numeric column has more than 10 distinct values. See Notes.
+    n_bins : int, optional
+        Numeric inputs with more distinct values are put into so many quantile bins first.
+    n_context_bins : int, default=3
+        Quantile bins of a numeric context.
+    max_features : {"sqrt", "log2"}, int, float or None, default=1
+        Number K of features drawn at a node, of which the best is taken; 1 is what the theory is
+        about.
+    max_depth : int, optional
+        Greatest depth of the trees.
+    min_samples_leaf : int or float, default=1
+        Least number of rows at a child; a float is a share of the rows.
+    plain : bool, default=True
+        Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
+    plain_p_values : bool, default=False
+        Whether to test `plain` too: these forests are grown anew for every permutation, which
+        takes by far the most time.
+    tolerance : float, default=0.05
+        What the verdicts take for equal: `ContextImportances.verdicts`.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table.
+    random_state : int, RandomState, Generator or None
+        Seed of the trees and of the permutations.
+    n_jobs : int, optional
+        Threads; the result does not depend on it, not in a bit.
+    checkpoint : path, optional
+        File that keeps the permutations that are done; a run that was killed goes on from there.
+        For several contexts the name of each is added to that of the file.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    ContextImportances
+        Or, where several contexts were asked for, a dict of them by name.
+
+    Raises
+    ------
+    TypeError
+        If a column, the target or the context holds what it cannot.
+    ValueError
+        If a parameter is not allowed, lengths disagree, the context is missing somewhere or has
+        one value only, or a checkpoint is of another run.
+    MemoryError
+        If the forest would not fit in memory.
+
+    Notes
+    -----
+    *The null hypothesis* is that the context is independent of the inputs and the target together.
+    Where it is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature depends on it (theorem
+    6.1): `relevance` and its p-value come from the same trees.
+
+    *What splits guarantee.* Multiway splits on categories, or on binned numbers, are those of the
+    theory: with enough trees the values tend to `duramen.theory.population_context_importances` of
+    the sample. Ordered splits condition on intervals: an effect that is not 0 still tells a
+    context-dependence, and p-values hold, but there is no closed form, and theorem 6.2 holds only
+    in so far as intervals can tell the values apart. Bins lose what happens inside of them.
+
+    *Sample size.* A node holds fewer rows of a context than in all, and plug-in information grows
+    as rows get fewer: `signed` is below 0 on average even where nothing depends on the context.
+    Read its sign where the p-value tells that it is more than that.
+
+    References
+    ----------
+    A. Sutera (2019). Importance measures derived from random forests: characterisation and
+    extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
+    L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
+    """
+    plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose)
+    options = Options(empty, n_permutations, plain, plain_p_values, tolerance, plan, FUNCTION)
+    growth = Growth(
+        n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
+    )
+    table = encode(X, names=names, n_jobs=plan.n_threads)
+    inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
+    seed = parameters.draw_seed(random_state)
+    subject = subject_of(inputs, y, growth, seed, FUNCTION)
+    forest = subject.forest(seed, n_threads=plan.n_threads)
+    results = {
+        name: analyse(forest, subject, one, _for_one(options, name, several))
+        for name, one in contexts.items()
+    }
+    return results if several else next(iter(results.values()))
+
+
+def analyse(
+    forest: Forest, subject: Subject, context: Context, options: Options
+) -> ContextImportances:
+    """Analyse one context on the forest that was grown on all rows."""
+    observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
+    importances = mean_decreases(forest).values
+    settings = _metadata(forest, context, options)
+    identity = {"function": options.function, **settings}
+    p_values = None
+    if options.n_permutations:
+        p_values = effect_p_values(
+            observed,
+            forest,
+            subject,
+            context,
+            options.empty,
+            options.n_permutations,
+            identity=identity,
+            plan=options.plan,
+            function=options.function,
+        )
+    within = plain = tested = None
+    if options.plain:
+        seed = replicate_seed(subject.seed, OBSERVED)
+        within = within_contexts(subject, context, seed, n_threads=options.plan.n_threads)
+        plain = importances - within
+    if options.plain_p_values and plain is not None:
+        tested = plain_p_values(
+            plain,
+            importances,
+            subject,
+            context,
+            options.n_permutations,
+            identity=identity,
+            plan=beside(options.plan, "plain"),
+            function=options.function,
+        )
+    return ContextImportances(
+        names=subject.table.names,
+        contexts=context.labels,
+        shares=context.shares,
+        importances=importances,
+        absolute=observed.absolute[0],
+        signed=observed.signed[0],
+        conditional=observed.conditional[0],
+        overall=observed.overall[0],
+        relevance=max(0.0, float(observed.relevance[0])),
+        plain=plain,
+        within=within,
+        absolute_p_values=None if p_values is None else p_values.absolute,
+        signed_p_values=None if p_values is None else p_values.signed,
+        plain_p_values=tested,
+        overall_p_values=None if p_values is None else p_values.overall,
+        relevance_p_value=None if p_values is None else p_values.relevance,
+        context_name=context.name,
+        unit=forest.settings.unit,
+        empty=options.empty,
+        tolerance=options.tolerance,
+        n_permutations=options.n_permutations,
+        metadata=settings,
+    )
+
+
+def _metadata(forest: Forest, context: Context, options: Options) -> dict[str, Any]:
+    return {
+        "context": {
+            "name": context.name,
+            "values": list(context.labels),
+            "cuts": None if context.cuts is None else list(context.cuts),
+            "rows": fingerprint(context.codes),
+        },
+        "empty": options.empty,
+        "forest": forest.settings.to_dict(),
+        "n_trees": forest.n_trees,
+        "n_rows": forest.n_rows,
+        "seed": forest.seed,
+        "fingerprint": forest.fingerprint,
+        "versions": versions(),
+    }
+
+
+def _for_one(options: Options, name: str, several: bool) -> Options:
+    return replace(options, plan=beside(options.plan, name)) if several else options
+
+
+def beside(plan: Plan, word: str) -> Plan:
+    """The plan with a checkpoint of its own: the word is added to the name of the file."""
+    if plan.checkpoint is None:
+        return plan
+    path = Path(plan.checkpoint)
+    return replace(plan, checkpoint=path.with_name(f"{path.stem}-{word}{path.suffix}"))

@@ -1,0 +1,117 @@
+"""Effects of a context at the nodes of a forest: the call of the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.context.subject import Subject
+from duramen.context.values import Context
+from duramen.forests.forest import Forest
+from duramen.forests.growth import table_arguments
+from duramen.forests.route import forest_arguments
+from duramen.forests.settings import CRITERIA
+from duramen.forests.structure import parents
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What R assignments of C contexts to the rows do to p features.
+
+    Attributes
+    ----------
+    absolute, signed, conditional : float64 arrays of shape (R, C, p)
+        As in :class:`duramen.results.ContextImportances`.
+    overall : float64 array of shape (R, p)
+        The same.
+    relevance : float64 array of shape (R,)
+        Importance of the context itself.
+    """
+
+    absolute: FloatArray
+    signed: FloatArray
+    conditional: FloatArray
+    overall: FloatArray
+    relevance: FloatArray
+
+    def statistics(self) -> tuple[FloatArray, FloatArray]:
+        """What is compared with permutations, of shape (R, S): one-sided, and two-sided."""
+        n = len(self.relevance)
+        one_sided = [self.absolute.reshape(n, -1), self.relevance.reshape(n, 1)]
+        two_sided = [self.signed.reshape(n, -1), self.overall.reshape(n, -1)]
+        return np.hstack(one_sided), np.hstack(two_sided)
+
+
+def context_effects(
+    forest: Forest,
+    subject: Subject,
+    context: Context,
+    empty: str,
+    *,
+    seed: int,
+    first: int = 0,
+    n_permutations: int = 1,
+) -> Effects:
+    """Compute the effects of a context, or of permutations of it.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown on all rows of `subject`, without bootstrap.
+    subject : Subject
+        The rows.
+    context : Context
+        Context of every row.
+    empty : {"skip", "zero"}
+        What counts for a node without rows of a context.
+    seed : int
+        Seed of the permutations.
+    first : int
+        Number of the first permutation; number 0 leaves all rows their context. Each depends on
+        the seed, its number and n alone.
+    n_permutations : int
+        Number R of permutations.
+    """
+    return Effects(
+        *_kernel.context_effects(
+            *forest_arguments(forest),
+            *table_arguments(subject.table),
+            subject.target,
+            context.codes,
+            context.count,
+            empty == "zero",
+            levels(forest),
+            CRITERIA.index(forest.settings.criterion),
+            seed,
+            first,
+            n_permutations,
+        )
+    )
+
+
+def levels(forest: Forest) -> FloatArray:
+    r"""Weight of the decrease that the context would bring at every node, of shape (N,).
+
+    In multiway trees the weighted sum is the importance that the context would have among the p
+    features and itself: with B the features conditioned on,
+
+    .. math:: Imp(X_c) = \frac{1}{p+1} \sum_{k=0}^{p} \frac{1}{C_p^k} \sum_{|B|=k} G(Y;X_c|B)
+
+    (thesis, eq. 6.8 for p + 1 features), and the cell of a node stands for all sizes k of B after
+    that of its parent, up to its own. In binary trees it is the mean over the nodes on the path of
+    a row.
+    """
+    above = parents(forest)
+    if forest.settings.splits != "multiway":
+        n_levels = float((forest.rows / forest.n_rows).sum()) / max(1, forest.n_trees)
+        return np.full(forest.n_nodes, 1.0 / n_levels)
+    p = forest.n_features
+    deepest = p if forest.settings.max_depth is None else min(p, forest.settings.max_depth - 1)
+    own = np.where(forest.feature < 0, deepest, forest.degree).astype(np.float64)
+    before = np.where(above < 0, -1.0, forest.degree[np.maximum(above, 0)])
+    return np.maximum(own - before, 0.0) / (p + 1)

@@ -1,0 +1,158 @@
+"""Context-dependent links: every variable in turn is the target of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.context.analysis import Options, analyse, beside
+from duramen.context.subject import Growth, binned, subject_of
+from duramen.context.values import split_off
+from duramen.forests import parameters
+from duramen.results.context_network import ContextNetwork
+from duramen.results.provenance import versions
+from duramen.significance.replicates import Plan, replicate_seed
+from duramen.tables import EncodedTable, encode
+
+_FUNCTION = "context_network"
+
+
+def context_network(
+    X: Any,
+    context: Any,
+    *,
+    targets: Iterable[str] | None = None,
+    n_estimators: int = 1000,
+    n_permutations: int = 1000,
+    empty: str = "skip",
+    splits: str = "auto",
+    n_bins: int | None = None,
+    n_context_bins: int = 3,
+    max_features: str | int | float | None = 1,
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    plain: bool = True,
+    plain_p_values: bool = False,
+    tolerance: float = 0.05,
+    names: Iterable[str] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ContextNetwork:
+    """Tell which links between variables depend on a context.
+
+    Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
+    as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).
+    All targets share one encoding and the same permutations of the context. A numeric target has
+    its variance scaled to 1, so that links to different targets can be compared; a nominal or
+    ordinal one is a class, with the entropy for impurity.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        The variables, such as the expressions of p genes.
+    context : array-like of shape (n,) or str
+        Context of every row, or the name of a column of `X` that holds it, which is then no
+        variable.
+    targets : iterable of str, optional
+        Names of the variables that are targets; by default all that are not constant.
+    n_estimators, n_permutations, empty, splits, n_bins, n_context_bins, max_features, max_depth, \
+min_samples_leaf, plain, plain_p_values, tolerance, names
+        As in `context_importances`, for each target. Inputs are binned, targets are not.
+    random_state : int, RandomState, Generator or None
+        Seed of the trees and of the permutations.
+    n_jobs : int, optional
+        Threads; the result does not depend on it, not in a bit.
+    checkpoint : path, optional
+        File that keeps what is done; the number of each target is added to its name.
+    verbose : int, default=0
+        Above 0: a progress bar over the targets, with the time left.
+
+    Returns
+    -------
+    ContextNetwork
+
+    Raises
+    ------
+    ValueError
+        As `context_importances`; if a target is no variable, there are fewer than two variables,
+        or several contexts.
+
+    References
+    ----------
+    A. Sutera (2019). Importance measures derived from random forests: characterisation and
+    extension. PhD thesis, University of Liège, section 6.4.
+    """
+    plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose)
+    quiet = replace(plan, verbose=0)
+    options = Options(empty, n_permutations, plain, plain_p_values, tolerance, quiet, _FUNCTION)
+    table = encode(X, names=names, n_jobs=plan.n_threads)
+    variables, contexts, several = split_off(table, context, n_context_bins, _FUNCTION)
+    if several:
+        raise ValueError(f"{_FUNCTION}: context must be one context, got {len(contexts)} of them.")
+    if variables.n_columns < 2:
+        raise ValueError(f"{_FUNCTION}: X must have two variables at least, got one.")
+    chosen = _targets(variables, targets)
+    seed = parameters.draw_seed(random_state)
+    one = next(iter(contexts.values()))
+    inputs = variables
+    if n_bins is not None:
+        inputs = binned(variables, parameters.check_integer(_FUNCTION, "n_bins", n_bins, 2))
+    analyses = {}
+    with _bar(len(chosen), verbose) as advance:
+        for j in chosen:
+            y, criterion = _target(variables, j)
+            growth = Growth(
+                n_estimators, criterion, splits, None, max_features, max_depth, min_samples_leaf
+            )
+            others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
+            subject = subject_of(others, y, growth, seed, _FUNCTION, scale=True)
+            forest = subject.forest(replicate_seed(seed, j), n_threads=plan.n_threads)
+            its_own = replace(options, plan=beside(quiet, str(j)))
+            analyses[variables.names[j]] = analyse(forest, subject, one, its_own)
+            advance()
+    metadata = {"seed": seed, "fingerprint": variables.fingerprint(), "versions": versions()}
+    return ContextNetwork(variables.names, analyses, metadata)
+
+
+def _targets(variables: EncodedTable, asked: Iterable[str] | None) -> list[int]:
+    if asked is None:
+        constant = variables.constant()
+        return [j for j in range(variables.n_columns) if not constant[j]]
+    chosen = [asked] if isinstance(asked, str) else list(asked)
+    unknown = [name for name in chosen if name not in variables.names]
+    if unknown or not chosen:
+        raise ValueError(
+            f"{_FUNCTION}: targets must be names of variables, got {unknown[:3] or chosen!r}."
+        )
+    return sorted({variables.names.index(name) for name in chosen})
+
+
+def _target(variables: EncodedTable, j: int) -> tuple[NDArray[Any], str]:
+    """The values of a variable as a target, and the impurity for it."""
+    name = variables.names[j]
+    if variables.missing[j]:
+        raise ValueError(
+            f"{_FUNCTION}: {name!r} has missing values, and a target has none. Hint: leave such "
+            "rows out, or name the targets that are whole."
+        )
+    values = np.asarray(variables.values(j))[variables.codes(j)]
+    return values, "variance" if variables.kinds[j] == "numeric" else "entropy"
+
+
+@contextmanager
+def _bar(total: int, verbose: int) -> Iterator[Callable[[], object]]:
+    if not verbose:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=_FUNCTION, unit="target") as bar:
+        yield bar.update

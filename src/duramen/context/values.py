@@ -1,0 +1,197 @@
+"""The contexts of the rows: categories as they are, numbers in quantile bins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.parameters import check_integer
+from duramen.tables import EncodedTable
+from duramen.theory import discretize
+from duramen.theory.reading import objects, observed, own_name
+
+# A context of whole numbers with more distinct values than this is a quantity.
+_FEW_VALUES = 20
+_UNNAMED = ("Xc", "context")
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """A variable that is no input, with a value for every row.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    labels : tuple of str
+        Its C values, as text, in their order.
+    codes : uint32 array of shape (n,)
+        Which of them a row has; each has a row.
+    cuts : tuple of float or None
+        Where a numeric context was cut; None where it was not.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    codes: NDArray[np.uint32]
+    cuts: tuple[float, ...] | None = None
+
+    @property
+    def count(self) -> int:
+        """Number C of values."""
+        return len(self.labels)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of the rows of each value, of shape (C,)."""
+        return np.bincount(self.codes, minlength=self.count) / len(self.codes)
+
+
+def read_context(
+    given: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
+) -> Context:
+    """Read one context.
+
+    Parameters
+    ----------
+    given : array-like of shape (n,)
+        Its values; floating-point numbers, and whole ones with more than 20 distinct values, are
+        put into `n_bins` quantile bins if they have more distinct values than that.
+    n_rows : int
+        Rows n of the table.
+    n_bins : int
+        Number of bins, at least 2.
+    function : str
+        Who asks, for errors.
+    name : str, optional
+        Its name; by default the one it has as a series, else "Xc".
+
+    Raises
+    ------
+    TypeError
+        If it holds what cannot be a category.
+    ValueError
+        If it is not one value a row, is missing somewhere, or has one value only.
+    """
+    check_integer(function, "n_context_bins", n_bins, 2)
+    values, codes = observed(given, "context", n_rows, function)
+    cuts = None
+    if _is_quantity(values, n_bins):
+        numbers = values[codes].astype(np.float64)
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"{function}: context must be finite, it holds an infinite value.")
+        binned = discretize(numbers.reshape(-1, 1), n_bins=n_bins, names=["context"])
+        values, codes = binned.values(0), binned.codes(0)
+        cuts = tuple(binned.cuts["context"].tolist())
+    if len(values) < 2:
+        raise ValueError(
+            f"{function}: context has one value only, {values[0]!r}; at least two are needed, so "
+            "that what holds in one can be compared with what holds in all."
+        )
+    chosen = own_name(given, _UNNAMED, ()) if name is None else name
+    labels = tuple(str(value) for value in values.tolist())
+    return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), cuts)
+
+
+def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
+    if values.dtype.kind == "f":
+        return len(values) > n_bins
+    return values.dtype.kind in "iu" and len(values) > _FEW_VALUES
+
+
+def split_off(
+    table: EncodedTable, given: Any, n_bins: int, function: str
+) -> tuple[EncodedTable, dict[str, Context], bool]:
+    """Read the contexts, and take those that are columns of the table out of it.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        n rows of the columns.
+    given : array-like, str, list of str, mapping or data frame
+        One context, or several by name; a string is the name of a column of the table.
+    n_bins : int
+        Bins of a numeric context.
+    function : str
+        Who asks, for errors.
+
+    Returns
+    -------
+    EncodedTable
+        The columns that are no context.
+    dict of str to Context
+        The contexts by name.
+    bool
+        Whether several were asked for.
+    """
+    if isinstance(given, str):
+        given, several = [given], False
+    else:
+        several = _is_several(given)
+    if not several and not _are_names(given):
+        context = read_context(given, table.n_rows, n_bins, function)
+        return table, {context.name: context}, False
+    if not _are_names(given):
+        columns = dict(_columns(given))
+        if not columns:
+            raise ValueError(f"{function}: context holds no column; give one context at least.")
+        read = {
+            name: read_context(values, table.n_rows, n_bins, function, name)
+            for name, values in columns.items()
+        }
+        return table, read, True
+    chosen = [_position(table, name, function) for name in given]
+    read = {}
+    for name, j in zip(given, chosen, strict=True):
+        values = objects([*table.values(j).tolist(), None])[table.codes(j)]
+        read[name] = read_context(_typed(values), table.n_rows, n_bins, function, name)
+    rest = [j for j in range(table.n_columns) if j not in chosen]
+    if not rest:
+        raise ValueError(f"{function}: X has no column besides the context; give inputs too.")
+    return table.take_columns(rest), read, several
+
+
+def _are_names(given: Any) -> bool:
+    return (
+        isinstance(given, list | tuple)
+        and len(given) > 0
+        and all(isinstance(name, str) for name in given)
+    )
+
+
+def _is_several(given: Any) -> bool:
+    if isinstance(given, Mapping):
+        return True
+    shape = getattr(given, "shape", None)
+    return hasattr(given, "columns") and isinstance(shape, tuple) and len(shape) == 2
+
+
+def _columns(given: Any) -> Sequence[tuple[str, Any]]:
+    if isinstance(given, Mapping):
+        return [(str(name), values) for name, values in given.items()]
+    import narwhals as nw
+
+    frame = nw.from_native(given, eager_only=True)
+    return [(name, frame.get_column(name).to_native()) for name in frame.columns]
+
+
+def _typed(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers as floats; anything else, and what is missing somewhere, as it is."""
+    try:
+        return values.astype(np.float64) if not any(v is None for v in values) else values
+    except (TypeError, ValueError):
+        return values
+
+
+def _position(table: EncodedTable, name: str, function: str) -> int:
+    if name not in table.names:
+        shown = ", ".join(map(repr, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
+        raise ValueError(
+            f"{function}: context {name!r} is no column of X, whose columns are {shown}. Hint: a "
+            "list of strings names columns; give the values of a context as an array."
+        )
+    return table.names.index(name)

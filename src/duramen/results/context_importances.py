@@ -1,0 +1,477 @@
+"""The result of a context analysis: how much a context changes what each feature says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from typing import Any, Literal, Self, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.fields import checked_names, same
+from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
+from duramen.results.multiplicity import adjusted
+from duramen.results.significance import Significance
+from duramen.results.text import aligned, fixed
+
+FloatArray = NDArray[np.float64]
+Control: TypeAlias = Literal["fdr", "fwer", "none"]
+EFFECTS = ("absolute", "signed", "plain")
+"""Effects of each context on each feature, the arrays of shape (C, p) that have p-values."""
+
+INDEPENDENT = "independent"
+COMPLEMENTARY = "complementary"
+REDUNDANT = "redundant"
+IRRELEVANT = "irrelevant"
+MIXED = "mixed"
+MIXED_COMPLEMENTARY = "mixed, complementary"
+MIXED_REDUNDANT = "mixed, redundant"
+KINDS = (
+    INDEPENDENT,
+    COMPLEMENTARY,
+    REDUNDANT,
+    IRRELEVANT,
+    MIXED_COMPLEMENTARY,
+    MIXED_REDUNDANT,
+    MIXED,
+)
+
+_FORMAT = 1
+_SHOWN = 10
+_OWNER = "ContextImportances"
+_BY_CONTEXT = (
+    "absolute",
+    "signed",
+    "conditional",
+    "plain",
+    "within",
+    "absolute_p_values",
+    "signed_p_values",
+    "plain_p_values",
+)
+_BY_FEATURE = ("importances", "overall", "overall_p_values")
+_LABELS = (
+    "context_name",
+    "unit",
+    "empty",
+    "tolerance",
+    "n_permutations",
+    "relevance",
+    "relevance_p_value",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContextImportances:
+    r"""How a context :math:`X_c` of C values changes the importances of p features.
+
+    ``len(result)`` is p. All importances are in `unit`; G is the decrease of impurity (the mutual
+    information, for the entropy), t a node that splits on :math:`X_m`, p(t) its share of the rows.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p features.
+    contexts : tuple of str
+        Values of the context, as text.
+    shares : ndarray of float64, shape (C,)
+        Share of the rows, or probability, of each context.
+    importances : ndarray of float64, shape (p,)
+        :math:`Imp(X_m)`, on all rows (thesis, eq. 6.7).
+    absolute : ndarray of float64, shape (C, p)
+        :math:`Imp^{|x_c|}(X_m) = \sum_t p(t) |G(Y;X_m|t) - G(Y;X_m|t,x_c)|` (eq. 6.10). It is 0
+        for all contexts if and only if the feature is context-independent (theorem 6.2).
+    signed : ndarray of float64, shape (C, p)
+        :math:`Imp_s^{x_c}(X_m)`, the same without the absolute value (eq. 6.12): below 0 where the
+        context makes the feature more informative on average, above 0 where less.
+    conditional : ndarray of float64, shape (C, p)
+        :math:`\sum_t p(t) G(Y;X_m|t,x_c)`: what is left of the importance in the context.
+    overall : ndarray of float64, shape (p,)
+        :math:`Imp^{X_c}(X_m) = \sum_t p(t) (G(Y;X_m|t) - G(Y;X_m|t,X_c))`.
+    plain, within : ndarray of float64, shape (C, p), optional
+        :math:`Imp(X_m|X_c=x_c)` (`within`), from the rows of the context alone, and
+        :math:`Imp^{x_c}(X_m) = Imp(X_m) - Imp(X_m|X_c=x_c)` (`plain`, eq. 6.9).
+    absolute_p_values, signed_p_values, plain_p_values : ndarray of shape (C, p), optional
+        P-values under permutations of the context; two-sided but for `absolute`.
+    overall_p_values : ndarray of float64, shape (p,), optional
+        The same of `overall`, two-sided.
+    relevance : float
+        Importance of the context itself among the p features and the context. Where it is 0 no
+        feature depends on the context (theorem 6.1).
+    relevance_p_value : float, optional
+        Its p-value under the same permutations.
+    context_name : str
+        Name of the context.
+    unit : str
+        Unit of the importances.
+    empty : {"skip", "zero"}
+        What counts for a node without rows of a context: nothing, or G = 0 there.
+    tolerance : float
+        What the verdicts take for equal; see `verdicts`.
+    n_permutations : int
+        Permutations behind the p-values.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes disagree, names repeat or a number is out of bounds.
+    """
+
+    names: tuple[str, ...]
+    contexts: tuple[str, ...]
+    shares: FloatArray
+    importances: FloatArray
+    absolute: FloatArray
+    signed: FloatArray
+    conditional: FloatArray
+    overall: FloatArray
+    relevance: float
+    plain: FloatArray | None = None
+    within: FloatArray | None = None
+    absolute_p_values: FloatArray | None = None
+    signed_p_values: FloatArray | None = None
+    plain_p_values: FloatArray | None = None
+    overall_p_values: FloatArray | None = None
+    relevance_p_value: float | None = None
+    context_name: str = "Xc"
+    unit: str = "bits"
+    empty: str = "skip"
+    tolerance: float = 1e-9
+    n_permutations: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "names", checked_names(_OWNER, "names", self.names))
+        settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
+        n_contexts, p = len(self.contexts), len(self.names)
+        settle(self, "shares", _checked("shares", self.shares, (n_contexts,)))
+        for what in (*_BY_CONTEXT, *_BY_FEATURE):
+            given = getattr(self, what)
+            shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
+            if given is not None:
+                high = 1.0 if what.endswith("_p_values") else np.inf
+                low = 0.0 if what.endswith("_p_values") or what == "absolute" else -np.inf
+                settle(self, what, _checked(what, given, shape, low, high))
+        if self.empty not in ("skip", "zero"):
+            raise ValueError(f'{_OWNER}: empty must be "skip" or "zero", got {self.empty!r}.')
+        if not 0 <= self.tolerance < 1:
+            raise ValueError(f"{_OWNER}: tolerance must be in [0, 1), got {self.tolerance!r}.")
+        settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
+
+    # --- what the context does -------------------------------------------------------------
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """What each context does to each feature, shape (C, p): `verdicts` with its defaults."""
+        return self.verdicts()
+
+    def verdicts(
+        self, alpha: float = 0.05, control: Control = "none", tolerance: float | None = None
+    ) -> NDArray[np.str_]:
+        r"""Say of each feature what each context does to it (thesis, section 6.3.3).
+
+        Parameters
+        ----------
+        alpha : float
+            Level at which the p-value of `absolute` tells that a feature depends on the context;
+            without p-values, what exceeds the tolerance does.
+        control : {"none", "fdr", "fwer"}
+            Error rate that `alpha` bounds, over all features and contexts.
+        tolerance : float, optional
+            What is taken for equal, as a share: 0 <= tolerance < 1. By default that of the result.
+
+        Returns
+        -------
+        ndarray of str, shape (C, p)
+            ``"independent"``
+                `absolute` is not significant, or at most tolerance times the largest importance.
+            ``"complementary"``, ``"redundant"``
+                The context always adds to, or always takes from, what the feature says: `signed`
+                is below or above 0 and \|signed\| >= (1 - tolerance) absolute (theorem 6.3).
+            ``"irrelevant"``
+                Redundant, and nothing is left of it: conditional <= tolerance * importance.
+            ``"mixed, complementary"``, ``"mixed, redundant"``, ``"mixed"``
+                Both occur; which of them outweighs, if any does by more than tolerance * absolute.
+
+        Raises
+        ------
+        ValueError
+            If `alpha`, `control` or `tolerance` is not allowed.
+        """
+        share = self.tolerance if tolerance is None else tolerance
+        if not 0 <= share < 1:
+            raise ValueError(f"{_OWNER}.verdicts: tolerance must be in [0, 1), got {share!r}.")
+        scale = max(float(self.importances.max(initial=0)), float(self.absolute.max(initial=0)))
+        dependent = self.absolute > share * scale
+        if self.absolute_p_values is not None:
+            dependent &= self.mask("absolute", alpha, control)
+        one_signed = np.abs(self.signed) >= (1 - share) * self.absolute
+        lost = self.conditional <= share * self.importances
+        even = np.abs(self.signed) <= share * self.absolute
+        more = self.signed < 0
+        cases = [
+            (~dependent, INDEPENDENT),
+            (one_signed & more, COMPLEMENTARY),
+            (one_signed & lost, IRRELEVANT),
+            (one_signed, REDUNDANT),
+            (even, MIXED),
+            (more, MIXED_COMPLEMENTARY),
+        ]
+        chosen = np.select(
+            [condition for condition, _ in cases],
+            [np.array(word, dtype="<U20") for _, word in cases],
+            np.array(MIXED_REDUNDANT, dtype="<U20"),
+        )
+        return cast("NDArray[np.str_]", chosen)
+
+    # --- how surely ------------------------------------------------------------------------
+
+    def p_values(self, effect: str = "absolute") -> FloatArray:
+        """Return the p-values of an effect, shape (C, p).
+
+        Raises
+        ------
+        ValueError
+            If the effect is none of "absolute", "signed" and "plain", or has no p-values.
+        """
+        if effect not in EFFECTS:
+            raise ValueError(f"{_OWNER}: effect must be one of {EFFECTS}, got {effect!r}.")
+        found = getattr(self, f"{effect}_p_values")
+        if found is None:
+            raise ValueError(
+                f"{_OWNER}: there are no p-values of the effect {effect!r}. Hint: ask for "
+                "permutations of the context, and for those of the plain effect by itself."
+            )
+        return cast(FloatArray, found)
+
+    def q_values(self, effect: str = "absolute") -> FloatArray:
+        """Return the p-values adjusted after Benjamini and Hochberg over all C p of an effect."""
+        return adjusted(self.p_values(effect), "fdr")
+
+    def mask(
+        self, effect: str = "absolute", alpha: float = 0.05, control: Control = "fdr"
+    ) -> NDArray[np.bool_]:
+        """Tell which effects are significant, shape (C, p).
+
+        Parameters
+        ----------
+        effect : {"absolute", "signed", "plain"}
+            Which effect.
+        alpha : float
+            Level, in [0, 1].
+        control : {"fdr", "fwer", "none"}
+            Error rate over all features and contexts that is at most `alpha`.
+        """
+        if not 0 <= alpha <= 1:
+            raise ValueError(f"{_OWNER}: alpha must be in [0, 1], got {alpha!r}.")
+        if control not in ("fdr", "fwer", "none"):
+            raise ValueError(f'{_OWNER}: control must be "fdr", "fwer" or "none", got {control!r}.')
+        return adjusted(self.p_values(effect), control) <= alpha
+
+    def significance(self, effect: str = "absolute") -> Significance:
+        """Return the test of an effect: C p features, named ``feature | context=value``."""
+        p_values = self.p_values(effect)
+        values = [f"{self.context_name}={value}" for value in self.contexts]
+        names = tuple(f"{name} | {value}" for value in values for name in self.names)
+        return Significance(
+            names=names,
+            scores=getattr(self, effect).ravel(),
+            p_values=p_values.ravel(),
+            method=f"permutation of the context, {effect}",
+            null=(
+                f"The context {self.context_name} is independent of the features and the target "
+                "together."
+            ),
+            unit=self.unit,
+            metadata=dict(self.metadata),
+        )
+
+    # --- as a collection -------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+        """Tell whether two results hold the same labels and numbers; metadata is not compared."""
+        if not isinstance(other, ContextImportances):
+            return False
+        texts = ("names", "contexts", "context_name", "unit", "empty", "n_permutations")
+        if any(getattr(self, what) != getattr(other, what) for what in texts):
+            return False
+        mine = np.array([self.relevance, self.relevance_p_value or 0.0])
+        theirs = np.array([other.relevance, other.relevance_p_value or 0.0])
+        return same(mine, theirs, rtol, atol) and all(
+            same(getattr(self, what), getattr(other, what), rtol, atol)
+            for what in ("shares", *_BY_CONTEXT, *_BY_FEATURE)
+        )
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features, those that depend most on the context first.
+
+        By the smallest p-value of `absolute` over the contexts, where there are p-values; ties,
+        and all without, by its largest value.
+        """
+        largest = self.absolute.max(axis=0, initial=0)
+        if self.absolute_p_values is None:
+            return np.argsort(-largest, kind="stable")
+        return np.lexsort((-largest, self.absolute_p_values.min(axis=0, initial=1)))
+
+    # --- in and out ------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row for each context and feature; columns as `columns`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        return native_frame(self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``context``, ``importance``, ``absolute``, ``signed``, ``conditional``,
+        ``within`` and ``plain`` (where known), ``overall``, p- and q-values of each effect (where
+        known) and ``kind``.
+        """
+        n_contexts, p = len(self.contexts), len(self.names)
+
+        def spread(column: FloatArray) -> FloatArray:
+            return np.tile(column, n_contexts)
+
+        columns: dict[str, Any] = {
+            "name": list(self.names) * n_contexts,
+            "context": [value for value in self.contexts for _ in range(p)],
+            "importance": spread(self.importances),
+            "absolute": self.absolute.ravel(),
+            "signed": self.signed.ravel(),
+            "conditional": self.conditional.ravel(),
+        }
+        for what in ("within", "plain"):
+            if (values := getattr(self, what)) is not None:
+                columns[what] = values.ravel()
+        columns["overall"] = spread(self.overall)
+        for effect in EFFECTS:
+            if getattr(self, f"{effect}_p_values") is not None:
+                columns[f"{effect}_p_value"] = self.p_values(effect).ravel()
+                columns[f"{effect}_q_value"] = self.q_values(effect).ravel()
+        if self.overall_p_values is not None:
+            columns["overall_p_value"] = spread(self.overall_p_values)
+        columns["kind"] = self.kind.ravel().tolist()
+        return columns
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+        """
+        header, arrays = self.archive()
+        write_archive(path, header, arrays)
+
+    def archive(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        """Return what `save` writes: a header that JSON can hold, and arrays by name."""
+        header: dict[str, Any] = {what: getattr(self, what) for what in _LABELS}
+        header |= {
+            "what": _OWNER,
+            "format": _FORMAT,
+            "names": list(self.names),
+            "contexts": list(self.contexts),
+            "metadata": dict(self.metadata),
+        }
+        arrays = {
+            what: getattr(self, what)
+            for what in ("shares", *_BY_CONTEXT, *_BY_FEATURE)
+            if getattr(self, what) is not None
+        }
+        return header, arrays
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        return cls.from_archive(
+            *read_archive(path, what=_OWNER, newest=_FORMAT, function=f"{_OWNER}.load")
+        )
+
+    @classmethod
+    def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Self:
+        """Return the result that `archive` was asked of."""
+        known = {one.name for one in fields(cls)}
+        given: dict[str, Any] = {what: value for what, value in header.items() if what in known}
+        for what in ("names", "contexts"):
+            given[what] = tuple(given[what])
+        return cls(**given, **arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, one.name) for one in fields(self))
+        return type(self), tuple(dict(v) if isinstance(v, Mapping) else v for v in values)
+
+    def __repr__(self) -> str:
+        p, n_contexts = len(self.names), len(self.contexts)
+        lines = [
+            f"ContextImportances: {p} feature{'' if p == 1 else 's'} in {n_contexts} contexts of "
+            f"{self.context_name!r}, in {self.unit}"
+        ]
+        own = f"importance of the context itself: {self.relevance:.4g}"
+        if self.relevance_p_value is not None:
+            own += f" (p = {self.relevance_p_value:.2g})"
+        lines.append(own)
+        shown = self.order()[:_SHOWN]
+        kind = self.kind
+        cells = [(c, j) for j in shown for c in range(n_contexts)]
+        columns = [
+            [self.names[j] for _, j in cells],
+            [self.contexts[c] for c, _ in cells],
+            fixed(np.array([self.importances[j] for _, j in cells]), 4),
+            fixed(np.array([self.absolute[at] for at in cells]), 4),
+            fixed(np.array([self.signed[at] for at in cells]), 4),
+        ]
+        header = ["feature", self.context_name, "importance", "absolute", "signed"]
+        if self.absolute_p_values is not None:
+            header.append("p")
+            columns.append([f"{self.absolute_p_values[at]:.2g}" for at in cells])
+        header.append("kind")
+        columns.append([str(kind[at]) for at in cells])
+        right = [False, False, *[True] * (len(header) - 3), False]
+        if cells:
+            lines += aligned(header, columns, right=right)
+        if p > len(shown):
+            lines.append(f"... and {p - len(shown)} more features")
+        return "\n".join(lines)
+
+
+def _checked(
+    what: str,
+    given: ArrayLike,
+    shape: tuple[int, ...],
+    low: float = -np.inf,
+    high: float = np.inf,
+) -> FloatArray:
+    """Return a read-only copy of finite numbers of a shape, in [low, high]."""
+    array = np.array(given, dtype=np.float64, order="C")
+    if array.shape != shape:
+        raise ValueError(f"{_OWNER}: {what} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{_OWNER}: {what} must be finite, got NaN or infinity.")
+    if ((array < low) | (array > high)).any():
+        raise ValueError(f"{_OWNER}: {what} must be in [{low:g}, {high:g}].")
+    array.setflags(write=False)
+    return array

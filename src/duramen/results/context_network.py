@@ -1,0 +1,296 @@
+"""Links between variables that depend on a context: one context analysis a target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.context_importances import EFFECTS, ContextImportances, Control
+from duramen.results.fields import checked_names
+from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
+from duramen.results.multiplicity import adjusted
+from duramen.results.text import aligned, fixed
+
+FloatArray = NDArray[np.float64]
+
+_FORMAT = 1
+_SHOWN = 10
+_OWNER = "ContextNetwork"
+_MATRICES = (*EFFECTS, "conditional", "within")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContextNetwork:
+    """How links between p variables depend on a context of C values.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p variables.
+    analyses : mapping of str to ContextImportances
+        For each target, what the other variables say of it: the features of an analysis are all
+        variables but its target, in the order of `names`.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data.
+
+    Raises
+    ------
+    ValueError
+        If an analysis has other features or contexts.
+    """
+
+    names: tuple[str, ...]
+    analyses: Mapping[str, ContextImportances]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "names", checked_names(_OWNER, "names", self.names))
+        if not self.analyses:
+            raise ValueError(f"{_OWNER}: analyses must hold one target at least.")
+        contexts = next(iter(self.analyses.values())).contexts
+        for target, one in self.analyses.items():
+            sources = tuple(name for name in self.names if name != target)
+            if target not in self.names or one.names != sources or one.contexts != contexts:
+                raise ValueError(
+                    f"{_OWNER}: the analysis of {target!r} must have all other variables as "
+                    "features, and the contexts of the others."
+                )
+        settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
+
+    # --- as matrices -----------------------------------------------------------------------
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the variables that were targets, in their order."""
+        return tuple(self.analyses)
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """Values of the context."""
+        return self._first.contexts
+
+    @property
+    def context_name(self) -> str:
+        """Name of the context."""
+        return self._first.context_name
+
+    @property
+    def _first(self) -> ContextImportances:
+        return next(iter(self.analyses.values()))
+
+    def matrix(self, effect: str, context: str) -> FloatArray:
+        """Return an effect in a context, from source to target: shape (p, targets).
+
+        Parameters
+        ----------
+        effect : {"absolute", "signed", "plain", "conditional", "within"}
+            As in `ContextImportances`; 0 for a variable and itself, and for pairs not analysed.
+        context : str
+            One of `contexts`.
+        """
+        if effect not in _MATRICES:
+            raise ValueError(f"{_OWNER}: effect must be one of {_MATRICES}, got {effect!r}.")
+        row = self._context(context)
+        parts = []
+        for one in self.analyses.values():
+            values = getattr(one, effect)
+            if values is None:
+                raise ValueError(f"{_OWNER}: the effect {effect!r} was not computed.")
+            parts.append(values[row])
+        return self._square(parts, 0.0)
+
+    def importances(self) -> FloatArray:
+        """Return the importances on all rows, from source to target: shape (p, targets)."""
+        return self._square([one.importances for one in self.analyses.values()], 0.0)
+
+    def p_values(self, effect: str, context: str) -> FloatArray:
+        """Return the p-values of an effect in a context, shape (p, targets); 1 on the diagonal."""
+        row = self._context(context)
+        return self._square([one.p_values(effect)[row] for one in self.analyses.values()], 1.0)
+
+    def mask(
+        self,
+        effect: str,
+        context: str,
+        alpha: float = 0.05,
+        control: Control = "fdr",
+    ) -> NDArray[np.bool_]:
+        """Tell which links depend on the context significantly, shape (p, targets).
+
+        Parameters
+        ----------
+        effect : {"absolute", "signed", "plain"}
+            Which effect.
+        context : str
+            One of `contexts`.
+        alpha : float
+            Level, in [0, 1].
+        control : {"fdr", "fwer", "none"}
+            Error rate over all links and contexts that is at most `alpha`.
+        """
+        row = self._context(context)
+        chosen = self._adjusted(effect, control)[:, row] <= alpha
+        return self._square(list(chosen.astype(np.float64)), 0.0) > 0
+
+    def _adjusted(self, effect: str, control: Control) -> FloatArray:
+        """Adjusted p-values over all links and contexts, shape (targets, C, p - 1)."""
+        if control not in ("fdr", "fwer", "none"):
+            raise ValueError(f'{_OWNER}: control must be "fdr", "fwer" or "none", got {control!r}.')
+        return adjusted(np.stack([a.p_values(effect) for a in self.analyses.values()]), control)
+
+    def _context(self, context: str) -> int:
+        if context not in self.contexts:
+            raise ValueError(
+                f"{_OWNER}: context must be one of {list(self.contexts)}, got {context!r}."
+            )
+        return self.contexts.index(context)
+
+    def _square(self, parts: Sequence[FloatArray], own: float) -> FloatArray:
+        """One column a target, with `own` put in where a variable meets itself."""
+        columns = [
+            np.insert(part, self.names.index(target), own)
+            for target, part in zip(self.analyses, parts, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    # --- as links --------------------------------------------------------------------------
+
+    def links(
+        self, effect: str = "absolute", *, alpha: float = 0.05, control: Control = "fdr"
+    ) -> Any:
+        """Return a data frame of the links that depend on the context, the surest first.
+
+        Columns as `link_columns`; arguments as `mask`.
+        """
+        columns = self.link_columns(effect, control)
+        order = np.lexsort((-np.abs(columns[effect]), columns["p_value"]))
+        order = order[columns["adjusted"][order] <= alpha]
+        return native_frame(
+            {
+                name: [values[i] for i in order] if isinstance(values, list) else values[order]
+                for name, values in columns.items()
+            }
+        )
+
+    def link_columns(self, effect: str = "absolute", control: Control = "fdr") -> dict[str, Any]:
+        """Return one row for each source, target and context.
+
+        Its columns are ``source``, ``target``, ``context``, ``importance``, ``absolute``,
+        ``signed``, ``plain`` (where known), ``p_value`` of the effect, ``adjusted`` for all of
+        them, and ``kind``.
+        """
+        n_contexts = len(self.contexts)
+        adjusted_values = self._adjusted(effect, control)
+        columns: dict[str, Any] = {"source": [], "target": [], "context": []}
+        parts: dict[str, list[FloatArray]] = {}
+        kinds: list[str] = []
+        for target, one in self.analyses.items():
+            columns["source"] += list(one.names) * n_contexts
+            columns["target"] += [target] * (len(one.names) * n_contexts)
+            columns["context"] += [value for value in self.contexts for _ in one.names]
+            parts.setdefault("importance", []).append(np.tile(one.importances, n_contexts))
+            for what in EFFECTS:
+                if (values := getattr(one, what)) is not None:
+                    parts.setdefault(what, []).append(values.ravel())
+            parts.setdefault("p_value", []).append(one.p_values(effect).ravel())
+            kinds += one.kind.ravel().tolist()
+        columns |= {name: np.concatenate(values) for name, values in parts.items()}
+        columns["adjusted"] = adjusted_values.ravel()
+        columns["kind"] = kinds
+        return columns
+
+    def to_frame(self) -> Any:
+        """Return a data frame of all links, significant or not; columns as `link_columns`."""
+        return native_frame(self.link_columns())
+
+    # --- as a collection, in and out -------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.analyses)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.analyses)
+
+    def __getitem__(self, target: str) -> ContextImportances:
+        return self.analyses[target]
+
+    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+        """Tell whether two networks hold the same labels and numbers; metadata is not compared."""
+        return (
+            isinstance(other, ContextNetwork)
+            and self.names == other.names
+            and self.targets == other.targets
+            and all(
+                one.equals(other.analyses[target], rtol=rtol, atol=atol)
+                for target, one in self.analyses.items()
+            )
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+        """
+        headers, arrays = {}, {}
+        for number, (target, one) in enumerate(self.analyses.items()):
+            header, own = one.archive()
+            headers[target] = header
+            arrays |= {f"{number}/{name}": array for name, array in own.items()}
+        header = {
+            "what": _OWNER,
+            "format": _FORMAT,
+            "names": list(self.names),
+            "analyses": headers,
+            "metadata": dict(self.metadata),
+        }
+        write_archive(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a result that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        header, arrays = read_archive(path, what=_OWNER, newest=_FORMAT, function=f"{_OWNER}.load")
+        analyses = {}
+        for number, (target, own) in enumerate(header["analyses"].items()):
+            mark = f"{number}/"
+            parts = {k.removeprefix(mark): v for k, v in arrays.items() if k.startswith(mark)}
+            analyses[target] = ContextImportances.from_archive(own, parts)
+        return cls(tuple(header["names"]), analyses, header["metadata"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.names, dict(self.analyses), dict(self.metadata))
+
+    def __repr__(self) -> str:
+        lines = [
+            f"ContextNetwork: {len(self.names)} variables, {len(self)} targets, "
+            f"{len(self.contexts)} contexts of {self.context_name!r}"
+        ]
+        if self._first.absolute_p_values is None:
+            return "\n".join([*lines, "no permutations, no p-values"])
+        columns = self.link_columns()
+        order = np.lexsort((-columns["absolute"], columns["p_value"]))[:_SHOWN]
+        found = int((columns["adjusted"] <= 0.05).sum())
+        lines.append(f"{found} of {len(columns['kind'])} links depend on the context (q <= 0.05)")
+        cells = [
+            *([columns[what][i] for i in order] for what in ("source", "target", "context")),
+            fixed(columns["absolute"][order], 4),
+            fixed(columns["signed"][order], 4),
+            [f"{p:.2g}" for p in columns["p_value"][order]],
+            [columns["kind"][i] for i in order],
+        ]
+        header = ["source", "target", self.context_name, "absolute", "signed", "p", "kind"]
+        right = [False, False, False, True, True, True, False]
+        return "\n".join(lines + aligned(header, cells, right=right))
