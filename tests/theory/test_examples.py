@@ -1,5 +1,4 @@
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
@@ -152,63 +151,6 @@ def test_problem_1_has_the_rows_and_importances_of_the_thesis():
     assert [rows[1, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 1, 0, 1]
     assert [rows[0, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 0, 1, 1]
     assert {y for (_, x1, _, _), y in rows.items() if x1 == 0} == {2}
-
-
-def test_problem_1_has_the_context_effects_of_the_thesis():
-    """Signed and absolute differences between all rows and those of a context, Table 6.2."""
-    dist = examples.problem_1()
-    table, features = as_table(dist), ["X1", "X2", "X3"]
-    expected = {0: [0.0, -0.375, 0.125], 1: [0.0, 0.125, -0.375]}
-    for c in (0, 1):
-        signed, absolute = context_effects(table, features, c)
-        assert signed == pytest.approx(expected[c], abs=1e-12)
-        assert absolute == pytest.approx(np.abs(expected[c]), abs=1e-12)
-    overall = [
-        sum(
-            dist.mutual_information(m, chosen) - dist.mutual_information(m, [*chosen, CONTEXT])
-            for chosen in combinations([f for f in features if f != m], k)
-        )
-        / (comb(3, k) * (3 - k))
-        for m in features
-        for k in range(3)
-    ]
-    assert np.reshape(overall, (3, 3)).sum(axis=1) == pytest.approx([0, -0.125, -0.125], abs=1e-12)
-
-
-def test_problem_2_has_the_context_effects_of_the_thesis():
-    """Table 6.3, where a cell without rows of the context counts with a decrease of 0."""
-    features = [f"X{m}" for m in range(1, 9)]
-    table = as_table(examples.problem_2())
-    signed, absolute = context_effects(table, features, 0)
-    expected = [0.2263, 0.2431, 0.1181, 0.2241, 0.4139, 0.1961, 0.2861, 0.0]
-    np.testing.assert_allclose(absolute, expected, atol=6e-5)
-    expected = [0.2179, 0.2422, 0.1111, 0.2190, -0.3839, -0.1389, -0.2346, 0.0]
-    np.testing.assert_allclose(signed, expected, atol=6e-5)
-    signed, absolute = context_effects(table, features, 1)
-    expected = [0.0987, 0.0611, 0.021, 0.0736, 0.1746, 0.0753, 0.1073, 0.0]
-    np.testing.assert_allclose(absolute, expected, atol=6e-5)
-    expected = [-0.0516, -0.0543, -0.0049, -0.0473, 0.1746, 0.0753, 0.1073, 0.0]
-    np.testing.assert_allclose(signed, expected, atol=6e-5)
-
-
-def context_effects(table, features, value):
-    """Signed and absolute effects of a context; a cell without its rows has a decrease of 0."""
-    p = len(features)
-    signed, absolute = [0.0] * p, [0.0] * p
-    for m, feature in enumerate(features):
-        others = [f for f in features if f != feature]
-        for k in range(p):
-            for chosen in combinations(others, k):
-                for mass, part in oracle.given_each(table, list(chosen)):
-                    here = [(row, q) for row, q in part if row["Xc"] == value]
-                    share = sum(q for _, q in here)
-                    gap = oracle.information(part, [feature], ["Y"], [])
-                    if share > 0:
-                        within = [(row, q / share) for row, q in here]
-                        gap -= oracle.information(within, [feature], ["Y"], [])
-                    signed[m] += mass * gap / (comb(p, k) * (p - k))
-                    absolute[m] += mass * abs(gap) / (comb(p, k) * (p - k))
-    return signed, absolute
 
 
 def test_problem_2_is_digits_with_three_segments_out_of_order_in_one_context():

@@ -3,6 +3,13 @@
 from duramen.theory import examples, specification
 from duramen.theory.additions import irrelevant_importances, redundant_importances
 from duramen.theory.boundaries import markov_boundaries, minimal_optimal
+from duramen.theory.context import population_context_importances
+from duramen.theory.context_dependence import (
+    ContextDependence,
+    ContextWitness,
+    context_dependence,
+    feature_context_dependence,
+)
 from duramen.theory.convergence import (
     blind_probability,
     companions_probability,
@@ -59,6 +66,8 @@ __all__ = [
     "TARGET",
     "TOLERANCE",
     "ConditioningTerms",
+    "ContextDependence",
+    "ContextWitness",
     "Counterexample",
     "Discretized",
     "FiniteDistribution",
@@ -78,6 +87,7 @@ __all__ = [
     "block_mda",
     "companions_probability",
     "conditioning_terms",
+    "context_dependence",
     "degree_of_redundancy",
     "degrees_of_freedom",
     "discretize",
@@ -86,6 +96,7 @@ __all__ = [
     "expected_draws",
     "expected_information",
     "expected_trees",
+    "feature_context_dependence",
     "feature_relevance",
     "found_curve",
     "found_distribution",
@@ -101,6 +112,7 @@ __all__ = [
     "named_conditionings",
     "node_test",
     "plan",
+    "population_context_importances",
     "population_importances",
     "properties",
     "random_conditionings",
