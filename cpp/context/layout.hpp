@@ -52,7 +52,7 @@ class LayoutMaker {
  public:
   LayoutMaker(const ForestView& forest, const Table& table, const Truth& truth,
               const double* levels)
-      : forest_(forest), truth_(truth), levels_(levels), rows_{table}, paths_(rows_) {
+      : forest_(forest), truth_(truth), levels_(levels), rows_{table}, paths_(rows_, false) {
     all_.resize(table.n_rows);
     for (std::size_t i = 0; i < all_.size(); ++i) all_[i] = static_cast<std::uint32_t>(i);
     numbers_.assign(std::max(truth.n_classes, 1U), kNone);

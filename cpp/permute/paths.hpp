@@ -15,7 +15,8 @@ namespace duramen {
 template <class Rows>
 class Paths {
  public:
-  explicit Paths(const Rows& rows) : rows_(rows) {}
+  // With a table of sides for rows that do not reach a node, where many are asked for.
+  explicit Paths(const Rows& rows, bool with_table = true) : rows_(rows), with_table_(with_table) {}
 
   void start(const TreeView& tree, const std::vector<std::uint32_t>& chosen) {
     tree_ = &tree;
@@ -66,7 +67,8 @@ class Paths {
   void tabulate() {
     const std::size_t n = size();
     std::size_t n_inner = 0;
-    tabulated_ = true;
+    tabulated_ = with_table_;
+    if (!tabulated_) return;
     slots_.resize(tree_->n_nodes);
     for (std::size_t node = 0; node < tree_->n_nodes; ++node) {
       if (tree_->feature[node] < 0) continue;
@@ -123,6 +125,7 @@ class Paths {
   }
 
   const Rows& rows_;
+  bool with_table_;
   const TreeView* tree_ = nullptr;
   const std::vector<std::uint32_t>* chosen_ = nullptr;
   bool tabulated_ = false;
