@@ -2,10 +2,12 @@
 #
 #     make demo PYTHON=python3.12     another interpreter
 #     make test ARGS="-k mdi -x"      more arguments for pytest
+#     make test WORKERS=1             tests in one process; by default one a processor
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
 
 BIN := $(VENV)/bin
@@ -40,10 +42,10 @@ demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an 
 	@echo "The report: $(abspath $(DEMO))/report.html"
 
 test: setup ## the fast tests
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 test-slow: setup ## the slow tests only
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
 
 lint: style types layers cpp-style ## all that reads the code without running it
 
@@ -78,6 +80,7 @@ bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/READ
 	$(BIN)/python -m benchmarks.lattice
 	$(BIN)/python -m benchmarks.measures
 	$(BIN)/python -m benchmarks.significance
+	$(BIN)/python -m benchmarks.context
 
 clean: ## everything that was built; the virtual environment too
 	rm -rf $(VENV) build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis \

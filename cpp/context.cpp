@@ -1,6 +1,7 @@
 #include "context.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "context/layout.hpp"
 #include "context/tally.hpp"
 #include "impurity.hpp"
+#include "parallel.hpp"
 #include "random.hpp"
 
 namespace duramen {
@@ -46,34 +48,39 @@ struct Whole {
 };
 
 template <class Count>
+std::vector<Whole> whole_nodes(const Layout& layout, const Truth& truth, std::size_t n_rows,
+                               Criterion criterion, const std::vector<double>& n_log_n) {
+  // Every row in the second of two contexts: all rows together.
+  Membership<Count> in(n_rows, 2);
+  in.set_lane(0, std::vector<std::uint32_t>(n_rows, 1));
+  NodeTally<Count> tally(truth, criterion, 2, n_log_n);
+  std::vector<Whole> whole(layout.nodes.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    tally.count(layout, layout.nodes[i], in);
+    whole[i] = {tally.decrease(1)[0], tally.own(1)[0]};
+  }
+  return whole;
+}
+
+// Adds up what the nodes give for the permutations of one batch after another.
+template <class Count>
 class Walk {
  public:
-  Walk(const Table& table, const Truth& truth, const Contexts& contexts, Criterion criterion,
+  Walk(const Layout& layout, const std::vector<Whole>& whole, std::size_t n_rows,
+       std::size_t n_columns, const Truth& truth, const Contexts& contexts, Criterion criterion,
        const std::vector<double>& n_log_n)
-      : contexts_(contexts),
-        n_columns_(table.n_columns),
-        n_rows_(table.n_rows),
-        nobody_(n_rows_, 2),
-        alone_(truth, criterion, 2, n_log_n),
-        tally_(truth, criterion, contexts.count, n_log_n) {
-    // Every row in the second of two contexts: all rows together.
-    nobody_.set_lane(0, std::vector<std::uint32_t>(n_rows_, 1));
-  }
+      : layout_(layout),
+        whole_(whole),
+        contexts_(contexts),
+        n_rows_(n_rows),
+        n_columns_(n_columns),
+        tally_(truth, criterion, contexts.count, n_log_n) {}
 
-  void measure(const Layout& layout) {
-    whole_.resize(layout.nodes.size());
-    for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
-      alone_.count(layout, layout.nodes[i], nobody_);
-      whole_[i] = {alone_.decrease(1)[0], alone_.own(1)[0]};
-    }
-  }
-
-  // False when stopped.
-  bool add(const Layout& layout, const Membership<Count>& in, Batch& batch, Monitor& monitor) {
-    for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
-      if (i % 1024 == 0 && monitor.stop.load(std::memory_order_relaxed)) return false;
-      const LaidNode& node = layout.nodes[i];
-      tally_.count(layout, node, in);
+  void add(const Membership<Count>& in, Batch& batch, const Monitor& monitor) {
+    for (std::size_t i = 0; i < layout_.nodes.size(); ++i) {
+      if (i % 256 == 0 && monitor.stop.load(std::memory_order_relaxed)) return;
+      const LaidNode& node = layout_.nodes[i];
+      tally_.count(layout_, node, in);
       const double share = static_cast<double>(node.n_rows) / static_cast<double>(n_rows_);
       if (node.column >= 0) add_effects(node, share, whole_[i].decrease, batch);
       for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
@@ -82,7 +89,6 @@ class Walk {
         batch.relevance[lane] += node.levels * (parts - whole_[i].own);
       }
     }
-    return true;
   }
 
  private:
@@ -113,11 +119,11 @@ class Walk {
     }
   }
 
+  const Layout& layout_;
+  const std::vector<Whole>& whole_;
   const Contexts& contexts_;
-  std::size_t n_columns_, n_rows_;
-  Membership<Count> nobody_;
-  NodeTally<Count> alone_, tally_;
-  std::vector<Whole> whole_;
+  std::size_t n_rows_, n_columns_;
+  NodeTally<Count> tally_;
 };
 
 // Spreads what the lanes of a batch hold over the permutations from `first` on.
@@ -131,7 +137,8 @@ void spread(const std::vector<Lanes<double>>& lanes, double scale, std::size_t f
 
 template <class Count>
 ContextEffects effects_of(const ForestView& forest, const Table& table, const Truth& truth,
-                          const Contexts& contexts, Criterion criterion, Monitor& monitor) {
+                          const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                          Monitor& monitor) {
   const std::size_t n_permutations = contexts.n_permutations;
   const std::size_t n_batches = (n_permutations + kContextLanes - 1) / kContextLanes;
   std::vector<double> n_log_n(table.n_rows + 1);
@@ -150,19 +157,26 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
       members.back().set_lane(lane, codes);
     }
   }
-  Walk<Count> walk(table, truth, contexts, criterion, n_log_n);
   LayoutMaker maker(forest, table, truth, contexts.levels);
   Layout layout;
   for (std::size_t tree = 0; tree < forest.n_trees;) {
     layout.clear();
     const std::size_t first = tree;
     while (tree < forest.n_trees && (tree == first || layout.rows.size() < kLargestLayout)) {
+      if (monitor.stop.load(std::memory_order_relaxed)) return {};
       maker.add(tree++, layout);
     }
-    walk.measure(layout);
-    for (std::size_t b = 0; b < n_batches; ++b) {
-      if (!walk.add(layout, members[b], batches[b], monitor)) return {};
-    }
+    const std::vector<Whole> whole =
+        whole_nodes<Count>(layout, truth, table.n_rows, criterion, n_log_n);
+    std::atomic<std::size_t> next{0};
+    run_threads(std::min<unsigned>(n_threads, static_cast<unsigned>(n_batches)), [&](unsigned) {
+      Walk<Count> walk(layout, whole, table.n_rows, table.n_columns, truth, contexts, criterion,
+                       n_log_n);
+      for (std::size_t b = next++; b < n_batches; b = next++) {
+        walk.add(members[b], batches[b], monitor);
+      }
+    });
+    if (monitor.stop.load(std::memory_order_relaxed)) return {};
     monitor.done += static_cast<std::int64_t>(tree - first);
   }
 
@@ -191,14 +205,15 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
 }  // namespace
 
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
-                               const Contexts& contexts, Criterion criterion, Monitor& monitor) {
+                               const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                               Monitor& monitor) {
   if (table.n_rows <= std::numeric_limits<std::uint8_t>::max()) {
-    return effects_of<std::uint8_t>(forest, table, truth, contexts, criterion, monitor);
+    return effects_of<std::uint8_t>(forest, table, truth, contexts, criterion, n_threads, monitor);
   }
   if (table.n_rows <= std::numeric_limits<std::uint16_t>::max()) {
-    return effects_of<std::uint16_t>(forest, table, truth, contexts, criterion, monitor);
+    return effects_of<std::uint16_t>(forest, table, truth, contexts, criterion, n_threads, monitor);
   }
-  return effects_of<std::uint32_t>(forest, table, truth, contexts, criterion, monitor);
+  return effects_of<std::uint32_t>(forest, table, truth, contexts, criterion, n_threads, monitor);
 }
 
 }  // namespace duramen

@@ -35,6 +35,7 @@ struct ContextEffects {
 
 // Every row goes down every tree, once. A permutation depends on the seed and its number alone.
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
-                               const Contexts& contexts, Criterion criterion, Monitor& monitor);
+                               const Contexts& contexts, Criterion criterion, unsigned n_threads,
+                               Monitor& monitor);
 
 }  // namespace duramen

@@ -11,7 +11,7 @@ static void bind_contexts(nb::module_& module) {
       [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target,
          const Vector<std::uint32_t>& context, std::uint32_t n_contexts, bool empty_is_zero,
          const Vector<double>& levels, int criterion, std::uint64_t seed, std::uint64_t first,
-         std::size_t n_permutations) {
+         std::size_t n_permutations, unsigned n_threads) {
         const duramen::ForestView forest = DURAMEN_FOREST_OF;
         const duramen::Table table = DURAMEN_TABLE_OF;
         const std::size_t n = table.n_rows;
@@ -46,7 +46,8 @@ static void bind_contexts(nb::module_& module) {
         duramen::Monitor monitor;
         run_watched(monitor, nb::none(), [&] {
           result = duramen::context_effects(forest, table, truth, contexts,
-                                            static_cast<duramen::Criterion>(criterion), monitor);
+                                            static_cast<duramen::Criterion>(criterion), n_threads,
+                                            monitor);
         });
         const std::size_t p = table.n_columns;
         return nb::make_tuple(

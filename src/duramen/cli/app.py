@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from duramen import __version__
+from duramen.cli.context import context
 from duramen.cli.exact import exact
 from duramen.cli.plan import plan
 from duramen.cli.rank import rank
@@ -53,3 +54,9 @@ app.command(
     "does not hold all features.\n\nPrints the advice with its reasons, and leaves result.csv, "
     "result.parquet, run.json and report.html in the folder --out."
 )(plan)
+app.command(
+    help="Tell which columns say something else of a target in some circumstances than in all, or "
+    "which links between columns do.\n\nPrints what depends on the context, after the context's "
+    "own relevance, and leaves result.csv, result.parquet, run.json and report.html in the folder "
+    "--out."
+)(context)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from duramen.context.effects import context_effects
 from duramen.context.p_values import effect_p_values, plain_p_values
@@ -195,8 +196,9 @@ def context_importances(
     in so far as intervals can tell the values apart. Bins lose what happens inside of them.
 
     *Sample size.* A node holds fewer rows of a context than in all, and plug-in information grows
-    as rows get fewer: `signed` is below 0 on average even where nothing depends on the context.
-    Read its sign where the p-value tells that it is more than that.
+    as rows get fewer: where nothing depends on the context, `signed` is mostly below 0, while deep
+    nodes with a row or two of the context pull it up. Read its sign where the p-value tells that it
+    is more than chance.
 
     References
     ----------
@@ -307,8 +309,9 @@ def _for_one(options: Options, name: str, several: bool) -> Options:
 
 
 def beside(plan: Plan, word: str) -> Plan:
-    """The plan with a checkpoint of its own: the word is added to the name of the file."""
+    """The plan with a checkpoint of its own: the word, as in a URL, is added to the file's name."""
     if plan.checkpoint is None:
         return plan
     path = Path(plan.checkpoint)
-    return replace(plan, checkpoint=path.with_name(f"{path.stem}-{word}{path.suffix}"))
+    name = f"{path.stem}-{quote(word, safe=' ')}{path.suffix}"
+    return replace(plan, checkpoint=path.with_name(name))

@@ -56,6 +56,7 @@ def context_effects(
     seed: int,
     first: int = 0,
     n_permutations: int = 1,
+    n_threads: int = 1,
 ) -> Effects:
     """Compute the effects of a context, or of permutations of it.
 
@@ -76,6 +77,8 @@ def context_effects(
         the seed, its number and n alone.
     n_permutations : int
         Number R of permutations.
+    n_threads : int
+        Threads to use, each for 32 permutations at a time.
     """
     return Effects(
         *_kernel.context_effects(
@@ -90,6 +93,7 @@ def context_effects(
             seed,
             first,
             n_permutations,
+            n_threads,
         )
     )
 

@@ -94,8 +94,8 @@ min_samples_leaf, plain, plain_p_values, tolerance, names
     quiet = replace(plan, verbose=0)
     options = Options(empty, n_permutations, plain, plain_p_values, tolerance, quiet, _FUNCTION)
     table = encode(X, names=names, n_jobs=plan.n_threads)
-    variables, contexts, several = split_off(table, context, n_context_bins, _FUNCTION)
-    if several:
+    variables, contexts, _ = split_off(table, context, n_context_bins, _FUNCTION)
+    if len(contexts) != 1:
         raise ValueError(f"{_FUNCTION}: context must be one context, got {len(contexts)} of them.")
     if variables.n_columns < 2:
         raise ValueError(f"{_FUNCTION}: X must have two variables at least, got one.")

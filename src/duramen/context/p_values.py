@@ -18,9 +18,9 @@ from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 
 FloatArray = NDArray[np.float64]
 
-# Permutations that are counted at a time, a multiple of the kernel's lanes; fewer where they hold
-# more numbers than this.
-_CHUNK = 128
+# Permutations that are counted in one call, a multiple of the kernel's lanes; fewer where they hold
+# more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.
+_CHUNK = 256
 _LANES = 32
 _MOST_NUMBERS = 1 << 23
 # Permuted sums may differ from the observed one by rounding where they are equal.
@@ -69,6 +69,7 @@ def effect_p_values(
             seed=subject.seed,
             first=1 + number * size,
             n_permutations=count,
+            n_threads=plan.n_threads,
         )
         one, two = permuted.statistics()
         return np.concatenate([_at_least(one, upper), *_either(two, two_sided)])
@@ -79,8 +80,9 @@ def effect_p_values(
         len(upper) + 2 * len(two_sided),
         seed=subject.seed,
         identity={**identity, "permutations": n_permutations},
-        plan=plan,
+        plan=replace(plan, n_threads=1),  # the threads are inside of a task
         function=function,
+        unit=f"{size} permutations",
     ).sum(axis=0)
     own, above, below = np.split(counts, [len(upper), len(upper) + len(two_sided)])
     p_one = (1 + own) / (1 + n_permutations)

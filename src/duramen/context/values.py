@@ -17,6 +17,7 @@ from duramen.theory.reading import objects, observed, own_name
 # A context of whole numbers with more distinct values than this is a quantity.
 _FEW_VALUES = 20
 _UNNAMED = ("Xc", "context")
+_EXACT = 2.0**53  # float64 holds every whole number up to here
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,8 @@ def read_context(
         cuts = tuple(binned.cuts["context"].tolist())
     if len(values) < 2:
         raise ValueError(
-            f"{function}: context has one value only, {values[0]!r}; at least two are needed, so "
-            "that what holds in one can be compared with what holds in all."
+            f"{function}: context has one value only, {values.tolist()[0]!r}; at least two are "
+            "needed, so that what holds in one can be compared with what holds in all."
         )
     chosen = own_name(given, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
@@ -131,7 +132,7 @@ def split_off(
     if isinstance(given, str):
         given, several = [given], False
     else:
-        several = _is_several(given)
+        several = _is_several(given) or _are_names(given)
     if not several and not _are_names(given):
         context = read_context(given, table.n_rows, n_bins, function)
         return table, {context.name: context}, False
@@ -145,10 +146,10 @@ def split_off(
         }
         return table, read, True
     chosen = [_position(table, name, function) for name in given]
-    read = {}
-    for name, j in zip(given, chosen, strict=True):
-        values = objects([*table.values(j).tolist(), None])[table.codes(j)]
-        read[name] = read_context(_typed(values), table.n_rows, n_bins, function, name)
+    read = {
+        name: read_context(_column(table, j), table.n_rows, n_bins, function, name)
+        for name, j in zip(given, chosen, strict=True)
+    }
     rest = [j for j in range(table.n_columns) if j not in chosen]
     if not rest:
         raise ValueError(f"{function}: X has no column besides the context; give inputs too.")
@@ -179,12 +180,15 @@ def _columns(given: Any) -> Sequence[tuple[str, Any]]:
     return [(name, frame.get_column(name).to_native()) for name in frame.columns]
 
 
-def _typed(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as floats; anything else, and what is missing somewhere, as it is."""
-    try:
-        return values.astype(np.float64) if not any(v is None for v in values) else values
-    except (TypeError, ValueError):
-        return values
+def _column(table: EncodedTable, j: int) -> NDArray[Any]:
+    """The values of a column: whole numbers as such, as tables hold all of them as floats."""
+    known = table.values(j)
+    if table.kinds[j] == "numeric":
+        numbers = np.asarray(known, dtype=np.float64)
+        if (np.abs(numbers) <= _EXACT).all() and (numbers == np.rint(numbers)).all():
+            known = numbers.astype(np.int64)
+    values: NDArray[Any] = objects([*known.tolist(), None])[table.codes(j)]
+    return values
 
 
 def _position(table: EncodedTable, name: str, function: str) -> int:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES, Forest
+from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
+from duramen.forests.joining import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.nodes import IntArray
 from duramen.tables import EncodedTable
@@ -89,22 +90,9 @@ class Learner:
             for start in range(0, len(subsets), step):
                 run = range(start, min(start + step, len(subsets)))
                 grown = list(pool.map(trees, run)) if self.n_threads > 1 else [*map(trees, run)]
-                yield start, _side_by_side(grown, subsets[start : run.stop], self.table)
-
-
-def _side_by_side(forests: list[Forest], subsets: IntArray, table: EncodedTable) -> Forest:
-    """One forest on all columns, of forests on one subset of them each.
-
-    Cuts and thresholds keep their meaning, as the columns of a subset keep their codes.
-    """
-    arrays: dict[str, Any] = {}
-    for name in ARRAY_NAMES:
-        parts = [getattr(forest, name) for forest in forests]
-        if name.endswith("offsets"):
-            arrays[name] = np.cumsum(np.concatenate([[0], *map(np.diff, parts)]), dtype=np.int64)
-        else:
-            arrays[name] = np.concatenate(parts)
-    subset = np.repeat(np.arange(len(forests)), [forest.n_nodes for forest in forests])
-    feature = arrays["feature"]
-    arrays["feature"] = np.where(feature < 0, -1, subsets[subset, feature]).astype(np.int32)
-    return replace(forests[0], **arrays, schema=table.schema)
+                parts = [
+                    arrays_on(forest, subset)
+                    for forest, subset in zip(grown, subsets[start : run.stop], strict=True)
+                ]
+                arrays: dict[str, Any] = joined(parts)
+                yield start, replace(grown[0], **arrays, schema=self.table.schema)

@@ -1,5 +1,7 @@
 """Reports: plain data first, then one self-contained HTML file of it."""
 
+from duramen.reports.context import summarise_context, summarise_context_network
+from duramen.reports.contextual import Level
 from duramen.reports.exact import summarise_exact
 from duramen.reports.plan import summarise_plan
 from duramen.reports.ranking import summarise
@@ -7,4 +9,14 @@ from duramen.reports.render import render
 from duramen.reports.report import Report
 from duramen.reports.run import Run
 
-__all__ = ["Report", "Run", "render", "summarise", "summarise_exact", "summarise_plan"]
+__all__ = [
+    "Level",
+    "Report",
+    "Run",
+    "render",
+    "summarise",
+    "summarise_context",
+    "summarise_context_network",
+    "summarise_exact",
+    "summarise_plan",
+]

@@ -19,9 +19,20 @@ from duramen.plots import (
     ranking,
 )
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
+from duramen.plots.context import (
+    MOST_NAMES,
+    NAME_LETTERS,
+    colour_bar,
+    colour_words,
+    effects_in_context,
+    links_in_context,
+    name_size,
+)
 from duramen.plots.p_values import p_values
 from duramen.reports.report import (
     Bars,
+    ContextEffects,
+    ContextLinks,
     Correlations,
     ErrorCurve,
     FoundCurves,
@@ -57,7 +68,8 @@ def svg(plot: object, text: str, prefix: str) -> str:
 
     Parameters
     ----------
-    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks or PValues
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks, PValues, \
+ContextEffects or ContextLinks
         What is drawn.
     text : str
         What the figure shows, for those who cannot see it.
@@ -153,6 +165,56 @@ def _(plot: ParallelRanks, text: str, prefix: str) -> str:
         text=text,
         prefix=prefix,
     )
+
+
+@svg.register
+def _(plot: ContextEffects, text: str, prefix: str) -> str:
+    result = plot.result
+    best = [result.names[j] for j in result.order()[: plot.k]]
+    return draw(
+        lambda ax: effects_in_context(
+            result, plot.context, k=plot.k, alpha=plot.alpha, control=plot.control, ax=ax
+        ),
+        height=0.75 + 0.24 * len(best),
+        margin=max(width(label(name)) for name in best),
+        text=text,
+        prefix=prefix,
+    )
+
+
+@svg.register
+def _(plot: ContextLinks, text: str, prefix: str) -> str:
+    network = plot.network
+    p, n_targets = len(network.names), len(network.targets)
+    named = p <= MOST_NAMES
+    letters = min(NAME_LETTERS, max(map(width, network.names))) if named else 0
+    size = name_size(p) / 9
+    bottom = 0.4 + letters * size * _LETTER
+    cell = 0.2 if p <= 16 else 3.2 / min(p, MOST_NAMES)
+    return draw(
+        lambda ax: _links(plot, ax),
+        height=bottom + 0.2 + max(1.2, cell * (n_targets if named else 0.7 * MOST_NAMES)),
+        margin=math.ceil(letters * size) + 2,
+        right=3 * _RIGHT,
+        bottom=bottom,
+        text=text,
+        prefix=prefix,
+    )
+
+
+def _links(plot: ContextLinks, ax: Axes) -> Axes:
+    network = plot.network
+    links_in_context(
+        network,
+        plot.context,
+        effect=plot.effect,
+        alpha=plot.alpha,
+        control=plot.control,
+        limit=plot.limit,
+        ax=ax,
+    )
+    colour_bar(ax, plot.limit, colour_words(network, [plot.effect]))
+    return ax
 
 
 def _longest(titles: Sequence[str]) -> int:

@@ -13,6 +13,8 @@ from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
     from duramen.importances.comparison import Comparison
+    from duramen.results.context_importances import ContextImportances, Control
+    from duramen.results.context_network import ContextNetwork
     from duramen.results.significance import Significance
 
 
@@ -153,7 +155,40 @@ class PValues:
     significance: Significance
 
 
-Plot = Bars | HeatMap | ErrorCurve | FoundCurves | Correlations | ParallelRanks | PValues
+@dataclass(frozen=True, eq=False)
+class ContextEffects:
+    """What a context does to the `k` features that depend most on it, and how surely."""
+
+    result: ContextImportances
+    context: str
+    k: int
+    alpha: float
+    control: Control
+
+
+@dataclass(frozen=True, eq=False)
+class ContextLinks:
+    """What a context does to links, by an effect; `limit` is what has the fullest colour."""
+
+    network: ContextNetwork
+    context: str
+    effect: str
+    alpha: float
+    control: Control
+    limit: float
+
+
+Plot = (
+    Bars
+    | HeatMap
+    | ErrorCurve
+    | FoundCurves
+    | Correlations
+    | ParallelRanks
+    | PValues
+    | ContextEffects
+    | ContextLinks
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +198,8 @@ class Chart:
     Attributes
     ----------
     title : str
-    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks or PValues
+    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks, PValues, \
+ContextEffects or ContextLinks
         What is to be drawn.
     text : str
         What the figure shows, for those who cannot see it.

@@ -16,7 +16,7 @@ from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed
+from duramen.results.text import aligned, fixed, printable
 
 FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -161,6 +161,10 @@ class ContextImportances:
                 high = 1.0 if what.endswith("_p_values") else np.inf
                 low = 0.0 if what.endswith("_p_values") or what == "absolute" else -np.inf
                 settle(self, what, _checked(what, given, shape, low, high))
+        settle(self, "relevance", float(_checked("relevance", self.relevance, ())))
+        if self.relevance_p_value is not None:
+            own = _checked("relevance_p_value", self.relevance_p_value, (), 0.0, 1.0)
+            settle(self, "relevance_p_value", float(own))
         if self.empty not in ("skip", "zero"):
             raise ValueError(f'{_OWNER}: empty must be "skip" or "zero", got {self.empty!r}.')
         if not 0 <= self.tolerance < 1:
@@ -207,6 +211,7 @@ class ContextImportances:
         ValueError
             If `alpha`, `control` or `tolerance` is not allowed.
         """
+        check_level(f"{_OWNER}.verdicts", alpha, control)
         share = self.tolerance if tolerance is None else tolerance
         if not 0 <= share < 1:
             raise ValueError(f"{_OWNER}.verdicts: tolerance must be in [0, 1), got {share!r}.")
@@ -271,10 +276,7 @@ class ContextImportances:
         control : {"fdr", "fwer", "none"}
             Error rate over all features and contexts that is at most `alpha`.
         """
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"{_OWNER}: alpha must be in [0, 1], got {alpha!r}.")
-        if control not in ("fdr", "fwer", "none"):
-            raise ValueError(f'{_OWNER}: control must be "fdr", "fwer" or "none", got {control!r}.')
+        check_level(_OWNER, alpha, control)
         return adjusted(self.p_values(effect), control) <= alpha
 
     def significance(self, effect: str = "absolute") -> Significance:
@@ -307,11 +309,13 @@ class ContextImportances:
         """Tell whether two results hold the same labels and numbers; metadata is not compared."""
         if not isinstance(other, ContextImportances):
             return False
-        texts = ("names", "contexts", "context_name", "unit", "empty", "n_permutations")
-        if any(getattr(self, what) != getattr(other, what) for what in texts):
+        labels = ("names", "contexts", *(set(_LABELS) - {"relevance", "relevance_p_value"}))
+        if any(getattr(self, what) != getattr(other, what) for what in labels):
             return False
-        mine = np.array([self.relevance, self.relevance_p_value or 0.0])
-        theirs = np.array([other.relevance, other.relevance_p_value or 0.0])
+        mine, theirs = (
+            np.array([v for v in (one.relevance, one.relevance_p_value) if v is not None])
+            for one in (self, other)
+        )
         return same(mine, theirs, rtol, atol) and all(
             same(getattr(self, what), getattr(other, what), rtol, atol)
             for what in ("shares", *_BY_CONTEXT, *_BY_FEATURE)
@@ -444,7 +448,7 @@ class ContextImportances:
             fixed(np.array([self.absolute[at] for at in cells]), 4),
             fixed(np.array([self.signed[at] for at in cells]), 4),
         ]
-        header = ["feature", self.context_name, "importance", "absolute", "signed"]
+        header = ["feature", printable(self.context_name), "importance", "absolute", "signed"]
         if self.absolute_p_values is not None:
             header.append("p")
             columns.append([f"{self.absolute_p_values[at]:.2g}" for at in cells])
@@ -456,6 +460,14 @@ class ContextImportances:
         if p > len(shown):
             lines.append(f"... and {p - len(shown)} more features")
         return "\n".join(lines)
+
+
+def check_level(owner: str, alpha: float, control: str) -> None:
+    """Refuse a level outside of [0, 1], and an error rate that there is not."""
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"{owner}: alpha must be in [0, 1], got {alpha!r}.")
+    if control not in ("fdr", "fwer", "none"):
+        raise ValueError(f'{owner}: control must be "fdr", "fwer" or "none", got {control!r}.')
 
 
 def _checked(

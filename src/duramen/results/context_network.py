@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.archive import read_archive, write_archive
-from duramen.results.context_importances import EFFECTS, ContextImportances, Control
+from duramen.results.context_importances import (
+    EFFECTS,
+    ContextImportances,
+    Control,
+    check_level,
+)
 from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
-from duramen.results.text import aligned, fixed
+from duramen.results.text import aligned, fixed, printable
 
 FloatArray = NDArray[np.float64]
 
@@ -53,6 +59,7 @@ class ContextNetwork:
     def __post_init__(self) -> None:
         settle = object.__setattr__
         settle(self, "names", checked_names(_OWNER, "names", self.names))
+        settle(self, "analyses", MappingProxyType(dict(self.analyses)))
         if not self.analyses:
             raise ValueError(f"{_OWNER}: analyses must hold one target at least.")
         contexts = next(iter(self.analyses.values())).contexts
@@ -136,14 +143,13 @@ class ContextNetwork:
         control : {"fdr", "fwer", "none"}
             Error rate over all links and contexts that is at most `alpha`.
         """
+        check_level(_OWNER, alpha, control)
         row = self._context(context)
         chosen = self._adjusted(effect, control)[:, row] <= alpha
         return self._square(list(chosen.astype(np.float64)), 0.0) > 0
 
     def _adjusted(self, effect: str, control: Control) -> FloatArray:
         """Adjusted p-values over all links and contexts, shape (targets, C, p - 1)."""
-        if control not in ("fdr", "fwer", "none"):
-            raise ValueError(f'{_OWNER}: control must be "fdr", "fwer" or "none", got {control!r}.')
         return adjusted(np.stack([a.p_values(effect) for a in self.analyses.values()]), control)
 
     def _context(self, context: str) -> int:
@@ -170,6 +176,8 @@ class ContextNetwork:
 
         Columns as `link_columns`; arguments as `mask`.
         """
+        check_level(_OWNER, alpha, control)
+        self._first.p_values(effect)  # or an error that says why there are none
         columns = self.link_columns(effect, control)
         order = np.lexsort((-np.abs(columns[effect]), columns["p_value"]))
         order = order[columns["adjusted"][order] <= alpha]
@@ -184,11 +192,12 @@ class ContextNetwork:
         """Return one row for each source, target and context.
 
         Its columns are ``source``, ``target``, ``context``, ``importance``, ``absolute``,
-        ``signed``, ``plain`` (where known), ``p_value`` of the effect, ``adjusted`` for all of
-        them, and ``kind``.
+        ``signed``, ``plain`` (where known), ``p_value`` of the effect and ``adjusted`` for all of
+        them (where the context was permuted), and ``kind``.
         """
+        check_level(_OWNER, 0.0, control)
         n_contexts = len(self.contexts)
-        adjusted_values = self._adjusted(effect, control)
+        tested = self._first.n_permutations > 0
         columns: dict[str, Any] = {"source": [], "target": [], "context": []}
         parts: dict[str, list[FloatArray]] = {}
         kinds: list[str] = []
@@ -200,10 +209,12 @@ class ContextNetwork:
             for what in EFFECTS:
                 if (values := getattr(one, what)) is not None:
                     parts.setdefault(what, []).append(values.ravel())
-            parts.setdefault("p_value", []).append(one.p_values(effect).ravel())
+            if tested:
+                parts.setdefault("p_value", []).append(one.p_values(effect).ravel())
             kinds += one.kind.ravel().tolist()
         columns |= {name: np.concatenate(values) for name, values in parts.items()}
-        columns["adjusted"] = adjusted_values.ravel()
+        if tested:
+            columns["adjusted"] = self._adjusted(effect, control).ravel()
         columns["kind"] = kinds
         return columns
 
@@ -239,7 +250,8 @@ class ContextNetwork:
 
         The file appears whole or not at all. Nothing in it is executed on loading.
         """
-        headers, arrays = {}, {}
+        headers: dict[str, Any] = {}
+        arrays: dict[str, FloatArray] = {}
         for number, (target, one) in enumerate(self.analyses.items()):
             header, own = one.archive()
             headers[target] = header
@@ -291,6 +303,14 @@ class ContextNetwork:
             [f"{p:.2g}" for p in columns["p_value"][order]],
             [columns["kind"][i] for i in order],
         ]
-        header = ["source", "target", self.context_name, "absolute", "signed", "p", "kind"]
+        header = [
+            "source",
+            "target",
+            printable(self.context_name),
+            "absolute",
+            "signed",
+            "p",
+            "kind",
+        ]
         right = [False, False, False, True, True, True, False]
         return "\n".join(lines + aligned(header, cells, right=right))

@@ -86,6 +86,7 @@ def run_replicates(
     function: str,
     decided: Decided | None = None,
     ready: Ready | None = None,
+    unit: str = "forest",
 ) -> FloatArray:
     """Run a task for replicate 0, 1, 2 ... and return what each gave.
 
@@ -113,6 +114,8 @@ def run_replicates(
         Where the next replicates depend on what the last ones gave: called with all the replicates
         so far, returns how many, from 0 and at most B, can be computed without knowing more. Once
         these are done it is called again; the run ends where it returns no more than there are.
+    unit : str
+        What a replicate is, for the progress bar.
 
     Returns
     -------
@@ -139,7 +142,7 @@ def run_replicates(
         for b in range(1, done + 1):
             if decided(values[:b]):
                 return values[:b]
-    with _bar(n_replicates, done, function, plan.verbose) as advance:
+    with _bar(n_replicates, done, function, unit, plan.verbose) as advance:
         try:
             while (until := n_replicates if ready is None else ready(values[:done])) > done:
                 for result in _in_order(task, range(done, until), seed, plan.n_threads):
@@ -228,12 +231,14 @@ class _Checkpoint:
 
 
 @contextmanager
-def _bar(total: int, done: int, what: str, verbose: int) -> Iterator[Callable[[], object]]:
+def _bar(
+    total: int, done: int, what: str, unit: str, verbose: int
+) -> Iterator[Callable[[], object]]:
     """A progress bar over replicates, with the time left."""
     if not verbose:
         yield lambda: None
         return
     from tqdm import tqdm
 
-    with tqdm(total=total, initial=done, desc=what, unit="forest") as bar:
+    with tqdm(total=total, initial=done, desc=what, unit=unit) as bar:
         yield bar.update

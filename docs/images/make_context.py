@@ -1,0 +1,18 @@
+"""Draws context.png, the picture of the guide on contexts: the primary tumor set by sex."""
+
+from pathlib import Path
+
+import duramen as dm
+
+tumor = dm.datasets.load_primary_tumor()
+patients = tumor.X.append_column("site", [tumor.y]).drop_null()
+by_sex = dm.context_importances(
+    patients.drop_columns("site"),
+    patients["site"],
+    "sex",
+    n_estimators=200,
+    n_permutations=499,
+    random_state=0,
+)
+figure = dm.plots.context_effects(by_sex, control="none")
+figure.savefig(Path(__file__).with_name("context.png"), dpi=110)

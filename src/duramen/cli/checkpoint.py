@@ -1,0 +1,37 @@
+"""Files that keep what is done of a long run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def writable(checkpoint: Path | None) -> Path | None:
+    """Return the path of ``--checkpoint`` once it is clear that a file can be written there.
+
+    Raises
+    ------
+    OSError
+        If it is a folder, or lies in one that does not exist.
+    """
+    if checkpoint is None:
+        return None
+    checkpoint = checkpoint.expanduser()
+    if checkpoint.is_dir():
+        raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
+    if not checkpoint.absolute().parent.is_dir():
+        raise FileNotFoundError(
+            f"--checkpoint {checkpoint} lies in {checkpoint.parent}, which does not exist; make it"
+        )
+    return checkpoint
+
+
+def kept(checkpoint: Path | None) -> list[Path]:
+    """Return the files of a checkpoint: that of its name, and those with a word added to it."""
+    if checkpoint is None:
+        return []
+    stem, suffix = checkpoint.stem, checkpoint.suffix
+    return sorted(
+        file
+        for file in checkpoint.absolute().parent.iterdir()
+        if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
+    )

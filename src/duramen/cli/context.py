@@ -1,0 +1,531 @@
+"""`duramen context`: which features, or links between variables, depend on a context."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from duramen.cli.checkpoint import kept, writable
+from duramen.cli.clock import Clock
+from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.contexts import Given, complete, with_target, without_target
+from duramen.cli.exact import Missing
+from duramen.cli.options import (
+    CategoricalOption,
+    Criterion,
+    CriterionOption,
+    DropOption,
+    FileArgument,
+    JobsOption,
+    OutOption,
+    QuietOption,
+    TargetOption,
+    Task,
+    TaskOption,
+    TopOption,
+    settled_criterion,
+)
+from duramen.cli.output import results_folder, write_results
+from duramen.cli.source import Demo, check_input, read_source, repeated
+
+if TYPE_CHECKING:
+    from duramen.context import ContextImportances, ContextNetwork
+    from duramen.reports import Level, Report, Run
+    from duramen.reports.contextual import Findings
+
+COMMAND = "context"
+
+_DEMO_CONTEXT = "sex"
+# A context of fewer rows is pointed out.
+_FEW_ROWS = 15
+
+
+class Empty(StrEnum):
+    """What becomes of nodes without rows of a context."""
+
+    skip = "skip"
+    zero = "zero"
+
+
+class Splits(StrEnum):
+    """Families of splits."""
+
+    auto = "auto"
+    multiway = "multiway"
+    ordered = "ordered"
+
+
+class ControlName(StrEnum):
+    """Error rates."""
+
+    fdr = "fdr"
+    fwer = "fwer"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    file: Path | None
+    target: str | None
+    contexts: tuple[str, ...]
+    network: bool
+    targets: tuple[str, ...]
+    demo: bool
+    task: Task
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+    missing: Missing
+    trees: int
+    permutations: int
+    empty: Empty
+    criterion: Criterion
+    splits: Splits
+    bins: int | None
+    context_bins: int
+    max_features: int
+    max_depth: int | None
+    plain_p_values: bool
+    tolerance: float
+    alpha: float
+    control: ControlName
+    checkpoint: Path | None
+    seed: int
+    jobs: int
+    out: Path
+    top: int
+    quiet: bool
+
+
+def context(
+    file: FileArgument = None,
+    target: TargetOption = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Column whose values are the circumstances; repeat for more.",
+        ),
+    ] = None,
+    network: Annotated[
+        bool,
+        typer.Option("--network", help="Every column but the context is a target of the others."),
+    ] = False,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="With --network: column that is a target; repeat for more. By default all.",
+        ),
+    ] = None,
+    task: TaskOption = Task.auto,
+    drop: DropOption = None,
+    categorical: CategoricalOption = None,
+    missing: Annotated[
+        Missing | None,
+        typer.Option(
+            help="Missing values: a category of their own, or drop incomplete rows; category by "
+            "default."
+        ),
+    ] = None,
+    trees: Annotated[int, typer.Option(min=1, metavar="T", help="Number of trees.")] = 1000,
+    permutations: Annotated[
+        int,
+        typer.Option(min=0, metavar="B", help="Permutations of the context; 0 for no p-values."),
+    ] = 1000,
+    empty: Annotated[
+        Empty,
+        typer.Option(
+            help="Nodes without rows of a context: left out, or as if the feature told nothing."
+        ),
+    ] = Empty.skip,
+    criterion: CriterionOption = Criterion.auto,
+    splits: Annotated[
+        Splits,
+        typer.Option(
+            help="One branch a value, or two; auto is two where a column has many numbers."
+        ),
+    ] = Splits.auto,
+    bins: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="B",
+            show_default=False,
+            help="Quantile intervals for columns of more numbers; by default none.",
+        ),
+    ] = None,
+    context_bins: Annotated[
+        int, typer.Option(min=2, metavar="B", help="Quantile intervals of a context of numbers.")
+    ] = 3,
+    max_features: Annotated[
+        int,
+        typer.Option(min=1, metavar="K", help="Candidates at a node; 1 is totally randomised."),
+    ] = 1,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="D", help="Depth of the trees; by default they are full."),
+    ] = None,
+    plain_p_values: Annotated[
+        bool,
+        typer.Option(
+            "--plain-p-values",
+            help="Test the difference of forests too, which are grown anew for each permutation.",
+        ),
+    ] = False,
+    tolerance: Annotated[
+        float, typer.Option(min=0.0, max=0.999, metavar="SHARE", help="What verdicts call equal.")
+    ] = 0.05,
+    alpha: Annotated[
+        float, typer.Option(min=0.0, max=1.0, metavar="A", help="Level of the verdicts.")
+    ] = 0.05,
+    control: Annotated[
+        ControlName, typer.Option(help="Error rate that --alpha bounds: none is of each p-value.")
+    ] = ControlName.fdr,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="Where permutations are kept; a run that was stopped goes on from it.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of trees and permutations."),
+    ] = 0,
+    jobs: JobsOption = -1,
+    out: OutOption = Path("duramen-context"),
+    top: TopOption = 20,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Take the primary tumor set that ships with duramen, by sex."),
+    ] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Tell which columns, or links between them, depend on a context."""
+    options = Options(
+        file=file,
+        target=target,
+        contexts=tuple(context or ([_DEMO_CONTEXT] if demo else [])),
+        network=network,
+        targets=tuple(targets or ()),
+        demo=demo,
+        task=task,
+        drop=tuple(drop or ()),
+        categorical=tuple(categorical or ()),
+        missing=missing or (Missing.drop if demo else Missing.category),
+        trees=trees,
+        permutations=permutations,
+        empty=empty,
+        criterion=criterion,
+        splits=splits,
+        bins=bins,
+        context_bins=context_bins,
+        max_features=max_features,
+        max_depth=max_depth,
+        plain_p_values=plain_p_values,
+        tolerance=tolerance,
+        alpha=alpha,
+        control=control,
+        checkpoint=checkpoint,
+        seed=seed,
+        jobs=jobs,
+        out=out,
+        top=top,
+        quiet=quiet,
+    )
+    with ending_well(COMMAND):
+        run_context(options)
+
+
+def run_context(options: Options) -> None:
+    """Read, grow, permute, write, say."""
+    clock = Clock()
+    with ExitStack() as stack:
+        with user_errors(COMMAND):
+            _check(options)
+            folder = stack.enter_context(results_folder(options.out, COMMAND))
+            given = _read(options, clock)
+            with warnings_as_notes(options.quiet), clock.step("analyse"), _keeping(options):
+                found = _analysed(options, given)
+        from duramen.reports.contextual import Findings, Level, stacked
+
+        level = Level(options.alpha, options.control.value)
+        findings = [Findings.of(one, level) for one in found]
+        notes = _notes(options, given, findings)
+        for line in () if options.quiet else notes:
+            note(line)
+        run = _record(options, given, findings, clock)
+        report = partial(_summary, options, found, run, level, notes)
+        write_results(folder, stacked(findings), run, report, clock)
+    if not options.quiet:
+        from duramen.cli.show_context import show_context
+
+        show_context(findings, run, options.top, options.out)
+
+
+def _check(options: Options) -> None:
+    """Check that options go together.
+
+    Raises
+    ------
+    ValueError, OSError
+        If they do not.
+    """
+    apart = None if options.demo else options.contexts[0] if options.contexts else ""
+    named = apart if options.network and options.target is None else options.target
+    check_input(options.file, named, options.demo, "primary tumor set")
+    writable(options.checkpoint)
+    if not options.contexts:
+        raise ValueError("--context is missing: in which column are the circumstances?")
+    for name in options.contexts:
+        if options.contexts.count(name) > 1:
+            raise ValueError(f"--context {name} is given twice")
+        if name in options.drop:
+            raise ValueError(f"--drop {name} is a context")
+    if options.plain_p_values and not options.permutations:
+        raise ValueError("--plain-p-values needs --permutations of 1 or more")
+    _check_network(options)
+
+
+def _check_network(options: Options) -> None:
+    if not options.network:
+        if options.targets:
+            raise ValueError("--targets needs --network; a single target is --target")
+        return
+    if options.target is not None:
+        raise ValueError(
+            "--network takes every column but the context for a target; leave out --target, or "
+            "name some with --targets"
+        )
+    if len(options.contexts) > 1:
+        raise ValueError(f"--network takes one --context, got {len(options.contexts)} of them")
+    if not options.permutations:
+        raise ValueError("--network needs --permutations of 1 or more, to tell links from chance")
+    for option, asked in (("--task", options.task), ("--criterion", options.criterion)):
+        if asked.value != "auto":
+            raise ValueError(f"{option} has no use with --network: it goes by each target's kind")
+
+
+def _read(options: Options, clock: Clock) -> Given:
+    from duramen.datasets.bundled import PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION
+
+    apart = options.contexts[0] if options.network else (options.target or "y")
+    demo = Demo(PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION, apart) if options.demo else None
+    with clock.step("read"):
+        source = read_source(COMMAND, options.file, apart, demo, options.drop)
+        source, dropped = complete(source, drop=options.missing is Missing.drop)
+    with clock.step("encode"):
+        if options.network:
+            return without_target(
+                source, categorical=options.categorical, jobs=options.jobs, dropped_rows=dropped
+            )
+        return with_target(
+            COMMAND,
+            source,
+            options.contexts,
+            task=options.task,
+            categorical=options.categorical,
+            jobs=options.jobs,
+            dropped_rows=dropped,
+        )
+
+
+def _analysed(options: Options, given: Given) -> list[ContextImportances] | list[ContextNetwork]:
+    """Run the analysis: one result a context, or a network."""
+    from duramen.context import context_importances, context_network
+
+    settings: dict[str, Any] = {
+        "n_estimators": options.trees,
+        "n_permutations": options.permutations,
+        "empty": options.empty.value,
+        "splits": options.splits.value,
+        "n_bins": options.bins,
+        "n_context_bins": options.context_bins,
+        "max_features": options.max_features,
+        "max_depth": options.max_depth,
+        "plain_p_values": options.plain_p_values,
+        "tolerance": options.tolerance,
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+        "checkpoint": writable(options.checkpoint),
+        "verbose": int(not options.quiet and standard_error().is_terminal),
+    }
+    if given.problem is None:
+        asked = options.targets or None
+        return [context_network(given.table, given.contexts, targets=asked, **settings)]
+    criterion = settled_criterion(options.criterion, given.problem.task)
+    results = context_importances(
+        given.table, given.problem.y, given.contexts, criterion=criterion, **settings
+    )
+    return list(results.values()) if isinstance(results, dict) else [results]
+
+
+@contextmanager
+def _keeping(options: Options) -> Iterator[None]:
+    """Say where what is done is kept, where Ctrl-C stops the permutations."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        files = kept(options.checkpoint)
+        if files and not options.quiet:
+            shown = ", ".join(file.name for file in files[:3])
+            note(f"{shown} keeps what is done: the same command goes on from it")
+        raise
+
+
+def _summary(
+    options: Options,
+    found: list[ContextImportances] | list[ContextNetwork],
+    run: Run,
+    level: Level,
+    notes: list[str],
+) -> Report:
+    from duramen.context import ContextNetwork
+    from duramen.reports import summarise_context, summarise_context_network
+
+    if isinstance(found[0], ContextNetwork):
+        return summarise_context_network(found[0], run, level=level, notes=notes)
+    results = {one.context_name: one for one in found if not isinstance(one, ContextNetwork)}
+    return summarise_context(results, run, level=level, notes=notes)
+
+
+def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str]:
+    from duramen.reports.report import joined
+
+    lines = []
+    if given.dropped_rows:
+        total = given.dropped_rows + given.table.n_rows
+        lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
+    for one in findings:
+        first, name = one.analyses[0], one.context_name
+        if first.metadata["context"]["cuts"]:
+            lines.append(
+                f"{name} is a number and became {len(first.contexts)} intervals by quantiles; "
+                "--context-bins and --categorical choose otherwise"
+            )
+        rows = (first.shares * given.table.n_rows).round().astype(int).tolist()
+        few = [
+            f"{value} ({n})" for value, n in zip(first.contexts, rows, strict=True) if n < _FEW_ROWS
+        ]
+        if few:
+            lines.append(
+                f"some values of {name} have few rows: {joined(few, shown=5)}; little can be "
+                "found there"
+            )
+        lines += _too_few(options, one)
+    return lines
+
+
+def _too_few(options: Options, one: Findings) -> list[str]:
+    """Say so where there are too few permutations for a single effect to be significant."""
+    n = 1 if options.control is ControlName.none else sum(a.absolute.size for a in one.analyses)
+    if not one.tested or one.count() or n <= options.alpha * (options.permutations + 1):
+        return []
+    more = "" if not options.alpha else f"; with --permutations {round(n / options.alpha)} it could"
+    return [
+        f"with {options.permutations:,} permutations no p-value is below "
+        f"{1 / (options.permutations + 1):.2g}, which is too large for a single one of {n:,} to "
+        f"have {one.level}{more}"
+    ]
+
+
+def _record(options: Options, given: Given, findings: list[Findings], clock: Clock) -> Run:
+    from duramen.reports import Run
+    from duramen.results.provenance import versions
+
+    problem, first = given.problem, findings[0].analyses[0]
+    settings = dict(first.metadata["forest"])
+    if options.network:
+        settings.pop("criterion")
+    return Run(
+        command=_command(options, given),
+        task=None if problem is None else problem.task,
+        target=None if problem is None else problem.source.target,
+        file=given.source.name,
+        n_rows=given.table.n_rows,
+        n_features=given.table.n_columns,
+        fingerprint=problem.fingerprint() if problem is not None else given.table.fingerprint(),
+        seed=options.seed,
+        settings={
+            "contexts": list(options.contexts),
+            "n_estimators": options.trees,
+            "n_permutations": options.permutations,
+            "empty": options.empty.value,
+            **settings,
+            "bins": options.bins,
+            "context_bins": options.context_bins,
+            "plain_p_values": options.plain_p_values,
+            "tolerance": options.tolerance,
+            "alpha": options.alpha,
+            "control": options.control.value,
+            "missing": options.missing.value,
+            "incomplete_rows_dropped": given.dropped_rows,
+            "dropped": list(options.drop),
+            "categorical": list(options.categorical),
+            **({"targets": list(findings[0].targets or ())} if options.network else {}),
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        classes=None if problem is None else problem.classes(),
+        results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
+        timings=dict(clock.seconds),
+        citation=given.source.citation,
+    )
+
+
+def _figures(one: Findings, n_rows: int) -> dict[str, Any]:
+    """What is on record of a context: its values, its own relevance, how much depends on it."""
+    first = one.analyses[0]
+    cuts = first.metadata["context"]["cuts"]
+    rows = (first.shares * n_rows).round().astype(int).tolist()
+    figures: dict[str, Any] = {
+        "rows": dict(zip(first.contexts, rows, strict=True)),
+        "cuts": None if cuts is None else list(cuts),
+        "depends_if": one.rule,
+    }
+    if one.targets is None:
+        figures |= {
+            "relevance": first.relevance,
+            "relevance_p_value": first.relevance_p_value,
+            "unit": first.unit,
+            "null": first.significance().null if one.tested else None,
+        }
+    what = "features" if one.targets is None else "links"
+    counts = {value: one.count(c) for c, value in enumerate(first.contexts)}
+    return {**figures, f"{what}_that_depend": one.count(), f"{what}_by_value": counts}
+
+
+def _command(options: Options, given: Given) -> str:
+    """Return the command line that does the same again, whatever folder it is run in."""
+    source = given.source
+    words = ["duramen", COMMAND]
+    words += ["--demo"] if options.demo else [source.name]
+    if given.problem is None:
+        words += ["--network", *repeated("--targets", options.targets)]
+    else:
+        words += [] if options.demo else ["--target", source.target]
+        words += ["--task", given.problem.task, "--criterion", options.criterion.value]
+    words += repeated("--context", options.contexts)
+    words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
+    words += ["--missing", options.missing.value]
+    words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
+    words += ["--empty", options.empty.value, "--splits", options.splits.value]
+    words += [] if options.bins is None else ["--bins", str(options.bins)]
+    words += ["--context-bins", str(options.context_bins)]
+    words += ["--max-features", str(options.max_features)]
+    words += [] if options.max_depth is None else ["--max-depth", str(options.max_depth)]
+    words += ["--plain-p-values"] if options.plain_p_values else []
+    words += ["--tolerance", repr(options.tolerance), "--alpha", repr(options.alpha)]
+    return shlex.join([*words, "--control", options.control.value, "--seed", str(options.seed)])

@@ -1,0 +1,117 @@
+"""The table of a context analysis: columns that are contexts, set apart from those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.options import Task
+from duramen.cli.problem import Problem, encoded
+from duramen.cli.source import Source, check_columns
+
+if TYPE_CHECKING:
+    from duramen.tables import EncodedTable
+
+
+@dataclass(frozen=True)
+class Given:
+    """A table, its contexts, and its target if there is one.
+
+    Parameters
+    ----------
+    source : Source
+        What was read, without the contexts; the column of a network is its context.
+    contexts : mapping of str to arrays of shape (n,)
+        Values of each context.
+    table : EncodedTable
+        The columns that are no contexts.
+    problem : Problem or None
+        The same with the target; None for a network.
+    dropped_rows : int
+        Rows that were left out because something is missing.
+    """
+
+    source: Source
+    contexts: Mapping[str, Any]
+    table: EncodedTable
+    problem: Problem | None
+    dropped_rows: int
+
+
+def complete(source: Source, *, drop: bool) -> tuple[Source, int]:
+    """Leave out the rows with a missing value if asked to; return how many these are."""
+    if not drop:
+        return source, 0
+    left = source.complete_rows()
+    return left, int(source.features.num_rows - left.features.num_rows)
+
+
+def with_target(
+    command: str,
+    source: Source,
+    contexts: Sequence[str],
+    *,
+    task: Task,
+    categorical: Sequence[str],
+    jobs: int,
+    dropped_rows: int,
+) -> Given:
+    """Set contexts apart from the features of a target.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If a context, a column or the target cannot be used.
+    """
+    check_columns("--context", contexts, source.features.column_names, source.target)
+    values = {
+        name: _values(name, source.features.column(name), name in categorical) for name in contexts
+    }
+    features = source.features.drop_columns(list(contexts))
+    if not features.column_names:
+        raise ValueError("there is no column besides the target and --context")
+    inputs = replace(source, features=features)
+    others = [name for name in categorical if name not in contexts]
+    problem = encoded(command, inputs, task=task, categorical=others, jobs=jobs)
+    return Given(inputs, values, problem.table, problem, dropped_rows)
+
+
+def without_target(
+    source: Source, *, categorical: Sequence[str], jobs: int, dropped_rows: int
+) -> Given:
+    """Take the column that was set apart for the context of all others.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If the context or a column cannot be used.
+    """
+    from duramen.tables import encode
+
+    name = source.target
+    values = {name: _values(name, source.column, name in categorical)}
+    others = [column for column in categorical if column != name]
+    check_columns("--categorical", others, source.features.column_names, name)
+    kinds = dict.fromkeys(others, "nominal") or None
+    table = encode(source.features, kinds=kinds, n_jobs=jobs)
+    return Given(source, values, table, None, dropped_rows)
+
+
+def _values(name: str, column: Any, categorical: bool) -> Any:
+    """Return the values of a context: numbers as they are, what is a category as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    if missing:
+        raise ValueError(
+            f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave them out "
+            "with --missing drop"
+        )
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if not number or categorical:
+        return column.cast(pa.string()).to_numpy(zero_copy_only=False)
+    return column.to_numpy()

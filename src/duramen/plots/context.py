@@ -1,0 +1,387 @@
+"""What a context does to features, and to the links between variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.plots.canvas import INK, MUTED, axes_or_new, label, tidy
+from duramen.plots.signed import ABOVE, BELOW, signed_colours
+from duramen.results.context_importances import (
+    EFFECTS,
+    INDEPENDENT,
+    ContextImportances,
+    Control,
+)
+from duramen.results.context_network import ContextNetwork
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_NAMES = 60
+"""Matrices of more variables have no names on their axes."""
+
+NAME_LETTERS = 18
+"""Names on the axes of matrices are cut to so many letters."""
+
+_PANELS_A_ROW = 3
+
+
+def context_effects(
+    result: ContextImportances,
+    *,
+    contexts: Iterable[str] | None = None,
+    k: int = 20,
+    alpha: float = 0.05,
+    control: Control = "fdr",
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw what each context does to the `k` features that depend most on it, a panel a context.
+
+    A bar is the signed effect: blue above 0, where the context takes from what the feature tells;
+    vermilion below 0, where it adds to it. The dot at the end of a line is the absolute effect:
+    where the bar reaches it, the effect always has that sign. The tick is the importance on all
+    rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are faint
+    and have a hollow dot.
+
+    Parameters
+    ----------
+    result : ContextImportances
+        Of a sample, or exact.
+    contexts : iterable of str, optional
+        Values of the context to show, by default all.
+    k : int
+        Number of features to show, in the order of `ContextImportances.order`.
+    alpha : float
+        Level of the verdicts.
+    control : {"fdr", "fwer", "none"}
+        Error rate, over all features and contexts, that `alpha` bounds.
+    figure : matplotlib.figure.Figure, optional
+        Where to draw; a new one by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its ``axes`` are the panels.
+
+    Raises
+    ------
+    ValueError
+        If `k` is less than 1, there is no feature, or a context is unknown.
+    """
+    shown = _chosen("context_effects", result.contexts, contexts)
+    columns = min(len(shown), _PANELS_A_ROW)
+    rows = -(-len(shown) // columns)
+    height = 0.9 + rows * (0.9 + 0.26 * min(max(k, 1), max(1, len(result))))
+    canvas = _canvas(figure, 2.4 + 2.8 * columns, height)
+    panels = canvas.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for panel, value in zip(panels, shown, strict=False):
+        effects_in_context(result, value, k=k, alpha=alpha, control=control, ax=panel)
+        panel.set_title(label(f"{result.context_name} = {value}"), fontsize=9, color=INK)
+    for panel in panels[len(shown) :]:
+        panel.remove()
+    canvas.legend(
+        handles=effect_marks(),
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+    )
+    return canvas
+
+
+def effects_in_context(
+    result: ContextImportances,
+    context: str,
+    *,
+    k: int = 20,
+    alpha: float = 0.05,
+    control: Control = "fdr",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one panel of `context_effects`, whose parameters these are."""
+    (value,) = _chosen("effects_in_context", result.contexts, [context])
+    if k < 1:
+        raise ValueError(f"plots.context_effects: k must be at least 1, got {k}.")
+    if not len(result):
+        raise ValueError("plots.context_effects: result must have a feature, got none.")
+    c, best = result.contexts.index(value), result.order()[:k]
+    dependent = result.verdicts(alpha, control)[c, best] != INDEPENDENT
+    signed, absolute = result.signed[c, best], result.absolute[c, best]
+    ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(best))
+    place = np.arange(len(best))
+    bars = ax.barh(place, signed, height=0.56, linewidth=0)
+    for bar, amount, counts in zip(bars, signed, dependent, strict=True):
+        bar.set_facecolor(ABOVE if amount > 0 else BELOW)
+        bar.set_alpha(0.85 if counts else 0.25)
+    ax.hlines(place, 0, absolute, colors=MUTED, linewidth=0.8)
+    for chosen, filling in ((dependent, INK), (~dependent, "none")):
+        ax.plot(absolute[chosen], place[chosen], **_dot(filling))
+    ax.plot(result.importances[best], place, **_tick())
+    ax.set_yticks(place, [label(result.names[j]) for j in best])
+    ax.set_ylim(len(best) - 0.4, -0.6)
+    ax.set_xlim(_span(result, best))
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax.set_xlabel("effect" if result.unit == "1" else f"effect ({result.unit})")
+    ax.locator_params(axis="x", nbins=5)
+    ax.grid(axis="x", color=MUTED, alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    tidy(ax)
+    return ax
+
+
+def _span(result: ContextImportances, best: NDArray[np.intp]) -> tuple[float, float]:
+    """Ends of the axis of effects, the same for all contexts."""
+    low = min(0.0, float(result.signed[:, best].min()))
+    high = max(float(result.absolute[:, best].max()), float(result.importances[best].max()))
+    room = 0.04 * (high - low) or 1.0
+    return low - room, high + room
+
+
+def effect_marks() -> list[object]:
+    """Return handles, with labels, for a legend of `context_effects`."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Patch(facecolor=ABOVE, alpha=0.85, label="signed effect: tells less there"),
+        Patch(facecolor=BELOW, alpha=0.85, label="signed effect: tells more there"),
+        Line2D([], [], **_tick(), label="importance on all rows"),
+        Line2D([], [], **_dot(INK), label="absolute effect: depends"),
+        Line2D([], [], **_dot("none"), label="absolute effect: does not depend"),
+    ]
+
+
+def context_links(
+    network: ContextNetwork,
+    *,
+    effects: Sequence[str] = ("absolute",),
+    contexts: Iterable[str] | None = None,
+    alpha: float = 0.05,
+    control: Control = "fdr",
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw which links depend on a context as matrices (thesis, figure 6.1).
+
+    A row of panels for each effect, a column for each context. The cell in row i and column j of a
+    panel is what the context does to the link from source j to target i: empty where it is not
+    significant, blue where the context takes from the link (redundant), vermilion where it adds to
+    it (complementary), the fuller the more. Links that are significant by "absolute" have the
+    colour of the signed effect, those by "plain" that of the plain one. A variable and itself is
+    grey. All panels share the scale of the colours.
+
+    Parameters
+    ----------
+    network : ContextNetwork
+        With p-values.
+    effects : sequence of {"absolute", "signed", "plain"}
+        Effects whose significance counts; those with p-values only.
+    contexts : iterable of str, optional
+        Values of the context to show, by default all.
+    alpha : float
+        Level, in [0, 1].
+    control : {"fdr", "fwer", "none"}
+        Error rate over all links and contexts that `alpha` bounds.
+    figure : matplotlib.figure.Figure, optional
+        Where to draw; a new one by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Its ``axes`` are the panels, and that of the colour bar.
+
+    Raises
+    ------
+    ValueError
+        If there is no effect, one is unknown or has no p-values, or a context is unknown.
+    """
+    shown = _chosen("context_links", network.contexts, contexts)
+    rows = _chosen("context_links", EFFECTS, [effects] if isinstance(effects, str) else effects)
+    limit = link_limit(network, rows, shown, alpha, control)
+    p, n_targets = len(network.names), len(network.targets)
+    cell = 0.16 if p <= MOST_NAMES else 6.0 / p
+    width = 0.8 + len(shown) * (1.2 + max(1.6, cell * p))
+    canvas = _canvas(figure, width, 0.5 + len(rows) * (1.4 + max(1.0, cell * n_targets)))
+    panels = canvas.subplots(len(rows), len(shown), squeeze=False, sharex=True, sharey=True)
+    for i, effect in enumerate(rows):
+        for panel, value in zip(panels[i], shown, strict=True):
+            links_in_context(
+                network, value, effect=effect, alpha=alpha, control=control, limit=limit, ax=panel
+            )
+            title = f"{network.context_name} = {value}"
+            title = f"{title}, {effect}" if len(rows) > 1 else title
+            panel.set_title(label(title), fontsize=9, color=INK)
+            panel.label_outer()
+    colour_bar(panels.ravel().tolist(), limit, colour_words(network, rows))
+    return canvas
+
+
+def links_in_context(
+    network: ContextNetwork,
+    context: str,
+    *,
+    effect: str = "absolute",
+    alpha: float = 0.05,
+    control: Control = "fdr",
+    limit: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one panel of `context_links`, whose parameters these are.
+
+    Parameters
+    ----------
+    limit : float, optional
+        Effect of the fullest colour; by default the largest one of this panel.
+    """
+    from matplotlib.collections import PolyCollection
+
+    (value,) = _chosen("links_in_context", network.contexts, [context])
+    significant = network.mask(effect, value, alpha, control).T
+    amounts = network.matrix(_coloured(effect), value).T
+    most = link_limit(network, [effect], [value], alpha, control) if limit is None else limit
+    n_targets, p = significant.shape
+    ax = axes_or_new(ax, 2.0 + 0.16 * p, 1.2 + 0.16 * n_targets)
+    cells = np.argwhere(significant)
+    drawn = PolyCollection(
+        _squares(cells),
+        array=amounts[significant],
+        cmap=signed_colours(),
+        edgecolors=MUTED,
+        linewidths=0.25,
+    )
+    drawn.set_clim(-most, most)
+    ax.add_collection(drawn)
+    own = [(i, network.names.index(name)) for i, name in enumerate(network.targets)]
+    ax.add_collection(
+        PolyCollection(_squares(np.array(own)), facecolors=MUTED, alpha=0.2, linewidths=0)
+    )
+    ax.set_xlim(0, p)
+    ax.set_ylim(n_targets, 0)
+    _names(ax, network)
+    ax.set_xlabel("source")
+    ax.set_ylabel("target")
+    tidy(ax)
+    if p <= MOST_NAMES:
+        ax.tick_params(labelsize=name_size(p))
+    for spine in ax.spines.values():
+        spine.set(visible=True, color=MUTED, linewidth=0.6)
+    return ax
+
+
+def name_size(p: int) -> float:
+    """Return the size, in points, of the names beside a matrix of p variables."""
+    return 9.0 if p <= 12 else 7.0 if p <= 32 else 5.0
+
+
+def link_limit(
+    network: ContextNetwork,
+    effects: Iterable[str],
+    contexts: Iterable[str],
+    alpha: float,
+    control: Control,
+) -> float:
+    """Return the largest size of the effects that are drawn in colour, 1 where there are none."""
+    most = 0.0
+    for effect, value in product(effects, contexts):
+        amounts = network.matrix(_coloured(effect), value)
+        significant = network.mask(effect, value, alpha, control)
+        most = max(most, float(np.abs(amounts[significant]).max(initial=0)))
+    return most or 1.0
+
+
+def colour_words(network: ContextNetwork, effects: Sequence[str]) -> str:
+    """Return what the colours are of, and its unit if all targets have the same."""
+    units = {one.unit for one in network.analyses.values()}
+    what = {_coloured(effect) for effect in effects}
+    name = f"{what.pop()} effect" if len(what) == 1 else "effect"
+    return f"{name} ({units.pop()})" if len(units) == 1 else name
+
+
+def colour_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
+    """Draw the scale of the colours beside panels of links; `words` say what it is of."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+    from matplotlib.ticker import MaxNLocator
+
+    first = panels[0] if isinstance(panels, Sequence) else panels
+    scale = ScalarMappable(Normalize(-limit, limit), signed_colours())
+    bar = first.figure.colorbar(
+        scale, ax=panels, shrink=0.7, aspect=24, pad=0.05, ticks=MaxNLocator(5), drawedges=False
+    )
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, labelcolor=INK, labelsize=8)
+    bar.ax.set_title("tells\nless", color=MUTED, fontsize=8)
+    bar.ax.set_xlabel("tells\nmore", color=MUTED, fontsize=8)
+    bar.set_label(words, color=MUTED, fontsize=8)
+    return bar.ax
+
+
+def _coloured(effect: str) -> str:
+    """The effect whose sign and size give the colour."""
+    return "signed" if effect == "absolute" else effect
+
+
+def _squares(cells: NDArray[np.intp]) -> list[NDArray[np.float64]]:
+    """Corners, each of shape (4, 2), of cells that are given by row and column."""
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], dtype=np.float64)
+    return [np.array([column, row]) + corners for row, column in cells]
+
+
+def _names(ax: Axes, network: ContextNetwork) -> None:
+    p, n_targets = len(network.names), len(network.targets)
+    if p > MOST_NAMES:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    sources = [label(name, NAME_LETTERS) for name in network.names]
+    targets = [label(name, NAME_LETTERS) for name in network.targets]
+    ax.set_xticks(np.arange(p) + 0.5, sources, rotation=90)
+    ax.set_yticks(np.arange(n_targets) + 0.5, targets)
+
+
+def _dot(filling: str) -> dict[str, Any]:
+    return {
+        "marker": "o",
+        "markersize": 5,
+        "markerfacecolor": filling,
+        "markeredgecolor": INK,
+        "markeredgewidth": 0.8,
+        "linestyle": "none",
+    }
+
+
+def _tick() -> dict[str, Any]:
+    return {
+        "marker": "|",
+        "markersize": 10,
+        "markeredgecolor": INK,
+        "markeredgewidth": 1.4,
+        "linestyle": "none",
+    }
+
+
+def _canvas(figure: Figure | None, width: float, height: float) -> Figure:
+    if figure is not None:
+        return figure
+    from matplotlib.figure import Figure as Canvas
+
+    return Canvas(figsize=(width, height), layout="constrained")
+
+
+def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) -> list[str]:
+    """The ones asked for, in their order; all by default."""
+    chosen = list(known) if asked is None else list(asked)
+    unknown = [one for one in chosen if one not in known]
+    if unknown or not chosen:
+        raise ValueError(
+            f"plots.{function}: what is shown must be some of {list(known)}, got {unknown[0]!r}."
+            if unknown
+            else f"plots.{function}: there is nothing to show."
+        )
+    return chosen

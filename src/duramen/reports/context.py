@@ -1,0 +1,394 @@
+"""What a context changes, as a report: features, or links between variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from duramen.plots.context import link_limit
+from duramen.reports.contextual import Findings, Level
+from duramen.reports.facts import about, plain, thousands, unit_words
+from duramen.reports.features import DRAWN
+from duramen.reports.report import (
+    Chart,
+    Column,
+    ContextEffects,
+    ContextLinks,
+    Fact,
+    Prose,
+    Report,
+    Section,
+    Table,
+)
+from duramen.reports.run import Run
+from duramen.results.context_importances import ContextImportances
+from duramen.results.text import fixed
+
+if TYPE_CHECKING:
+    from duramen.results.context_network import ContextNetwork
+
+_ROWS = 200
+_CHARTS = 8
+_FACTS = 4
+
+_CAVEATS = (
+    "The null hypothesis is that the context is independent of the features and the target "
+    "together. It is wrong too where the context goes along with features, and what they say of "
+    "the target is the same everywhere. Such a feature differs among contexts, but in how its "
+    "values are distributed there.",
+    "A node holds fewer rows of a context than in all, and the fewer rows, the more a split seems "
+    "to tell. Where nothing depends on the context the signed effect is therefore not 0 on "
+    "average: mostly below, the more so the smaller the context; but above where trees are so deep "
+    "that single rows of it are left. Read its sign where the absolute effect is significant, and "
+    "be slow to call a feature complementary in a small context.",
+    "Contexts of few rows show little: that a feature is called independent there says that "
+    "nothing was found.",
+    "That a feature depends on a context does not say that the context causes anything.",
+)
+_ORDERED = (
+    "The trees cut columns of many numbers in two, at random. A dependence that they find is one, "
+    "and p-values hold, but there is no closed form for the effects, and one that no interval "
+    "shows is missed. Bins (--bins) with --splits multiway are what the theory is about."
+)
+
+
+def summarise_context(
+    results: Mapping[str, ContextImportances] | ContextImportances,
+    run: Run,
+    *,
+    level: Level | None = None,
+    notes: Sequence[str] = (),
+    n_rows: int = _ROWS,
+) -> Report:
+    """Gather what a report of a context analysis says.
+
+    Parameters
+    ----------
+    results : ContextImportances, or mapping of str to ContextImportances
+        One context, or several by name, of the same features and target.
+    run : Run
+        What was run.
+    level : Level, optional
+        When a feature is said to depend on a context; by default q <= 0.05. P-values are adjusted
+        over the features and values of one context.
+    notes : sequence of str
+        What became of the data before, such as rows that were left out.
+    n_rows : int
+        The most rows in the table of a context.
+
+    Raises
+    ------
+    ValueError
+        If there is no result.
+    """
+    given = {results.context_name: results} if isinstance(results, ContextImportances) else results
+    if not given:
+        raise ValueError("summarise_context: results must hold a context at least, got none.")
+    chosen = level or Level()
+    found = [Findings.of(one, chosen) for one in given.values()]
+    sections: list[Section] = []
+    for one in found:
+        sections += [own_relevance(one), *_effect_charts(one), _feature_table(one, n_rows)]
+    target = run.target or "the target"
+    return Report(
+        kind="dependence on a context",
+        title=f"What the features say of {target}, by {' and by '.join(given)}",
+        headline=(*_headline(run), *_own_facts(found)),
+        sections=(*sections, *_closing(found, notes), *about(run)),
+    )
+
+
+def summarise_context_network(
+    network: ContextNetwork,
+    run: Run,
+    *,
+    level: Level | None = None,
+    notes: Sequence[str] = (),
+    n_rows: int = _ROWS,
+) -> Report:
+    """Gather what a report of links that depend on a context says.
+
+    Parameters
+    ----------
+    network : ContextNetwork
+        With p-values.
+    run : Run
+        What was run.
+    level : Level, optional
+        When a link is said to depend on the context; by default q <= 0.05, over all links and
+        values of the context.
+    notes : sequence of str
+        What became of the data before.
+    n_rows : int
+        The most rows in the table of links.
+
+    Raises
+    ------
+    ValueError
+        If there are no p-values.
+    """
+    chosen = level or Level()
+    found = Findings.of(network, chosen)
+    sections = [
+        *_link_charts(network, found),
+        _link_table(found, n_rows),
+        _targets_table(found),
+        *_closing([found], notes),
+    ]
+    facts = [
+        Fact(f"depend on {network.context_name} = {value}", f"{found.count(c):,}")
+        for c, value in enumerate(network.contexts)
+    ]
+    return Report(
+        kind="links that depend on a context",
+        title=f"Which links depend on {network.context_name}",
+        headline=(*_headline(run), Fact("targets", f"{len(network):,}"), *facts[:_FACTS]),
+        sections=(*sections, *about(run)),
+    )
+
+
+def relevance_words(one: Findings) -> list[str]:
+    """Say how relevant a context is itself, and what follows for the features."""
+    (result,) = one.analyses
+    name, p = one.context_name, result.relevance_p_value
+    own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
+    if p is None:
+        return [f"{own}. Without permutations nothing tells how much of it is chance."]
+    own = f"{own} (p = {p:.2g})"
+    if p > one.level.alpha:
+        return [
+            f"{own}: no more than chance gives.",
+            "No feature depends on a context that is irrelevant, alone and together with the "
+            "features: what is found all the same had better be taken for chance.",
+        ]
+    return [
+        f"{own}: more than chance gives.",
+        "What the features say may depend on it, but need not: it may say something of its own.",
+    ]
+
+
+def found_words(one: Findings) -> str:
+    """Say how many features, or links, depend on a context."""
+    what = "feature" if one.targets is None else "link"
+    n = one.count()
+    some = f"{n:,} {what}s depend" if n > 1 else f"{'1' if n else 'No'} {what} depends"
+    return f"{some} on {one.context_name} ({one.rule})"
+
+
+def values_words(result: ContextImportances, n_rows: int | None) -> str:
+    """Say how many rows each context has, and where a numeric one was cut."""
+    parts = []
+    for value, share in zip(result.contexts, result.shares, strict=True):
+        rows = f"{share:.0%}" if n_rows is None else f"{round(share * n_rows):,} rows"
+        parts.append(f"{value} ({rows})")
+    cuts = result.metadata.get("context", {}).get("cuts")
+    cut = "" if not cuts else f" It is a number, cut at {plain(cuts)}."
+    return f"Its values are {', '.join(parts)}.{cut}"
+
+
+def own_relevance(one: Findings) -> Prose:
+    """Return the section about the context itself."""
+    (result,) = one.analyses
+    rows = result.metadata.get("n_rows")
+    lines = [*relevance_words(one), values_words(result, rows), f"{found_words(one)}."]
+    return Prose(f"The context {one.context_name} itself", tuple(lines))
+
+
+def _headline(run: Run) -> list[Fact]:
+    facts = [Fact("rows", thousands(run.n_rows)), Fact("features", thousands(run.n_features))]
+    for what, name in (("n_estimators", "trees"), ("n_permutations", "permutations")):
+        if what in run.settings:
+            facts.append(Fact(name, f"{run.settings[what]:,}"))
+    return facts
+
+
+def _own_facts(found: Sequence[Findings]) -> list[Fact]:
+    facts = []
+    for one in found:
+        p = one.analyses[0].relevance_p_value
+        if p is not None:
+            facts.append(Fact(f"p of {one.context_name} itself", f"{p:.2g}"))
+        facts.append(Fact(f"depend on {one.context_name}", f"{one.count():,}"))
+    return facts
+
+
+def _effect_charts(one: Findings) -> list[Chart]:
+    (result,) = one.analyses
+    if not len(result):
+        return []
+    return [_effect_chart(one, c) for c in range(min(len(result.contexts), _CHARTS))]
+
+
+def _effect_chart(one: Findings, c: int) -> Chart:
+    (result,) = one.analyses
+    value, k = result.contexts[c], min(DRAWN, len(result))
+    depend = [
+        f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in one.dependent if at == c
+    ]
+    listed = ", ".join(depend[:5]) or "none"
+    return Chart(
+        title=f"{one.context_name} = {value}",
+        plot=ContextEffects(result, value, k, one.level.alpha, one.level.control),
+        text=f"Bars, dots and ticks: the signed and the absolute effect of {one.context_name} = "
+        f"{value} and the importance of {k} features. Those that depend on it, with the signed "
+        f"effect: {listed}.",
+        caption=f"The {k} features that depend most on {one.context_name}, in "
+        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right where the feature tells "
+        "less there, orange to the left where it tells more. Dot: absolute effect, full where it "
+        f"counts as dependent ({one.rule}). Tick: importance on all rows.",
+    )
+
+
+def _feature_table(one: Findings, n_rows: int) -> Table:
+    cells = one.cells
+    columns = one.table(cells[:n_rows])
+    return Table(
+        title=f"All features by {one.context_name}",
+        columns=tuple(column for column, _ in columns),
+        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
+        note=_note(len(cells), n_rows, "rows"),
+    )
+
+
+def _note(total: int, most: int, what: str) -> str:
+    if total > most:
+        return f"The first {most:,} of {total:,} {what}; result.csv and result.parquet hold all."
+    return f"All {total:,} {what}; result.csv and result.parquet hold more columns."
+
+
+def _link_charts(network: ContextNetwork, one: Findings) -> list[Chart]:
+    level, first = one.level, network[network.targets[0]]
+    effects = ["absolute"] + ["plain"] * (first.plain_p_values is not None)
+    shown = network.contexts[:_CHARTS]
+    limit = link_limit(network, effects, shown, level.alpha, level.control)
+    return [
+        _link_chart(network, one, effect, value, limit) for effect in effects for value in shown
+    ]
+
+
+def _link_chart(
+    network: ContextNetwork, one: Findings, effect: str, value: str, limit: float
+) -> Chart:
+    level, name = one.level, network.context_name
+    n = int(network.mask(effect, value, level.alpha, level.control).sum())
+    colour = "signed" if effect == "absolute" else effect
+    suffix = "" if effect == "absolute" else f", {effect} effects"
+    return Chart(
+        title=f"Links in {name} = {value}{suffix}",
+        plot=ContextLinks(network, value, effect, level.alpha, level.control, limit),
+        text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
+        "(the table and result.csv hold the numbers).",
+        caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant "
+        f"({level}): from the source of a column to the target of a row. Colour: the {colour} "
+        "effect, blue where the source tells less of the target in this context, orange where it "
+        "tells more, the fuller the more. Empty: not significant. Grey: a variable and itself.",
+    )
+
+
+def _link_table(one: Findings, n_rows: int) -> Table:
+    cells = one.dependent
+    columns = one.table(cells[:n_rows], within=False)
+    return Table(
+        title="Links that depend on the context",
+        columns=tuple(column for column, _ in columns),
+        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
+        note=f"{found_words(one)}; an effect of at most "
+        f"{one.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
+        + _note(len(cells), n_rows, "of them by value of the context"),
+    )
+
+
+def _targets_table(one: Findings) -> Table:
+    relevance = np.array([result.relevance for result in one.analyses])
+    order = np.argsort(-relevance, kind="stable")
+    counts = np.zeros(len(one.analyses), dtype=np.intp)
+    for a in {(a, j) for a, _, j in one.dependent}:
+        counts[a[0]] += 1
+    targets, values = one.targets or (), fixed(relevance, 4)
+    p_values = [result.relevance_p_value for result in one.analyses]
+    return Table(
+        title=f"What {one.context_name} itself says of each target",
+        columns=(
+            Column("target", "name"),
+            Column("importance", "number"),
+            Column("p", "number"),
+            Column("links that depend on it", "number"),
+        ),
+        rows=tuple(
+            (targets[a], values[a], "" if p_values[a] is None else f"{p_values[a]:.2g}", str(n))
+            for a, n in ((a, counts[a]) for a in order)
+        ),
+        note="Where the context is irrelevant to a target, alone and together with the other "
+        "variables, no link to it depends on the context. p is not adjusted for their number.",
+    )
+
+
+def _closing(found: Sequence[Findings], notes: Sequence[str]) -> list[Section]:
+    first = found[0].analyses[0]
+    splits = first.metadata.get("forest", {}).get("splits")
+    caveats = (*([_ORDERED] if splits == "ordered" else []), *_CAVEATS)
+    told = [Prose("What became of the data", tuple(notes), points=True)] if notes else []
+    return [
+        *told,
+        Prose("How to read it", _reading(found)),
+        Prose("What not to read into it", caveats, points=True, caution=True),
+    ]
+
+
+def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
+    one, result = found[0], found[0].analyses[0]
+    tolerance, unit = result.tolerance, unit_words(result.unit)
+    empty = (
+        "is left out" if result.empty == "skip" else "counts as one where the feature tells nothing"
+    )
+    several = "" if one.targets is None else " Every variable in turn is the target of the others."
+    lines = [
+        f"Trees are grown on all rows, without the context.{several} The importance of a feature "
+        f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each of "
+        "these nodes the decrease over all rows is compared with that over the rows of one "
+        "context. The absolute effect adds up how far the two are apart; the signed effect adds up "
+        f"the differences, all rows less context. A node without rows of the context {empty}.",
+        "Complementary: the feature always tells more in that context. Redundant: it always tells "
+        "less. Irrelevant: it tells nothing there. Mixed: it tells more at some nodes and less at "
+        "others; the word after it says which outweighs. Always means that the signed effect has "
+        f"at least {1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
+        f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
+        f"context, at {one.rule}"
+        + (
+            f", or an effect of at most {tolerance:.0%} of the largest importance."
+            if one.tested
+            else "."
+        ),
+    ]
+    if result.within is not None:
+        lines.append(
+            "Within is the importance by a forest that is grown on the rows of the context alone. "
+            "Importance less within is the plain effect. It misses what averages out, and compares "
+            "different trees: most often it shows less than the absolute effect."
+        )
+    return (*lines, *_testing(one, len(found)))
+
+
+def _testing(one: Findings, n_contexts: int) -> list[str]:
+    if not one.tested:
+        return ["There are no p-values: nothing was permuted."]
+    result = one.analyses[0]
+    n = sum(each.absolute.size for each in one.analyses)
+    each = " of one context" if n_contexts > 1 else ""
+    what = "features" if one.targets is None else "links"
+    promise = {
+        "fdr": f"q is p adjusted for all {n:,} {what} and values{each} (Benjamini and Hochberg): "
+        f"of those with q up to {one.level.alpha:g}, {one.level.alpha:.0%} are expected to be "
+        "false.",
+        "fwer": f"p is adjusted for all {n:,} {what} and values{each} (Holm): the chance of any "
+        f"false one among those up to {one.level.alpha:g} is at most {one.level.alpha:.0%}.",
+        "none": f"p is not adjusted: of {n:,} {what} and values{each} that do not depend on the "
+        f"context, {one.level.alpha * n:.0f} are expected to have p up to {one.level.alpha:g}.",
+    }[one.level.control]
+    return [
+        f"p is that of this null hypothesis: {result.significance().null} The values of the "
+        f"context were permuted among the rows {result.n_permutations:,} times, on the same trees; "
+        "p is the share of permutations with an effect as large, its own included. " + promise
+    ]

@@ -1,0 +1,287 @@
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from tests.plots.test_plots import drawn
+
+from duramen.plots import context_effects, context_links
+from duramen.plots.context import effects_in_context, links_in_context
+from duramen.plots.signed import ABOVE, BELOW, signed_colours
+from duramen.results.context_importances import ContextImportances
+from duramen.results.context_network import ContextNetwork
+
+P_VALUES = np.array([[0.001, 0.2, 0.9], [0.6, 0.002, 0.03]])
+
+
+def result(names=("a", "b", "c"), contexts=("day", "night"), p=P_VALUES, **changes):
+    shape = (len(contexts), len(names))
+    absolute = 0.1 * (1 + np.arange(np.prod(shape)).reshape(shape))
+    sign = np.where(np.indices(shape).sum(axis=0) % 2, -1.0, 0.5)
+    given = {
+        "names": names,
+        "contexts": contexts,
+        "shares": np.full(len(contexts), 1 / len(contexts)),
+        "importances": np.linspace(0.9, 0.5, len(names)),
+        "absolute": absolute,
+        "signed": sign * absolute,
+        "conditional": np.ones(shape),
+        "overall": np.zeros(len(names)),
+        "relevance": 0.3,
+        "absolute_p_values": p,
+        "context_name": "time",
+        "tolerance": 0.05,
+    }
+    return ContextImportances(**{**given, **changes})
+
+
+def network(names=("a", "b", "c", "d"), targets=None, contexts=("day", "night"), **changes):
+    random = np.random.default_rng(0)
+    analyses = {}
+    for target in targets or names:
+        sources = tuple(name for name in names if name != target)
+        shape = (len(contexts), len(sources))
+        p = {
+            "p": random.uniform(size=shape),
+            "plain": random.normal(size=shape),
+            "plain_p_values": random.uniform(size=shape),
+            "signed": random.normal(size=shape),
+        }
+        p["absolute"] = np.abs(p["signed"]) + 0.1
+        analyses[target] = result(sources, contexts, **{**p, **changes})
+    return ContextNetwork(tuple(names), analyses)
+
+
+def panel_bars(ax):
+    return [(bar.get_width(), bar.get_facecolor()) for bar in ax.patches]
+
+
+def dots(ax):
+    """Places and fillings of the dots, by the row that they are in."""
+    found = {}
+    for line in ax.lines:
+        if line.get_marker() == "o":
+            for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
+                found[round(y)] = (x, line.get_markerfacecolor() != "none")
+    return found
+
+
+def cells(ax):
+    """The cells that are drawn in colour, as (row, column): value."""
+    mesh = next(c for c in ax.collections if c.get_array() is not None)
+    places = [tuple(np.floor(path.vertices.min(axis=0)).astype(int)) for path in mesh.get_paths()]
+    values = np.asarray(mesh.get_array()).tolist()
+    return {(row, column): v for (column, row), v in zip(places, values, strict=True)}
+
+
+# --- effects -------------------------------------------------------------------------------------
+
+
+def test_each_context_has_a_panel_with_the_same_features_and_scale():
+    one = result()
+    figure = context_effects(one)
+    day, night = figure.axes
+    assert [ax.get_title() for ax in figure.axes] == ["time = day", "time = night"]
+    assert [text.get_text() for text in day.get_yticklabels()] == ["a", "b", "c"]
+    assert day.get_xlim() == night.get_xlim()
+    assert day.get_ylim()[0] > day.get_ylim()[1]
+    assert day.get_xlabel() == "effect (bits)"
+    for ax, c in ((day, 0), (night, 1)):
+        order = one.order()
+        np.testing.assert_allclose([w for w, _ in panel_bars(ax)], one.signed[c, order])
+        np.testing.assert_allclose([dots(ax)[i][0] for i in range(3)], one.absolute[c, order])
+        (ticks,) = (line for line in ax.lines if line.get_marker() == "|")
+        np.testing.assert_allclose(ticks.get_xdata(), one.importances[order])
+        low, high = ax.get_xlim()
+        assert low < one.signed.min()
+        assert max(one.absolute.max(), one.importances.max()) < high
+
+
+def test_sign_and_significance_are_marked():
+    one = result()
+    night = context_effects(one, control="none").axes[1]
+    names = [one.names[j] for j in one.order()]
+    assert {name: dots(night)[i][1] for i, name in enumerate(names)} == {
+        **{"a": False, "b": True, "c": True}
+    }
+    for (width, colour), name in zip(panel_bars(night), names, strict=True):
+        alpha = 0.85 if name != "a" else 0.25
+        assert colour == pytest.approx(to_rgba(ABOVE if width > 0 else BELOW, alpha))
+    night = context_effects(one, control="fwer").axes[1]
+    assert [dots(night)[i][1] for i in range(3)] == [name == "b" for name in names]
+    assert not any(full for _, full in dots(context_effects(one, alpha=0).axes[0]).values())
+
+
+def test_without_p_values_the_tolerance_decides():
+    one = result(absolute_p_values=None, tolerance=0.3)
+    day = effects_in_context(one, "day")
+    names = [one.names[j] for j in one.order()]
+    full = {name for i, name in enumerate(names) if dots(day)[i][1]}
+    assert full == {name for j, name in enumerate(one.names) if one.absolute[0, j] > 0.3 * 0.9}
+
+
+def test_few_features_of_some_contexts():
+    one = result()
+    figure = context_effects(one, contexts=["night"], k=2)
+    (ax,) = figure.axes
+    assert len(ax.patches) == 2
+    many = result(contexts=tuple("uvwxy"), p=None)
+    assert len(context_effects(many).axes) == 5
+    assert "nothing" not in drawn(context_effects(many).axes[0])
+
+
+def test_effects_draw_where_they_are_told():
+    ax = Figure().add_subplot()
+    assert effects_in_context(result(), "day", ax=ax) is ax
+    figure = Figure()
+    assert context_effects(result(), figure=figure) is figure
+    assert any(isinstance(c, LineCollection) for c in ax.collections)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"k": 0}, "k must be at least 1, got 0"),
+        ({"contexts": ["noon"]}, r"some of \['day', 'night'\], got 'noon'"),
+        ({"contexts": []}, "there is nothing to show"),
+        ({"control": "bh"}, "control"),
+    ],
+)
+def test_effects_refuse(words, message):
+    with pytest.raises(ValueError, match=message):
+        context_effects(result(), **words)
+
+
+def test_no_feature():
+    with pytest.raises(ValueError, match="must have a feature, got none"):
+        context_effects(result(names=(), p=None))
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def test_cells_are_the_significant_links_target_by_source():
+    net = network()
+    figure = context_links(net, alpha=0.4, control="none")
+    assert [ax.get_title() for ax in figure.axes[:2]] == ["time = day", "time = night"]
+    for ax, value in zip(figure.axes, net.contexts, strict=False):
+        expected = {
+            (net.names.index(target), net.names.index(source)): one.signed[c, j]
+            for target, one in net.analyses.items()
+            for j, source in enumerate(one.names)
+            for c in [net.contexts.index(value)]
+            if one.absolute_p_values[c, j] <= 0.4
+        }
+        assert expected
+        found = cells(ax)
+        assert found.keys() == expected.keys()
+        for cell, amount in expected.items():
+            assert found[cell] == pytest.approx(amount)
+    day, night = figure.axes[:2]
+    assert [text.get_text() for text in night.get_xticklabels()] == list(net.names)
+    assert [text.get_text() for text in day.get_yticklabels()] == list(net.names)
+    assert day.get_ylim() == (4, 0)
+    assert (day.get_xlabel(), day.get_ylabel()) == ("source", "target")
+
+
+def test_rows_of_panels_are_effects_with_colours_of_their_own():
+    net = network()
+    figure = context_links(net, effects=("absolute", "plain"), alpha=0.4, control="none")
+    panels = figure.axes[:4]
+    assert [ax.get_title() for ax in panels] == [
+        f"time = {value}, {effect}"
+        for effect, value in itertools.product(("absolute", "plain"), net.contexts)
+    ]
+    mask = net.mask("plain", "day", 0.4, "none").T
+    plain = net.matrix("plain", "day").T
+    assert cells(panels[2]) == pytest.approx(
+        {(i, j): plain[i, j] for i, j in np.argwhere(mask).tolist()}
+    )
+    limits = {ax.collections[0].get_clim() for ax in panels}
+    assert len(limits) == 1
+    ((low, high),) = limits
+    most = max(abs(v) for ax in panels for v in cells(ax).values())
+    assert (low, high) == (-most, most)
+
+
+def test_colours_fade_to_the_page_and_tell_signs_apart():
+    colours = signed_colours()
+    assert colours(1.0) == pytest.approx(to_rgba(ABOVE), abs=0.01)
+    assert colours(0.0) == pytest.approx(to_rgba(BELOW), abs=0.01)
+    alphas = [colours(0.5 + k / 20)[3] for k in range(1, 11)]
+    assert alphas == sorted(alphas)
+    assert colours(0.51)[3] < 0.15
+    figure = context_links(network(), alpha=1, control="none")
+    (mesh, *_) = figure.axes[0].collections
+    mesh.update_scalarmappable()
+    for colour, amount in zip(mesh.get_facecolor(), mesh.get_array(), strict=True):
+        assert (colour[2] > colour[0]) == (amount > 0)
+
+
+def test_a_variable_and_itself_is_grey_and_targets_can_be_few():
+    net = network(targets=["b", "d"])
+    ax = links_in_context(net, "day", alpha=1.0, control="none")
+    own = next(c for c in ax.collections if c.get_array() is None)
+    assert isinstance(own, PolyCollection)
+    places = [tuple(path.vertices.min(axis=0)) for path in own.get_paths()]
+    assert places == [(1, 0), (3, 1)]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["b", "d"]
+    assert len(cells(ax)) == 6
+
+
+def test_names_are_left_out_where_there_are_many():
+    names = tuple(f"g{j}" for j in range(61))
+    many = links_in_context(network(names, targets=["g0", "g5"]), "day")
+    assert not len(many.get_xticks())
+    assert not len(many.get_yticks())
+    few = links_in_context(network(names[:60], targets=["g0", "g5"]), "day")
+    assert len(few.get_xticks()) == 60
+
+
+def test_nothing_significant_is_an_empty_panel():
+    figure = context_links(network(), alpha=0)
+    assert cells(figure.axes[0]) == {}
+    assert "target" in drawn(figure.axes[0])
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    names = ("$x$", "a\nb", "<script>", "z" * 90)
+    page = drawn(context_links(network(names), control="none").axes[0])
+    assert "$x$" in page
+    assert "<script>" not in page
+    page = drawn(context_effects(result(names[:3], ("$u$", "<b>"))).axes[0])
+    assert "time = $u$" in page
+    assert "<b>" not in page
+
+
+def test_units_are_named_where_all_targets_share_one():
+    net = network()
+    assert context_links(net).axes[-1].get_ylabel() == "signed effect (bits)"
+    mixed = {**net.analyses, "a": result(("b", "c", "d"), p=P_VALUES, unit="variance")}
+    figure = context_links(ContextNetwork(net.names, mixed))
+    assert figure.axes[-1].get_ylabel() == "signed effect"
+
+
+def test_nothing_touches_pyplot():
+    before = dict(mpl.rcParams)
+    context_links(network())
+    context_effects(result())
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"effects": ["overall"]}, "got 'overall'"),
+        ({"effects": []}, "there is nothing to show"),
+        ({"effects": "signed"}, "no p-values of the effect 'signed'"),
+        ({"contexts": ["noon"]}, "got 'noon'"),
+        ({"control": "bh"}, "control must be"),
+    ],
+)
+def test_links_refuse(words, message):
+    with pytest.raises(ValueError, match=message):
+        context_links(network(), **words)

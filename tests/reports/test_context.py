@@ -1,0 +1,282 @@
+"""Reports of what depends on a context."""
+
+import html as escaping
+import re
+
+import numpy as np
+import pytest
+from tests.plots.test_context import P_VALUES, network, result
+from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
+
+from duramen.reports import Level, render, summarise_context, summarise_context_network
+from duramen.reports.contextual import Findings, stacked
+from duramen.reports.report import Chart, ContextEffects, ContextLinks
+from duramen.results.multiplicity import adjusted
+
+SETTINGS = {"n_estimators": 100, "n_permutations": 999}
+
+
+def run(**changes):
+    return a_run(settings=SETTINGS, **changes)
+
+
+def example(p=P_VALUES, **changes):
+    given = {
+        "relevance_p_value": 0.004,
+        "n_permutations": 999,
+        "within": np.ones((2, 3)) / 4,
+        "plain": np.zeros((2, 3)),
+        "metadata": {
+            "context": {"name": "time", "cuts": [12.5]},
+            "n_rows": 50,
+            "forest": {"splits": "multiway"},
+        },
+    }
+    return result(p=p, **{**given, **changes})
+
+
+def titles(report):
+    return [section.title for section in report.sections]
+
+
+def words(report, title):
+    return " ".join(report.section(title).lines)
+
+
+# --- verdicts at a level -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
+def test_kinds_are_the_verdicts_of_the_result(control):
+    one = example()
+    found = Findings.of(one, Level(0.05, control))
+    (kinds,) = found.kinds
+    assert (kinds == one.verdicts(0.05, control)).all()
+    depend = {(one.names[j], one.contexts[c]) for _, c, j in found.dependent}
+    expected = np.argwhere(adjusted(P_VALUES, control) <= 0.05)
+    assert depend == {(one.names[j], one.contexts[c]) for c, j in expected}
+    assert found.count() == len({name for name, _ in depend})
+    assert found.count(1) == sum(value == "night" for _, value in depend)
+
+
+def test_columns_are_those_of_the_result_in_its_order():
+    one = example()
+    columns = Findings.of(one, Level(0.05, "fwer")).columns()
+    names = [one.names[j] for j in one.order()]
+    assert columns["name"].tolist() == [name for name in names for _ in range(2)]
+    assert columns["context"].tolist() == ["day", "night"] * 3
+    at = [one.names.index(name) for name in names]
+    assert columns["absolute"].tolist() == one.absolute[:, at].T.ravel().tolist()
+    holm = adjusted(P_VALUES, "fwer")[:, at].T.ravel()
+    assert columns["absolute_holm_p_value"].tolist() == holm.tolist()
+    assert next(iter(columns)) == "context_name"
+
+
+def test_links_are_adjusted_over_all_of_them():
+    net = network()
+    found = Findings.of(net, Level(0.4, "fdr"))
+    every = np.concatenate([one.absolute_p_values.ravel() for one in net.analyses.values()])
+    columns = found.columns()
+    np.testing.assert_array_equal(np.sort(columns["absolute_p_value"]), np.sort(every))
+    np.testing.assert_allclose(
+        columns["absolute_q_value"], adjusted(columns["absolute_p_value"], "fdr")
+    )
+    assert (np.diff(columns["absolute_p_value"]) >= 0).all()
+    assert "plain_q_value" in columns
+    for i in range(len(every)):
+        target, source = columns["target"][i], columns["source"][i]
+        one = net[target]
+        c, j = one.contexts.index(columns["context"][i]), one.names.index(source)
+        assert columns["absolute"][i] == one.absolute[c, j]
+        assert columns["importance"][i] == one.importances[j]
+        dependent = columns["absolute_q_value"][i] <= 0.4
+        expected = one.verdicts(1.0, "none")[c, j] if dependent else "independent"
+        assert columns["kind"][i] == expected
+
+
+def test_several_contexts_are_stacked():
+    other = example(context_name="place", contexts=("u", "v"))
+    found = [Findings.of(one, Level()) for one in (example(), other)]
+    columns = stacked(found)
+    assert columns["context_name"] == ["time"] * 6 + ["place"] * 6
+    assert columns["context"][6:8] == ["u", "v"]
+    assert len(columns["signed"]) == 12
+
+
+# --- features ------------------------------------------------------------------------------------
+
+
+def test_the_context_itself_comes_first():
+    report = summarise_context(example(), run())
+    assert titles(report)[:4] == [
+        *("The context time itself", "time = day", "time = night", "All features by time")
+    ]
+    said = words(report, "The context time itself")
+    assert "time itself has an importance of 0.3 bits of information (p = 0.004)" in said
+    assert "more than chance gives" in said
+    assert "day (25 rows), night (25 rows). It is a number, cut at 12.5." in said
+    assert "2 features depend on time (q <= 0.05)." in said
+    facts = {fact.name: fact.value for fact in report.headline}
+    assert facts["p of time itself"] == "0.004"
+    assert facts["depend on time"] == "2"
+    assert (facts["trees"], facts["permutations"]) == ("100", "999")
+
+
+def test_an_irrelevant_context_is_a_warning():
+    said = words(
+        summarise_context(example(relevance_p_value=0.3), run()), "The context time itself"
+    )
+    assert "(p = 0.3): no more than chance gives." in said
+    assert "No feature depends on a context that is irrelevant" in said
+
+
+def test_table_has_all_features_and_contexts():
+    one = example()
+    table = summarise_context(one, run()).section("All features by time")
+    assert [column.title for column in table.columns] == [
+        *("feature", "time", "importance", "within", "absolute", "signed", "p", "q", "kind")
+    ]
+    names = [one.names[j] for j in one.order() for _ in range(2)]
+    assert table.column("feature") == tuple(names)
+    assert table.column("time") == ("day", "night") * 3
+    assert table.column("p")[:2] == ("0.001", "0.6")
+    assert table.column("q")[0] == "0.006"
+    assert table.note.startswith("All 6 rows")
+    short = summarise_context(one, run(), n_rows=4).section("All features by time")
+    assert len(short.rows) == 4
+    assert short.note.startswith("The first 4 of 6 rows")
+    bare = summarise_context(one, run(), level=Level(0.05, "none")).section("All features by time")
+    assert "q" not in [column.title for column in bare.columns]
+
+
+def test_says_what_is_tested_and_promised():
+    report = summarise_context(example(), run())
+    said = words(report, "How to read it")
+    assert "The context time is independent of the features and the target together." in said
+    assert "permuted among the rows 999 times" in said
+    assert "all 6 features and values (Benjamini and Hochberg)" in said
+    assert "at least 95% of the size" in said
+    assert "is left out" in said
+    said = words(summarise_context(example(), run(), level=Level(0.1, "fwer")), "How to read it")
+    assert "(Holm): the chance of any false one among those up to 0.1 is at most 10%" in said
+    said = words(summarise_context(example(), run(), level=Level(0.5, "none")), "How to read it")
+    assert "p is not adjusted: of 6 features and values" in said
+    assert "3 are expected" in said
+    assert not any("intervals" in line for line in report.section("What not to read into it").lines)
+    ordered = example(metadata={"forest": {"splits": "ordered"}})
+    caveats = summarise_context(ordered, run()).section("What not to read into it")
+    assert "cut columns of many numbers" in caveats.lines[0]
+
+
+def test_without_p_values():
+    one = example(p=None, relevance_p_value=None, n_permutations=0)
+    report = summarise_context(one, run())
+    table = report.section("All features by time")
+    assert "p" not in [column.title for column in table.columns]
+    assert "nothing was permuted" in words(report, "How to read it")
+    assert "more than 5% of the largest importance" in words(report, "The context time itself")
+    assert "p of time itself" not in {fact.name for fact in report.headline}
+    assert "nan" not in Page(render(report)).words
+
+
+def test_without_importances_within():
+    report = summarise_context(example(within=None, plain=None), run())
+    assert "within" not in [c.title for c in report.section("All features by time").columns]
+    assert "Within is the importance" not in words(report, "How to read it")
+
+
+def test_several_contexts_have_a_section_each():
+    other = example(context_name="place", contexts=("u", "v"))
+    report = summarise_context({"time": example(), "place": other}, run(), notes=["Note this."])
+    assert titles(report)[4:8] == [
+        *("The context place itself", "place = u", "place = v", "All features by place")
+    ]
+    assert "of one context" in words(report, "How to read it")
+    assert report.section("What became of the data").lines == ("Note this.",)
+    assert report.title == "What the features say of type, by time and by place"
+
+
+def test_charts_of_effects():
+    charts = [s for s in summarise_context(example(), run()).sections if isinstance(s, Chart)]
+    assert [type(chart.plot) for chart in charts] == [ContextEffects] * 2
+    assert "Those that depend on it, with the signed effect: a" in charts[0].text
+    many = tuple(f"v{i}" for i in range(12))
+    one = result(contexts=many, p=np.ones((12, 3)))
+    charts = [s for s in summarise_context(one, run()).sections if isinstance(s, Chart)]
+    assert len(charts) == 8
+    assert charts[0].text.endswith("with the signed effect: none.")
+
+
+def test_no_context():
+    with pytest.raises(ValueError, match="results must hold a context at least"):
+        summarise_context({}, run())
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def test_report_of_links():
+    net = network()
+    level = Level(0.3, "none")
+    report = summarise_context_network(net, run(target=None, task=None, classes=None), level=level)
+    assert titles(report)[:6] == [
+        *("Links in time = day", "Links in time = night"),
+        *("Links in time = day, plain effects", "Links in time = night, plain effects"),
+        *("Links that depend on the context", "What time itself says of each target"),
+    ]
+    n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
+    chart = report.section("Links in time = night")
+    assert isinstance(chart.plot, ContextLinks)
+    assert chart.caption.startswith(f"{n['night']} links whose absolute effect of time = night")
+    limits = {report.section(title).plot.limit for title in titles(report)[:4]}
+    assert len(limits) == 1
+    table = report.section("Links that depend on the context")
+    assert [column.title for column in table.columns] == [
+        *("source", "target", "time", "importance", "absolute", "signed", "p", "kind")
+    ]
+    assert len(table.rows) == sum(n.values())
+    assert [float(p) for p in table.column("p")] == sorted(map(float, table.column("p")))
+    own = report.section("What time itself says of each target")
+    assert set(own.column("target")) == set(net.names)
+    counts = sum(int(cell) for cell in own.column("links that depend on it"))
+    assert counts == Findings.of(net, level).count()
+    assert "Every variable in turn is the target" in words(report, "How to read it")
+
+
+def test_no_link():
+    report = summarise_context_network(network(), run(), level=Level(0.0))
+    assert report.section("Links that depend on the context").rows == ()
+    assert "No link depends on time" in report.section("Links that depend on the context").note
+    render(report)
+
+
+def test_links_need_p_values():
+    with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
+        summarise_context_network(network(absolute_p_values=None), run())
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def hostile_result():
+    p = np.full((2, len(HOSTILE)), 0.001)
+    return result(HOSTILE, (HOSTILE[0], HOSTILE[1]), p=p, context_name=HOSTILE[2])
+
+
+@pytest.mark.parametrize("kind", ["features", "links"])
+def test_page_is_safe_and_needs_nothing_else(kind):
+    if kind == "features":
+        report = summarise_context(hostile_result(), run(target=HOSTILE[4]))
+    else:
+        net = network(HOSTILE, contexts=(HOSTILE[0], HOSTILE[1]), context_name=HOSTILE[2])
+        report = summarise_context_network(net, run(), level=Level(1.0, "none"))
+    html = render(report)
+    assert_needs_nothing_else(html)
+    page = Page(html)
+    assert not page.named("script")
+    assert not page.named("img")
+    assert all(attributes["role"] == "img" for attributes in page.named("svg"))
+    assert "#0072b2" not in html.split("</style>")[1]
+    assert render(report) == html
+    headers = re.findall(r'<th scope="row"[^>]*>(.*?)</th>', html, flags=re.DOTALL)
+    assert {escaping.unescape(text) for text in headers} == set(HOSTILE)
