@@ -13,7 +13,8 @@ from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
 from duramen.cli.measures import MeasureName
-from duramen.cli.significance import _MR_RUNS, METHODS, Request, SignificanceName
+from duramen.cli.request import Request
+from duramen.cli.significance import _MR_RUNS, METHODS, SignificanceName
 from duramen.reports.significance import METHODS as WORDS
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.error_rates import ErrorRates
@@ -263,6 +264,118 @@ def test_sections_of_no_feature():
     assert len(verdict_sections(verdict([]))) == 1
 
 
+# --- options of some methods ---------------------------------------------------------------------
+
+
+def forest_and_rows(file):
+    table = pq.read_table(file)
+    y = np.array(table["y"].to_pylist())
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
+    return forest, table.drop_columns(["y"]), y
+
+
+@pytest.mark.parametrize(
+    ("method", "words", "choices"),
+    [
+        ("altmann", ["--distribution", "normal"], {"distribution": "normal"}),
+        ("altmann", ["--distribution", "gamma"], {"distribution": "gamma"}),
+        ("altmann", ["--distribution", "empirical"], {}),
+        ("altmann", ["--stop-after", 2], {"stop_after": 2}),
+        ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2}),
+        ("cer", ["--rank-based"], {"rank_based": True}),
+    ],
+)
+def test_options_do_what_the_library_does(method, words, choices, file, tmp_path):
+    _, record = asked(file, tmp_path / "out", method, *words)
+    function = METHODS[SignificanceName(method)].load()
+    wanted = function(*forest_and_rows(file), n_permutations=19, random_state=0, **choices)
+    columns = written(tmp_path / "out")
+    place = [wanted.names.index(name) for name in columns["name"]]
+    if method in RATES:
+        assert columns["cer_error_rate"] == wanted.rates[place].tolist()
+    else:
+        assert columns[f"{method}_p_value"] == wanted.p_values[place].tolist()
+    settings = record["settings"]["significance"]
+    assert {name: settings[name] for name in choices} == choices
+    assert settings["n_grown"] == wanted.metadata["n_grown"]
+    said = " ".join(str(word) for word in words)
+    assert f"--significance {method} --permutations 19 {said} --seed 0" in record["command"]
+
+
+def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path):
+    result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
+    said = " ".join(result.stderr.split())
+    (told,) = record["results"]["significance"]["notes"]
+    assert re.search(rf"the p-values of \d of {P} features are tails of a normal law", told)
+    assert told in said
+    assert told in page(tmp_path / "law")
+    assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
+    _, record = asked(file, tmp_path / "ranks", "cer", "--rank-based")
+    (told,) = record["results"]["significance"]["notes"]
+    assert "by rank, the promise holds by and large only" in told
+    assert told in page(tmp_path / "ranks")
+
+
+PAIRS = {"x0": "first", "x1": "first", "x2": "said", "x4": "said", "x5": None}
+
+
+@pytest.fixture
+def groups(tmp_path):
+    path = tmp_path / "groups.csv"
+    pa_csv.write_csv(pa.table({"feature": list(PAIRS), "group": list(PAIRS.values())}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"), [([], {}), (["--group-score", "max", "--rank-based"], {"how": "max"})]
+)
+def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp_path):
+    choices = {**choices, "rank_based": "--rank-based" in words}
+    asked_for = ["--groups", groups, *words]
+    result, record = asked(file, tmp_path / "out", "cer", *asked_for)
+    own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
+    wanted = dm.significance.conditional_error_rate(
+        *forest_and_rows(file), groups=own, n_permutations=19, random_state=0, **choices
+    )
+    assert set(wanted.names) == {"first", "said", "x3", "x5"}
+    columns = written(tmp_path / "out")
+    for name, rate in zip(columns["name"], columns["cer_error_rate"], strict=True):
+        assert rate == wanted[PAIRS.get(name) or name]
+    assert wanted["said"] <= 0.05 < wanted["first"]
+    assert "2 of 6 features have an error rate up to 0.05 by CER" in result.stdout
+    assert "if the groups " in " ".join(result.stdout.split())
+    settings = record["settings"]["significance"]
+    assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
+    assert settings["how"] == choices.get("how", "mean")
+    told = record["results"]["significance"]["notes"][-1]
+    assert "rates are of 4 groups, by the " in told
+    assert told.endswith("1 of the groups have a rate up to 0.05: said")
+    assert told in page(tmp_path / "out")
+    command = shlex.split(record["command"])
+    assert command[-4:] == ["--groups", "groups.csv", "--seed", "0"]
+
+
+def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
+    alone, one = tmp_path / "alone.csv", tmp_path / "one.csv"
+    names = [f"x{j}" for j in range(P)]
+    pa_csv.write_csv(pa.table({"feature": names, "group": [f"of {x}" for x in names]}), alone)
+    pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), one)
+    asked(file, tmp_path / "plain", "cer")
+    asked(file, tmp_path / "own", "cer", "--groups", alone)
+    column = "cer_error_rate"
+    assert written(tmp_path / "own")[column] == written(tmp_path / "plain")[column]
+    asked(file, tmp_path / "all", "cer", "--groups", one, "--group-score", "sum")
+    assert len(set(written(tmp_path / "all")[column])) == 1
+
+
+def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.cli.significance._LONG", 0.0)
+    result, _ = asked(file, tmp_path / "out", "cer", "--groups", groups)
+    assert f"note: cer of mdi: at most {19 * 4} forests" in result.stderr
+    result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
+    assert "note: altmann of mdi: at most 4 forests" in result.stderr
+
+
 # --- the same again ------------------------------------------------------------------------------
 
 
@@ -353,10 +466,53 @@ def test_names_of_no_method(file, no_growth):
         (["--significance", "cer", "--permutations", 18], "needs --permutations 19 or more"),
         (["--significance", "fdr", "--checkpoint", "/no/where"], "does not exist; make it"),
         (["--significance", "fdr", "--checkpoint", "/"], "is a folder; name a file"),
+        (["--stop-after", 3], "--stop-after needs --significance METHOD"),
+        (["--rank-based"], "--rank-based needs --significance METHOD"),
+        (
+            ["--significance", "fdr", "--stop-after", 3],
+            "--stop-after has no use for --significance fdr; it is for altmann, hapfelmeier",
+        ),
+        (
+            ["--significance", "hapfelmeier", "--distribution", "gamma"],
+            "--distribution has no use for --significance hapfelmeier; it is for altmann",
+        ),
+        (
+            ["--significance", "mprobes", "--rank-based"],
+            "--rank-based has no use for --significance mprobes; it is for cer",
+        ),
+        (
+            ["--significance", "janitza", "--groups", "g.csv"],
+            "--groups has no use for --significance janitza; it is for cer",
+        ),
+        (
+            ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],
+            "--stop-after needs --distribution empirical, got gamma",
+        ),
+        (["--significance", "cer", "--group-score", "max"], "--group-score needs --groups FILE"),
+        (["--significance", "cer", "--groups", "no.csv"], "--groups: there is no file no.csv"),
     ],
 )
 def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
     assert_refused("rank", tmp_path / "out", [file, "--target", "y", *words], message)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["f", "x0"], "must have two columns, the features and the group of each; it has 1"),
+        (["f,g", "x0,a", "x0,b"], "'x0' comes twice; groups must not overlap"),
+        (["f,g", ",a"], "row 1 names no feature"),
+        (["f,g", "x0,"], "puts no feature in a group"),
+        (["f,g", "x11,a"], "--groups: x11 is no column of the table; did you mean x1?"),
+        (["f,g", "y,a"], "--groups: y is the target"),
+        (["f,g", "x0,x1"], "'x1' is a group and also a column in none"),
+    ],
+)
+def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):
+    path = tmp_path / "g.csv"
+    path.write_text("\n".join(lines) + "\n")
+    words = [file, "--target", "y", "--significance", "cer", "--groups", path]
+    assert_refused("rank", tmp_path / "out", words, message)
 
 
 def test_what_a_method_says_is_the_users_error(tmp_path):
@@ -377,5 +533,8 @@ def test_help_names_the_methods():
     shown = duramen("rank", "--help").stdout
     words = re.sub(r"[^\w-]+", " ", shown)
     assert all(name.value in words for name in SignificanceName)
-    assert "--permutations" in shown
-    assert "--checkpoint" in shown
+    for option in (
+        *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
+        *("--groups", "--group-score"),
+    ):
+        assert option in shown

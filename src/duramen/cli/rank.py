@@ -32,13 +32,8 @@ from duramen.cli.options import (
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem, encoded
-from duramen.cli.significance import (
-    Request,
-    SignificanceName,
-    announce,
-    requested,
-    run_test,
-)
+from duramen.cli.request import Asked, GroupScore, Law, Request, requested
+from duramen.cli.significance import SignificanceName, announce, run_test
 from duramen.cli.source import Demo, check_input, read_source, repeated
 
 if TYPE_CHECKING:
@@ -64,8 +59,7 @@ class Options:
     bootstrap: bool | None
     measures: tuple[MeasureName, ...]
     significance: SignificanceName | None
-    permutations: int | None
-    checkpoint: Path | None
+    asked: Asked
     seed: int
     jobs: int
     out: Path
@@ -130,6 +124,42 @@ def rank(
             help="Where the test keeps what is done; a run that was stopped goes on from it.",
         ),
     ] = None,
+    distribution: Annotated[
+        Law | None,
+        typer.Option(
+            metavar="LAW",
+            show_default=False,
+            help=f"Law that altmann takes p-values from: {', '.join(Law)}; by default the first.",
+        ),
+    ] = None,
+    stop_after: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="H",
+            show_default=False,
+            help="Give a column up once H permutations did as well (altmann, hapfelmeier).",
+        ),
+    ] = None,
+    rank_based: Annotated[
+        bool, typer.Option("--rank-based", help="Compare ranks instead of importances (cer).")
+    ] = False,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="Rank groups of columns (cer): a file of two columns, features and their groups.",
+        ),
+    ] = None,
+    group_score: Annotated[
+        GroupScore | None,
+        typer.Option(
+            metavar="HOW",
+            show_default=False,
+            help=f"What a group's importance is: {', '.join(GroupScore)}; by default the first.",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the forest.")
     ] = 0,
@@ -156,8 +186,15 @@ def rank(
         bootstrap=bootstrap,
         measures=tuple(measure or ()),
         significance=significance,
-        permutations=permutations,
-        checkpoint=checkpoint,
+        asked=Asked(
+            permutations=permutations,
+            checkpoint=checkpoint,
+            distribution=distribution,
+            stop_after=stop_after,
+            rank_based=rank_based or None,
+            groups=groups,
+            group_score=group_score,
+        ),
         seed=seed,
         jobs=jobs,
         out=out,
@@ -174,9 +211,11 @@ def run_rank(options: Options) -> None:
     with ExitStack() as stack:
         with user_errors(COMMAND):
             check_input(options.file, options.target, options.demo, "leukemia set")
-            request = requested(options.significance, options.permutations, options.checkpoint)
+            request = requested(options.significance, options.asked)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = _read(options, clock)
+            if request is not None:
+                request.check(problem.table.names, problem.source.target)
             estimator, found = _measure(options, request, problem, clock)
         from duramen.reports import summarise
         from duramen.reports.ranked import ranked

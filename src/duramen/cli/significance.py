@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.console import note
 from duramen.cli.measures import Given, MeasureName
 
 if TYPE_CHECKING:
+    from duramen.cli.request import Request
     from duramen.reports.significance import Verdict
     from duramen.significance.cost import Cost
 
@@ -91,6 +91,10 @@ class Method:
         function: Callable[..., Any] = getattr(module, self.function)
         return function
 
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the function has a parameter."""
+        return parameter in inspect.signature(self.load()).parameters
+
     def rounds(self, asked: int | None) -> int:
         """Return how many rounds there are: those asked for, or the method's default."""
         if asked is not None:
@@ -125,77 +129,6 @@ METHODS: dict[SignificanceName, Method] = {
         "mean_rank_test", forests=lambda rounds, p: _MR_RUNS * (rounds + 1)
     ),
 }
-
-
-@dataclass(frozen=True)
-class Request:
-    """The test that the user asked for.
-
-    Parameters
-    ----------
-    name : SignificanceName
-    permutations : int or None
-        Rounds; None for the method's default.
-    checkpoint : Path or None
-        Where to keep what is done.
-    """
-
-    name: SignificanceName
-    permutations: int | None = None
-    checkpoint: Path | None = None
-
-    @property
-    def method(self) -> Method:
-        """What the method needs and costs."""
-        return METHODS[self.name]
-
-    def measure(self, names: Sequence[MeasureName]) -> MeasureName:
-        """Return the measure that is tested: the first of these that can be, or the method's."""
-        able = self.method.measures
-        return next((name for name in names if name in able), able[0])
-
-    def words(self) -> list[str]:
-        """Return the options that ask for this test."""
-        count = [] if self.permutations is None else ["--permutations", str(self.permutations)]
-        return ["--significance", self.name.value, *count]
-
-
-def requested(
-    name: SignificanceName | None, permutations: int | None, checkpoint: Path | None
-) -> Request | None:
-    """Return the test that is asked for, None for none.
-
-    Raises
-    ------
-    ValueError
-        If options ask for what the method does not do, or without a method.
-    OSError
-        If the checkpoint cannot be written where it shall be.
-    """
-    given = {"--permutations": permutations, "--checkpoint": checkpoint}
-    options = [option for option, value in given.items() if value is not None]
-    if name is None:
-        if options:
-            raise ValueError(f"{options[0]} needs --significance METHOD: {', '.join(METHODS)}")
-        return None
-    method = METHODS[name]
-    if options and not method.repeats:
-        raise ValueError(f"{options[0]} has no use: --significance {name.value} grows no forests")
-    if permutations is not None and permutations < method.least:
-        raise ValueError(
-            f"--significance {name.value} needs --permutations {method.least} or more for an error "
-            f"rate up to .05, got {permutations}"
-        )
-    if checkpoint is not None:
-        checkpoint = checkpoint.expanduser()
-        if checkpoint.is_dir():
-            raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
-        if not checkpoint.absolute().parent.is_dir():
-            raise FileNotFoundError(
-                f"--checkpoint {checkpoint} lies in {checkpoint.parent}, which does not exist; "
-                "make it"
-            )
-    return Request(name, permutations, checkpoint)
 
 
 def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) -> Verdict:
@@ -237,7 +170,11 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
                 verbose=int(given.verbose),
             )
     said = [" ".join(str(warning.message).split()) for warning in caught]
-    return Verdict(result, measure.function, (*said, *_too_few(result)))
+    told = (*said, *_too_few(result), *_less_than_promised(result))
+    if request.groups is None:
+        return Verdict(result, measure.function, told)
+    told = (*told, _about_groups(result))
+    return Verdict(request.groups.spread(result), measure.function, told)
 
 
 def announce(request: Request, measure: MeasureName, given: Given) -> None:
@@ -254,12 +191,14 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
         given.unfitted(),
         given.table,
         given.y,
-        method.forests(method.rounds(request.permutations), given.table.n_columns),
+        method.forests(
+            method.rounds(request.permutations), request.n_tested(given.table.n_columns)
+        ),
         measure=measure.function,
         n_jobs=given.jobs,
     )
     if cost.seconds > _LONG:
-        most = "at most " if method.announces else ""
+        most = "at most " if method.announces or "stop_after" in request.choices else ""
         note(f"{request.name.value} of {measure.value}: {most}{cost}")
 
 
@@ -287,7 +226,9 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = dict(method.options)
+    choices: dict[str, Any] = {**method.options, **request.choices}
+    if request.groups is not None:
+        choices["groups"] = request.groups.members()
     if request.permutations is not None:
         choices[method.repeats] = request.permutations
     if request.name is not SignificanceName.frequency:
@@ -307,6 +248,8 @@ def _too_few(result: Any) -> list[str]:
     q_values = getattr(result, "q_values", None)
     if rounds is None or q_values is None or (q_values <= LEVEL).any():
         return []
+    if "fitted" in result.details:
+        return []
     if p <= LEVEL * (rounds + 1):
         return []
     least = 1 / (rounds + 1)
@@ -315,3 +258,35 @@ def _too_few(result: Any) -> list[str]:
         f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
         f"--permutations {round(p / LEVEL)} it could; fdr and mprobes need fewer"
     ]
+
+
+def _less_than_promised(result: Any) -> list[str]:
+    """Say so where an option takes something from what the method promises."""
+    known = result.metadata
+    if known.get("rank_based"):
+        return [
+            f"{result.method}: by rank, the promise holds by and large only: of correlated "
+            "features that say nothing, some were taken at .05 in up to 11 of 100 simulations"
+        ]
+    if "fitted" in result.details:
+        fitted = int(result.details["fitted"].sum())
+        return [
+            f"{result.method}: the p-values of {fitted:,} of {len(result):,} features are tails of "
+            f"a {known['distribution']} law fitted to {known['n_permutations']:,} values, the "
+            "others shares of permutations; only the latter are exact, and far out a fitted tail "
+            "is a guess"
+        ]
+    return []
+
+
+def _about_groups(result: Any) -> str:
+    """Say that error rates are of groups, and which of them are selected."""
+    from duramen.reports.measures import LEVEL
+
+    chosen = [name for name, rate in result if rate <= LEVEL]
+    listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
+    return (
+        f"{result.method}: rates are of {len(result):,} groups, by the {result.metadata['how']} of "
+        f"their importances, and each feature has that of its group; {len(chosen):,} of the groups "
+        f"have a rate up to {LEVEL:g}{listed}"
+    )
