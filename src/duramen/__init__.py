@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     )
     from duramen.importances import Importances, Significance
     from duramen.tables import EncodedTable, encode
+    from duramen.tables.store import ColumnStore, open_store, pack
 
 __all__ = [
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
+    "ColumnStore",
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
@@ -69,6 +71,8 @@ __all__ = [
     "datasets",
     "encode",
     "importances",
+    "open_store",
+    "pack",
     "plots",
     "reports",
     "significance",
@@ -88,6 +92,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
+    "ColumnStore": "tables.store",
     "ContextImportances": "context",
     "ContextNetwork": "context",
     "context_importances": "context",
@@ -96,6 +101,8 @@ _HOMES = {
     "EncodedTable": "tables",
     "Importances": "importances",
     "Significance": "importances",
+    "open_store": "tables.store",
+    "pack": "tables.store",
 }
 
 

@@ -9,6 +9,7 @@ import typer
 from duramen import __version__
 from duramen.cli.context import context
 from duramen.cli.exact import exact
+from duramen.cli.pack import pack
 from duramen.cli.plan import plan
 from duramen.cli.rank import rank
 
@@ -60,3 +61,9 @@ app.command(
     "own relevance, and leaves result.csv, result.parquet, run.json and report.html in the folder "
     "--out."
 )(context)
+app.command(
+    help="Pack a table into a column store, a folder from which columns are read as they are "
+    "needed.\n\nTakes little memory however large the file; a run that was stopped goes on where "
+    "it was. Makes the folder --out, and leaves result.csv, result.parquet, run.json and "
+    "report.html in it."
+)(pack)

@@ -67,6 +67,8 @@ def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
         X itself where its codes mean what those of the training table mean; else numbers, or
         codes of categories (-1 for one that was never seen), NaN for missing.
     """
+    if hasattr(X, "as_table"):  # a ColumnStore
+        X = X.as_table()
     if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
         return X
     values: NDArray[np.float64] = forest.schema.routing_values(

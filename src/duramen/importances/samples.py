@@ -110,6 +110,8 @@ def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[
 
 def encode_like(forest: Forest, X: Any) -> EncodedTable:
     """Encode a table with the kinds that the forest's columns have."""
+    if hasattr(X, "as_table"):  # a ColumnStore
+        X = X.as_table()
     if isinstance(X, EncodedTable):
         return X
     shape = getattr(X, "shape", None)

@@ -38,8 +38,8 @@ def encode(
     ----------
     X : table of shape (n, p)
         A two-dimensional NumPy array or list of rows; a pandas, polars or pyarrow table; a scipy
-        sparse matrix, which is never made dense as a whole; or an `EncodedTable`, which is
-        returned as it is.
+        sparse matrix, which is never made dense as a whole; an `EncodedTable`, which is returned
+        as it is; or a `ColumnStore`, which is mapped into memory.
     names : iterable of str, optional
         Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
     kinds : str, mapping or sequence, optional
@@ -66,14 +66,16 @@ def encode(
     MemoryError
         If the codes would not fit in memory.
     """
+    from duramen.tables.store.column_store import ColumnStore
+
     function = "encode"
-    if isinstance(X, EncodedTable):
+    if isinstance(X, EncodedTable | ColumnStore):
         if names is not None or kinds is not None:
             raise ValueError(
                 "encode: X is encoded already, so names and kinds cannot be given; "
                 "give them when it is encoded first"
             )
-        return X
+        return X if isinstance(X, EncodedTable) else X.as_table()
     source = open_source(X, function)
     _check_size(source, function)
     if names is not None:
@@ -81,7 +83,45 @@ def encode(
     else:
         chosen = source.names or default_names(source.n_columns)
     asked = resolve_kinds(kinds, chosen, function)
-    n_threads = _threads(n_jobs)
+    return encode_source(
+        source,
+        chosen,
+        asked,
+        named=names is not None or source.names is not None,
+        n_threads=resolve_threads(n_jobs, function),
+        function=function,
+    )
+
+
+def encode_source(
+    source: Source,
+    chosen: tuple[str, ...],
+    asked: Sequence[str | None],
+    *,
+    named: bool,
+    n_threads: int,
+    function: str,
+    pending: int = _PENDING_BYTES,
+) -> EncodedTable:
+    """Encode a source whose names and kinds are settled.
+
+    Parameters
+    ----------
+    source : Source
+        n rows and p columns, at least one of each.
+    chosen : tuple of str
+        The names, p of them.
+    asked : sequence of str or None
+        The kind asked for each column; None where its type decides.
+    named : bool
+        Whether the names were given, by the table or the user.
+    n_threads : int
+        Threads.
+    function : str
+        Who asks, for errors.
+    pending : int
+        Columns wait for the kernel in groups of so many bytes a thread.
+    """
     encoder = ColumnEncoder(source.n_rows, n_threads)
     labels: dict[int, NDArray[Any]] = {}
     resolved: tuple[str, ...]
@@ -95,7 +135,7 @@ def encode(
             resolved = tuple([kind or "numeric" for kind in asked])
             integral = dict.fromkeys(range(source.n_columns), source.matrix.dtype.kind != "f")
     else:
-        group = _PENDING_BYTES * n_threads
+        group = pending * n_threads
         resolved, integral = _add_columns(encoder, source, chosen, asked, labels, group, function)
     blocks, block_of, slot, values, offsets, missing = encoder.finish()
     for j, whole in integral.items():
@@ -114,7 +154,7 @@ def encode(
         value_offsets=offsets,
         labels=labels,
         missing=missing,
-        named=names is not None or source.names is not None,
+        named=named,
     )
 
 
@@ -214,13 +254,16 @@ def _check_size(source: Source, function: str) -> None:
     )
 
 
-def _threads(n_jobs: int | None) -> int:
+def resolve_threads(n_jobs: int | None, function: str) -> int:
+    """The number of threads that `n_jobs` asks for: None means 1, -1 all processors."""
     if n_jobs is None:
         return 1
     if n_jobs > 0:
         return n_jobs
     if n_jobs == 0:
-        raise ValueError("encode: n_jobs is 0; give a number of threads, or -1 for all processors")
+        raise ValueError(
+            f"{function}: n_jobs is 0; give a number of threads, or -1 for all processors"
+        )
     available = getattr(os, "sched_getaffinity", None)
     processors = len(available(0)) if available else os.cpu_count() or 1
     return max(1, processors + 1 + n_jobs)

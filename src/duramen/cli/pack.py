@@ -1,0 +1,173 @@
+"""`duramen pack`: from any table to a column store."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from duramen.cli.clock import Clock
+from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.options import CategoricalOption, JobsOption, QuietOption
+from duramen.cli.output import write_results
+from duramen.cli.source import repeated
+
+if TYPE_CHECKING:
+    from duramen.reports import Run
+    from duramen.tables.store import ColumnStore
+
+COMMAND = "pack"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    file: Path
+    out: Path
+    transpose: bool
+    layer: str | None
+    samples: Path | None
+    categorical: tuple[str, ...]
+    memory: str
+    overwrite: bool
+    jobs: int
+    quiet: bool
+
+
+def pack(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A .csv, .tsv, .parquet, .arrow, .npy, .h5ad or PLINK .bed file.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the store, made by this command.")
+    ] = Path("duramen-pack"),
+    transpose: Annotated[
+        bool,
+        typer.Option(
+            "--transpose",
+            help="Rows of the file, such as genes, are columns of the table; the first column "
+            "names them.",
+        ),
+    ] = False,
+    layer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", show_default=False, help="Layer of an .h5ad file, or raw; else X."
+        ),
+    ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help="What is known of the rows, such as their classes: a table with one row for each.",
+        ),
+    ] = None,
+    categorical: CategoricalOption = None,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Memory to use, such as 512MB or 2GiB.")
+    ] = "512MB",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the store that DIR is already.")
+    ] = False,
+    jobs: JobsOption = -1,
+    quiet: QuietOption = False,
+) -> None:
+    """Pack a table into a column store."""
+    options = Options(
+        file=file,
+        out=out,
+        transpose=transpose,
+        layer=layer,
+        samples=samples,
+        categorical=tuple(categorical or ()),
+        memory=memory,
+        overwrite=overwrite,
+        jobs=jobs,
+        quiet=quiet,
+    )
+    with ending_well(COMMAND):
+        run_pack(options)
+
+
+def run_pack(options: Options) -> None:
+    """Pack, write, say."""
+    from duramen.cli.show_pack import show_pack, summarise_pack
+
+    clock = Clock()
+    with user_errors(COMMAND):
+        store = _packed(options, clock)
+    run = _record(options, store, clock)
+    table = store.to_table()
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    write_results(store.path, columns, run, partial(summarise_pack, store, table, run), clock)
+    if not options.quiet:
+        show_pack(store, table, options.out)
+
+
+def _packed(options: Options, clock: Clock) -> ColumnStore:
+    from duramen.tables.store import pack as pack_table
+    from duramen.tables.store.part import PLAN, part_of
+
+    part = part_of(options.out.expanduser())
+    if (part / PLAN).is_file() and not options.quiet:
+        note(f"looking at what an earlier run left in {part.name}")
+    try:
+        with clock.step("pack"), warnings_as_notes(options.quiet):
+            return pack_table(
+                options.file,
+                options.out,
+                kinds=dict.fromkeys(options.categorical, "nominal") or None,
+                transpose=options.transpose,
+                layer=options.layer,
+                samples=options.samples,
+                memory=options.memory,
+                overwrite=options.overwrite,
+                n_jobs=options.jobs,
+                verbose=not options.quiet and standard_error().is_terminal,
+            )
+    except KeyboardInterrupt:
+        if (part / PLAN).is_file() and not options.quiet:
+            note(f"{part.name} keeps what is done: the same command goes on from it")
+        raise
+
+
+def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:
+    from duramen.reports import Run
+    from duramen.results.provenance import versions
+
+    return Run(
+        command=_command(options),
+        file=options.file.name,
+        n_rows=store.n_rows,
+        n_features=store.n_columns,
+        fingerprint=store.fingerprint(),
+        settings={
+            "transpose": options.transpose,
+            "layer": options.layer,
+            "samples": None if options.samples is None else options.samples.name,
+            "categorical": list(options.categorical),
+            "memory": options.memory,
+        },
+        versions=versions("pyarrow", "h5py"),
+        timings=dict(clock.seconds),
+    )
+
+
+def _command(options: Options) -> str:
+    """Return the command line that does the same again, whatever folder it is run in."""
+    words = ["duramen", COMMAND, options.file.name]
+    words += ["--transpose"] if options.transpose else []
+    words += [] if options.layer is None else ["--layer", options.layer]
+    words += [] if options.samples is None else ["--samples", options.samples.name]
+    words += repeated("--categorical", options.categorical)
+    return shlex.join([*words, "--memory", options.memory])

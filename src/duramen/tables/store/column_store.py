@@ -1,0 +1,339 @@
+"""A table whose columns stay on disk until they are taken."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.names import KINDS
+from duramen.tables.store import layout
+from duramen.tables.store.bed import BedColumns
+from duramen.tables.store.packed import PackedColumns
+from duramen.tables.store.reader import LocalFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FEW_NAMES = 20_000  # among so many, a name that is close is looked for
+
+
+class Columns(Protocol):
+    """What a store reads from: a packed folder, or a PLINK file."""
+
+    where: str
+    n_rows: int
+    n_columns: int
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """The kind of each column."""
+        ...
+
+    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+        """Names of columns."""
+        ...
+
+    def find(self, name: str) -> int | None:
+        """The number of the column of that name."""
+        ...
+
+    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+        """Columns in memory."""
+        ...
+
+    def table(self) -> EncodedTable:
+        """All columns."""
+        ...
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """What is known of each column, as in `layout.COLUMN`."""
+        ...
+
+    def fingerprint(self) -> str:
+        """As `layout.fingerprint_of`."""
+        ...
+
+    def verify(self) -> None:
+        """Raise ValueError where something is damaged."""
+        ...
+
+    def samples(self) -> pa.Table | None:
+        """What is known of the rows."""
+        ...
+
+
+class ColumnStore:
+    """A table on disk: codes, values and names as in an `EncodedTable`, read when they are taken.
+
+    It comes from `open_store` or `pack`. Anything in this package that takes a table takes a store.
+    Whatever is read is checked against its checksum, so that a store that was damaged is refused
+    and does not lead to wrong results. A store can be pickled, as its path, and used by several
+    threads at a time.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is: the folder of a packed store, or a .bed file.
+    n_rows, n_columns : int
+    """
+
+    def __init__(self, columns: Columns, path: Path) -> None:
+        self._columns = columns
+        self._table: weakref.ref[EncodedTable] | None = None
+        self.path = path
+        self.n_rows = columns.n_rows
+        self.n_columns = columns.n_columns
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open_store, (self.path,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_rows, n_columns)."""
+        return self.n_rows, self.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns, read anew each time: a million take some 70 MB."""
+        everything = range(0, self.n_columns, 1 << 16)
+        return tuple(
+            name
+            for begin in everything
+            for name in self._columns.names(
+                np.arange(begin, min(begin + (1 << 16), self.n_columns))
+            )
+        )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column: "numeric", "ordinal" or "nominal"."""
+        return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
+
+    def names_of(self, index: ArrayLike) -> tuple[str, ...]:
+        """The names of the columns of the given indices, or of a mask."""
+        chosen = EncodedTable._positions(index, self.n_columns, "names_of")
+        return tuple(self._columns.names(chosen))
+
+    def find(self, name: str) -> int:
+        """The index of the column of that name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        found = self._columns.find(name)
+        if found is None:
+            raise KeyError(self._unknown(name))
+        return found
+
+    def _unknown(self, name: str) -> str:
+        """Say that there is no column of that name, and which comes near."""
+        hint = ""
+        if self.n_columns <= _FEW_NAMES:
+            close = difflib.get_close_matches(name, self.names, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"{self._columns.where} has no column {name!r}{hint}"
+
+    def take_columns(self, index: ArrayLike) -> EncodedTable:
+        """The columns of the given indices, or of a boolean mask, in that order, in memory.
+
+        Reads these columns and nothing else; memory does not grow with the store.
+
+        Parameters
+        ----------
+        index : array-like of int, shape (q,), or mask of shape (p,)
+
+        Returns
+        -------
+        EncodedTable
+            The same, bit for bit, as of the encoded table.
+
+        Raises
+        ------
+        ValueError
+            If an index occurs twice, or what is read is damaged.
+        IndexError
+            If there is no such column.
+        """
+        chosen = EncodedTable._positions(index, self.n_columns, "take_columns")
+        if len(np.unique(chosen)) < len(chosen):
+            raise ValueError("take_columns: an index occurs twice, and column names are unique")
+        return self._columns.take(chosen)
+
+    def codes(self, j: int) -> NDArray[Any]:
+        """Codes of the j-th column; read-only, of shape (n,)."""
+        return self._columns.take(np.array([range(self.n_columns)[j]])).codes(0)
+
+    def values(self, j: int) -> NDArray[Any]:
+        """What the codes of the j-th column stand for, as `EncodedTable.values`."""
+        return self._columns.take(np.array([range(self.n_columns)[j]])).values(0)
+
+    def as_table(self) -> EncodedTable:
+        """All columns; those of a packed store mapped into memory, those of a .bed file in it.
+
+        Everything is checked when this is first asked for. Names and kinds are in memory: some
+        120 MB for a million columns.
+
+        Raises
+        ------
+        ValueError
+            If anything is damaged.
+        MemoryError
+            If the codes of a .bed file do not fit into memory.
+        """
+        known = None if self._table is None else self._table()
+        if known is None:
+            known = self._columns.table()
+            self._table = weakref.ref(known)
+        return known
+
+    @property
+    def samples(self) -> pa.Table | None:
+        """What is known of the rows beside the columns, one row each; None where nothing is.
+
+        The .fam file of a PLINK file, ``obs`` of an .h5ad file, the first line of a transposed
+        text, or what `pack` was given.
+        """
+        return self._columns.samples()
+
+    def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """A column, or else a column of `samples`, as a target, and what may explain it.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        columns : ndarray of int64
+            The indices of all columns but that one.
+        y : ndarray of shape (n,)
+            Labels, or numbers: int64 where all of them are whole, else float64. Missing values
+            are None or NaN.
+
+        Raises
+        ------
+        KeyError
+            If neither the store nor its samples have a column of that name.
+        """
+        everything = np.arange(self.n_columns)
+        found = self._columns.find(name)
+        if found is not None:
+            table = self._columns.take(np.array([found]))
+            return np.delete(everything, found), _decoded(table)
+        samples = self.samples
+        if samples is not None and name in samples.column_names:
+            from duramen.tables.encoding import encode
+
+            return everything, _decoded(encode(samples.select([name])))
+        there = "" if samples is None else f", nor do its samples, with {samples.column_names}"
+        raise KeyError(f"{self._unknown(name)}{there}")
+
+    def to_table(self) -> pa.Table:
+        """What the columns are: name, kind, number of distinct values and of missing ones."""
+        import pyarrow as pa
+
+        codes = pa.array(self._columns.kind_codes())
+        kinds = pa.DictionaryArray.from_arrays(codes, pa.array(KINDS)).cast(pa.string())
+        parts = list(self._columns.records())
+        columns = {
+            "name": pa.array(self.names, pa.string()),
+            "kind": kinds,
+            "values": pa.array(np.concatenate([part["n_values"] for part in parts])),
+            "missing": pa.array(np.concatenate([part["n_missing"] for part in parts])),
+        }
+        return pa.table(columns)
+
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits that depend on shape, names, kinds, codes, values and labels.
+
+        The same however and from whatever the table was packed, and for a .bed file in place and
+        packed; another number than the fingerprint of an `EncodedTable`, which cannot be had
+        without all codes in memory.
+        """
+        return self._columns.fingerprint()
+
+    def verify(self) -> None:
+        """Read everything and compare it with its checksums.
+
+        A .bed file has none: its begin and its size are checked.
+
+        Raises
+        ------
+        ValueError
+            With the file that is damaged.
+        """
+        self._columns.verify()
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        codes = self._columns.kind_codes()
+        counts = [(int(np.count_nonzero(codes == k)), kind) for k, kind in enumerate(KINDS)]
+        kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+        where = self.path.name
+        return f"ColumnStore {where} of {self.n_rows} rows x {self.n_columns} columns ({kinds})"
+
+
+def _decoded(table: EncodedTable) -> NDArray[Any]:
+    """The values of the only column of a table."""
+    values, codes = table.values(0), table.codes(0)
+    if not table.missing[0]:
+        if values.dtype.kind == "f" and (values == np.floor(values)).all():
+            values = values.astype(np.int64)
+        return np.asarray(values[codes])
+    absent: Any = None if values.dtype == object else np.nan
+    kind = object if values.dtype == object else np.float64
+    return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
+
+
+def open_store(path: str | os.PathLike[str]) -> ColumnStore:
+    """Open a table on disk, to read columns of it as they are needed.
+
+    Parameters
+    ----------
+    path : path
+        A folder that `pack` wrote, or a PLINK .bed file with its .bim and .fam files beside it,
+        which is used in place: its columns are the copies of the first allele (A1 of the .bim
+        file), 0, 1 or 2.
+
+    Returns
+    -------
+    ColumnStore
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or file.
+    ValueError
+        If it is no store, is of a later version, is damaged as far as can be told by sizes and by
+        the files that are read at once, or a .bed file and its neighbours do not belong together.
+    """
+    function = "open_store"
+    path = Path(path).expanduser()
+    if path.is_dir():
+        if not (path / layout.HEADER).is_file():
+            raise ValueError(
+                f"{function}: {path} is no column store: it has no {layout.HEADER}. Hint: pack a "
+                "table there"
+            )
+        return ColumnStore(PackedColumns(LocalFolder(path), function), path)
+    if not path.exists():
+        raise FileNotFoundError(f"{function}: there is no folder or file {path}")
+    if path.suffix.lower() != ".bed":
+        raise ValueError(
+            f"{function}: {path} is no column store; give the folder of one, or a .bed file. Hint: "
+            f"pack({path.name!r}, folder) makes one of a table"
+        )
+    bed = BedColumns(path, function)
+    bed.check_names()
+    return ColumnStore(bed, path)

@@ -1,0 +1,1 @@
+"""What can be packed: every kind of file and table as groups of neighbouring columns."""

@@ -1,0 +1,284 @@
+"""AnnData files (.h5ad) as inputs.
+
+Read with h5py alone, in the layouts of all versions: a matrix of cells by genes, dense or sparse.
+What is known of the cells and of the genes is in `h5ad_frames`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.tables.store.budget import columns_within
+from duramen.tables.store.inputs.h5ad_frames import frame_of, index_of, text_of
+from duramen.tables.store.inputs.input import Input
+from duramen.tables.store.inputs.spool import Spool
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CELL_BYTES = 32  # of a dense cell: the cell, its value, its code, and room to sort
+_STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
+_SORTED_BYTES = 160  # of an entry that is sorted into a group
+
+
+def open_h5ad(
+    path: Path, layer: str | None, transpose: bool, budget: int, function: str
+) -> DenseInput | SparseInput:
+    """Open a matrix of an .h5ad file.
+
+    Parameters
+    ----------
+    path : Path
+    layer : str, optional
+        Name of a layer, or "raw"; by default X.
+    transpose : bool
+        Whether the rows of the matrix are the columns of the table.
+    budget : int
+        Bytes to use.
+    function : str
+        The function that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, or has no such layer.
+    ModuleNotFoundError
+        If h5py is not installed.
+    """
+    try:
+        h5py: Any = import_module("h5py")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{function}: reading {path.name} needs the package h5py; pip install duramen[anndata]"
+        ) from None
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise ValueError(
+            f"{function}: {path} is not an .h5ad file, or is damaged ({error})"
+        ) from None
+    matrix, rows, columns = _matrix(file, layer, path, function)
+    given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)))
+    if isinstance(matrix, h5py.Dataset):
+        if matrix.ndim != 2:
+            raise ValueError(f"{function}: {path} has a matrix of shape {matrix.shape}, not of two")
+        found: DenseInput | SparseInput = DenseInput(given, matrix, transpose, budget)
+    else:
+        found = SparseInput(given, matrix, transpose, budget, function)
+    for count, kind in zip(found.shape, ("rows", "columns"), strict=True):
+        if not count:
+            raise ValueError(f"{function}: {path} is empty: its matrix has no {kind}")
+    wanted = (len(given.row_names), len(given.names))
+    if wanted != found.shape:
+        raise ValueError(
+            f"{function}: {path} is damaged: its matrix is of shape {found.shape}, its names of "
+            f"rows and columns are {wanted}"
+        )
+    return found
+
+
+def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
+    """The matrix, and where the names of its rows and columns are."""
+    if layer is None:
+        if "X" not in file:
+            raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(file)}")
+        return file["X"], "obs", "var"
+    if layer == "raw":
+        for matrix, columns in (("raw/X", "raw/var"), ("raw.X", "raw.var")):
+            if matrix in file:
+                return file[matrix], "obs", columns
+    there = sorted(file["layers"]) if "layers" in file else []
+    if layer in there:
+        return file["layers"][layer], "obs", "var"
+    raise ValueError(f"{function}: {path} has no layer {layer!r}; its layers are {there}")
+
+
+class Axes:
+    """The file, with what is known of the rows and the columns of the table."""
+
+    def __init__(self, path: Path, file: Any, rows: str, columns: str) -> None:
+        self.path = path
+        self.file = file
+        self._rows = rows
+        self.row_names = index_of(file[rows])
+        self.names = index_of(file[columns])
+
+    def samples(self) -> pa.Table:
+        """What is known of the rows, their names first."""
+        return frame_of(self.file, self._rows, self.row_names)
+
+
+class _Matrix(Input):
+    """What both kinds of matrices have."""
+
+    shape: tuple[int, int]
+
+    def __init__(self, given: Axes, budget: int) -> None:
+        self._given, self._budget = given, budget
+        self.where = str(given.path)
+        self.files = (given.path,)
+        self.names = given.names
+
+    def samples(self) -> pa.Table:
+        """The obs of the file, or its var where it is transposed."""
+        return self._given.samples()
+
+
+class DenseInput(_Matrix):
+    """A dense matrix; where its chunks are wider than a group, it is spooled."""
+
+    def __init__(self, given: Axes, matrix: Any, transpose: bool, budget: int) -> None:
+        super().__init__(given, budget)
+        self._matrix, self._transpose = matrix, transpose
+        rows, columns = matrix.shape
+        self.shape = (columns, rows) if transpose else (rows, columns)
+        self.n_columns = self.shape[1]
+
+    def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
+        """Neighbouring columns."""
+        n, p = self.shape
+        size = self._matrix.dtype.itemsize
+        width = columns_within(self._budget, n, _CELL_BYTES + 2 * size)
+        tall, wide = (self._matrix.chunks or (1, 1))[:: -1 if self._transpose else 1]
+        if wide <= width or width >= p:
+            width -= width % wide if width < p else 0
+            for begin in range(start - start % width, p, width):
+                group = self._part(0, n, begin, min(begin + width, p))
+                yield group[:, max(0, start - begin) :]
+            return
+        bounds = [*range(0, p, width), p]
+        spool = Spool(work)
+        if not spool.done:
+            height = max(1, self._budget // (4 * p * size))
+            height -= height % tall if height > tall else 0
+            for begin in range(0, n, height):
+                rows = self._part(begin, min(begin + height, n), 0, p)
+                self.on_spooled(rows.nbytes)
+                spool.add([rows[:, a:b].tobytes() for a, b in pairwise(bounds)])
+            spool.finish()
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:
+                group = np.frombuffer(spool.read(tile), dtype=self._matrix.dtype)
+                yield group.reshape(n, end - begin)[:, max(0, start - begin) :]
+        spool.remove()
+
+    def _part(self, top: int, bottom: int, begin: int, end: int) -> NDArray[Any]:
+        if self._transpose:
+            return np.asarray(self._matrix[begin:end, top:bottom]).T
+        return np.asarray(self._matrix[top:bottom, begin:end])
+
+
+class SparseInput(_Matrix):
+    """A sparse matrix; one that is stored by rows is spooled."""
+
+    def __init__(
+        self, given: Axes, group: Any, transpose: bool, budget: int, function: str
+    ) -> None:
+        super().__init__(given, budget)
+        attributes = group.attrs
+        kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+        if kind[:3] not in ("csr", "csc"):
+            raise ValueError(
+                f"{function}: {given.path} holds a matrix of the kind {kind!r}; kinds that are "
+                "known are dense, csr_matrix and csc_matrix"
+            )
+        shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+        rows, columns = (int(count) for count in shape)
+        self.shape = (columns, rows) if transpose else (rows, columns)
+        self.n_columns = self.shape[1]
+        self._by_columns = (kind[:3] == "csc") != transpose
+        self._data, self._indices = group["data"], group["indices"]
+        self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
+        self._step = max(1 << 12, budget // _SORTED_BYTES)
+        major = self.shape[self._by_columns]
+        if len(self._starts) != major + 1 or self._starts[-1] != len(self._data):
+            raise ValueError(f"{function}: {given.path} is damaged: its sparse matrix is not whole")
+
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Neighbouring columns, as sparse matrices."""
+        stored = self._stored()
+        bounds = self._bounds(stored)
+        if self._by_columns:
+            for begin, end in pairwise(bounds):
+                if start < end:
+                    yield self._stored_columns(max(begin, start), end)
+            return
+        spool = Spool(work)
+        if not spool.done:
+            self._fill(spool, np.array(bounds))
+        for tile, (begin, end) in enumerate(pairwise(bounds)):
+            if start < end:
+                yield self._spooled_columns(spool, tile, begin, end)[:, max(0, start - begin) :]
+        spool.remove()
+
+    def _stored(self) -> NDArray[np.int64]:
+        """Number of stored entries of each column."""
+        if self._by_columns:
+            return np.diff(self._starts)
+        counts = np.zeros(self.n_columns, dtype=np.int64)
+        for begin in range(0, len(self._indices), self._step):
+            part = self._indices[begin : begin + self._step]
+            counts += np.bincount(part, minlength=self.n_columns)
+        return counts
+
+    def _bounds(self, stored: NDArray[np.int64]) -> list[int]:
+        """Where groups begin and end, that take the budget each."""
+        costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
+        bounds, total = [0], 0.0
+        for j, cost in enumerate(costs.tolist()):
+            if total + cost > self._budget / 2 and j > bounds[-1]:
+                bounds.append(j)
+                total = 0.0
+            total += cost
+        return [*bounds, self.n_columns]
+
+    def _stored_columns(self, begin: int, end: int) -> Any:
+        from scipy import sparse
+
+        first, last = int(self._starts[begin]), int(self._starts[end])
+        return sparse.csc_matrix(
+            (
+                self._data[first:last],
+                self._indices[first:last],
+                self._starts[begin : end + 1] - first,
+            ),
+            shape=(self.shape[0], end - begin),
+        )
+
+    def _fill(self, spool: Spool, bounds: NDArray[np.int64]) -> None:
+        """Sort the entries, some at a time, into groups of columns."""
+        for first in range(0, len(self._data), self._step):
+            last = min(first + self._step, len(self._data))
+            columns = np.asarray(self._indices[first:last], dtype=np.int64)
+            rows = np.searchsorted(self._starts, np.arange(first, last), side="right") - 1
+            tiles = np.searchsorted(bounds, columns, side="right") - 1
+            order = np.argsort(tiles, kind="stable")
+            borders = np.searchsorted(tiles[order], np.arange(len(bounds)))
+            parts = (rows[order], columns[order], np.asarray(self._data[first:last])[order])
+            pieces = []
+            for a, b in pairwise(borders):
+                entries = np.empty(b - a, dtype=self._entry)
+                for name, part in zip(self._entry.names or (), parts, strict=True):
+                    entries[name] = part[a:b]
+                pieces.append(entries.tobytes())
+            self.on_spooled(sum(map(len, pieces)))
+            spool.add(pieces)
+        spool.finish()
+
+    @property
+    def _entry(self) -> np.dtype[Any]:
+        return np.dtype([("row", "u4"), ("column", "u4"), ("value", self._data.dtype)])
+
+    def _spooled_columns(self, spool: Spool, tile: int, begin: int, end: int) -> Any:
+        from scipy import sparse
+
+        entries = np.frombuffer(spool.read(tile), dtype=self._entry)
+        places = (entries["row"], entries["column"] - np.uint32(begin))
+        return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))

@@ -1,0 +1,94 @@
+"""The tables of an .h5ad file: what is known of the cells (obs) and of the genes (var)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def text_of(value: Any) -> str:
+    """Text, whether it comes as bytes or not."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def index_of(frame: Any) -> list[str]:
+    """The row names of a table."""
+    if hasattr(frame, "dtype"):  # up to version 0.6: one array of records
+        name = "index" if "index" in frame.dtype.names else frame.dtype.names[0]
+        return [text_of(value) for value in frame[:][name]]
+    name = text_of(frame.attrs.get("_index", "_index"))
+    return [text_of(value) for value in frame[name][:]]
+
+
+def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
+    """A table of the file with its row names first, as the column ``name``.
+
+    Columns that are neither numbers, truth values, text nor categories are left out.
+    """
+    import pyarrow as pa
+
+    frame = file[where]
+    columns: dict[str, Any] = {"name": pa.array(names, pa.string())}
+    for name in _column_names(frame):
+        column = _column(file, frame, name)
+        if column is not None:
+            columns[name if name != "name" else "name_"] = column
+    return pa.table(columns)
+
+
+def _column_names(frame: Any) -> list[str]:
+    if hasattr(frame, "dtype"):
+        return [name for name in frame.dtype.names[0:] if name != "index"]
+    index = text_of(frame.attrs.get("_index", "_index"))
+    order = frame.attrs.get("column-order", sorted(frame))
+    return [name for name in map(text_of, order) if name != index and name in frame]
+
+
+def _column(file: Any, frame: Any, name: str) -> Any:
+    """A column in Arrow; None where it is of no kind that is known."""
+    if hasattr(frame, "dtype"):
+        values = frame[:][name]
+        categories = file.get(f"uns/{name}_categories")
+        return _plain(values) if categories is None else _categories(values, categories[:], False)
+    column = frame[name]
+    if not hasattr(column, "dtype"):
+        parts = set(column)
+        if {"codes", "categories"} <= parts:
+            ordered = bool(column.attrs.get("ordered", False))
+            return _categories(column["codes"][:], column["categories"][:], ordered)
+        if {"values", "mask"} <= parts:
+            return _plain(column["values"][:], column["mask"][:])
+        return None
+    reference = column.attrs.get("categories")  # version 0.7
+    if reference is not None:
+        categories = file[reference]
+        ordered = bool(categories.attrs.get("ordered", False))
+        return _categories(column[:], categories[:], ordered)
+    return _plain(column[:])
+
+
+def _plain(values: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> Any:
+    import pyarrow as pa
+
+    if values.ndim != 1 or values.dtype.kind not in "biufOS":
+        return None
+    if values.dtype.kind in "OS":
+        texts = [text_of(value) for value in values]
+        return pa.array(texts, pa.string(), mask=mask)
+    return pa.array(values, mask=mask)
+
+
+def _categories(codes: NDArray[Any], categories: NDArray[Any], ordered: bool) -> Any:
+    import pyarrow as pa
+
+    labels = _plain(categories)
+    if labels is None:
+        return None
+    indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, labels, ordered=ordered)

@@ -1,0 +1,272 @@
+"""CSV and TSV files as inputs.
+
+Types are inferred by Arrow over all of a column, as `read_table` has them: whatever is spooled is
+text, and a column is parsed when all of it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from duramen.tables.files import (
+    _bytes_of,
+    _explain_encoding,
+    _explain_ragged,
+    _first_line,
+)
+from duramen.tables.store.budget import columns_within
+from duramen.tables.store.inputs.input import Input
+from duramen.tables.store.inputs.lines import Lines, UnclosedQuote, lines_of, unquoted
+from duramen.tables.store.inputs.spool import Spool
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LEAST_CHUNK = 1 << 16
+_LARGEST_TILE = 1 << 30  # Arrow's reader counts the bytes of a block in 31 bits
+_CELL_BYTES = 28  # of a cell that is parsed: the value, its code, and room to sort
+_TEXT_COPIES = 3  # of a tile: as it was read, as it is parsed, as strings
+_WORK = 24  # bytes that cutting a byte of text takes
+_SPLIT_WORK = 96  # where every field becomes a Python object
+
+
+class _Text(Input):
+    """A file of delimited text.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str
+    budget : int
+        Bytes to use.
+    n_threads : int
+    function : str
+        The function that the user called, for errors.
+    """
+
+    def __init__(
+        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+    ) -> None:
+        self.where = str(path)
+        self.files = (path,)
+        self._path = path
+        self._delimiter = delimiter
+        self._budget = budget
+        self._threads = n_threads > 1
+        self._function = function
+
+    def _lines(self, work: int) -> Iterator[Lines]:
+        """The lines of the file, in parts that take `work` times their length to be cut."""
+        chunk = max(_LEAST_CHUNK, self._budget // work)
+        with self._explained(), _bytes_of(self._path) as stream:
+            yield from lines_of(stream, self._delimiter.encode(), chunk)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what is wrong with the file where reading or parsing fails."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
+            _explain_encoding(self._path, self._function)
+            _explain_ragged(self._path, self._delimiter, self._function)
+            what = _first_line(error) if str(error) else "a quote is not closed"
+            raise ValueError(f"{self._function}: cannot read {self._path} ({what})") from None
+
+    def _header(self) -> list[str]:
+        """The fields of the first line."""
+        for lines in self._lines(_WORK):
+            with self._explained():
+                return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
+        raise ValueError(f"{self._function}: {self._path} is empty; its first line names columns")
+
+    def _ragged(self, n_fields: int, wanted: int) -> ValueError:
+        _explain_ragged(self._path, self._delimiter, self._function)
+        return ValueError(
+            f"{self._function}: {self._path} has a line of {n_fields} fields, but its header has "
+            f"{wanted}"
+        )
+
+    def _no_rows(self) -> ValueError:
+        return ValueError(f"{self._function}: {self._path} names its columns but has no rows")
+
+    def _parsed(self, text: Any, names: Sequence[str] | None, skip_empty: bool) -> pa.Table:
+        """Text as a table, typed as `read_table` types it."""
+        import pyarrow as pa
+        import pyarrow.csv as pa_csv
+
+        with self._explained():
+            table = pa_csv.read_csv(
+                pa.BufferReader(pa.py_buffer(text)),
+                read_options=pa_csv.ReadOptions(
+                    use_threads=self._threads,
+                    block_size=min(max(1 << 16, len(text) + 1), _LARGEST_TILE),
+                    column_names=None if names is None else list(names),
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=skip_empty,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    strings_can_be_null=True, quoted_strings_can_be_null=False
+                ),
+            )
+        if any(pa.types.is_binary(field.type) for field in table.schema):
+            _explain_encoding(self._path, self._function)
+        return table
+
+
+class TextInput(_Text):
+    """A file whose lines are rows; the first one names the columns.
+
+    Where the whole would take more than the budget, the text of groups of columns is spooled.
+    """
+
+    def __init__(
+        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+    ) -> None:
+        super().__init__(path, delimiter, budget, n_threads, function)
+        names = self._header()
+        self.names, self.n_columns = names, len(names)
+
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+        """Groups of columns: all at once, or tile by tile."""
+        n_lines, n_bytes = self._size()
+        width = min(
+            columns_within(
+                self._budget, n_lines, _CELL_BYTES, _TEXT_COPIES * n_bytes / self.n_columns
+            ),
+            max(1, _LARGEST_TILE * self.n_columns // n_bytes),
+        )
+        if width >= self.n_columns:
+            with self._explained(), _bytes_of(self._path) as stream:
+                text = stream.read()
+            if not text.endswith((b"\n", b"\r")):
+                text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
+            table = self._parsed(text, None, skip_empty=True)
+            if not table.num_rows:
+                raise self._no_rows()
+            places = list(range(self.n_columns))
+            yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
+            return
+        bounds = [*range(0, self.n_columns, width), self.n_columns]
+        spool = Spool(work)
+        if not spool.done:
+            self._fill(spool, bounds)
+        for tile in range(len(bounds) - 1):
+            begin, end = max(start, bounds[tile]), bounds[tile + 1]
+            if begin < end:
+                names = [f"{j}" for j in range(bounds[tile], end)]
+                table = self._parsed(spool.read(tile), names, skip_empty=False)
+                yield table.select(list(range(begin - bounds[tile], end - bounds[tile])))
+        spool.remove()
+
+    def _size(self) -> tuple[int, int]:
+        """Number of lines at the most, and bytes of text."""
+        n_lines = n_bytes = 0
+        with self._explained(), _bytes_of(self._path) as stream:
+            while block := stream.read(1 << 20):
+                n_lines += max(block.count(b"\n"), block.count(b"\r"))
+                n_bytes += len(block)
+        return n_lines + 1, n_bytes
+
+    def _fill(self, spool: Spool, bounds: list[int]) -> None:
+        """Cut every line at the borders of the tiles."""
+        header = True
+        n_rows = 0
+        for part in self._lines(_WORK):
+            lines = part.rest(1) if header else part
+            header = False
+            if not len(lines):
+                continue
+            n_fields = lines.n_fields()
+            wrong = np.flatnonzero(n_fields != self.n_columns)
+            if len(wrong):
+                raise self._ragged(int(n_fields[wrong[0]]), self.n_columns)
+            n_rows += len(lines)
+            self.on_spooled(len(part.data))
+            spool.add(_tiles(lines, bounds))
+        if not n_rows:
+            raise self._no_rows()
+        spool.finish()
+
+
+def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
+    """The text of the columns between the bounds, line by line."""
+    view = memoryview(lines.data)
+    pieces = []
+    first = lines.first_cut[:-1]
+    begin = lines.begin
+    for bound in bounds[1:]:
+        last = bound == bounds[-1]
+        end = lines.end if last else lines.cuts[first + bound - 1]
+        texts = [view[b:e] for b, e in zip(begin.tolist(), end.tolist(), strict=True)]
+        pieces.append(b"\n".join([*texts, b""]))
+        begin = end + 1
+    return pieces
+
+
+class TransposedTextInput(_Text):
+    """A file whose lines are columns, each beginning with its name; the first one names the rows.
+
+    That first line may lack a field above the names, as R writes it.
+    """
+
+    def __init__(
+        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+    ) -> None:
+        super().__init__(path, delimiter, budget, n_threads, function)
+        self._rows = self._header()
+        names: list[str] = []
+        wanted = 0
+        for lines in self._columns(0, _WORK):
+            n_fields = lines.n_fields()
+            wanted = wanted or int(n_fields[0])
+            wrong = np.flatnonzero(n_fields != wanted)
+            if len(wrong):
+                raise self._ragged(int(n_fields[wrong[0]]), wanted)
+            ends = np.append(lines.cuts, 0)[lines.first_cut[:-1]] if wanted > 1 else lines.end
+            data = lines.data
+            with self._explained():
+                names += [
+                    unquoted(data[b:e]).decode("utf-8")
+                    for b, e in zip(lines.begin.tolist(), ends.tolist(), strict=True)
+                ]
+        if not names:
+            raise self._no_rows()
+        if len(self._rows) == wanted:
+            self._rows = self._rows[1:]
+        if not self._rows or len(self._rows) != wanted - 1:
+            raise self._ragged(wanted, len(self._rows))
+        self.names = names
+        self.n_columns = len(names)
+
+    def samples(self) -> pa.Table:
+        """The names of the rows."""
+        import pyarrow as pa
+
+        return pa.table({"sample": pa.array(self._rows, pa.string())})
+
+    def _columns(self, start: int, work: int) -> Iterator[Lines]:
+        """The lines from `start` on, the first one not counted."""
+        seen = 0
+        for lines in self._lines(work):
+            skip = max(0, start + 1 - seen)
+            seen += len(lines)
+            if skip < len(lines):
+                yield lines.rest(skip)
+
+    def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
+        """Groups of lines, turned."""
+        delimiter = self._delimiter.encode()
+        for lines in self._columns(start, _SPLIT_WORK):
+            columns = [lines.fields(i)[1:] for i in range(len(lines))]
+            text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
+            yield self._parsed(text, [f"{j}" for j in range(len(lines))], skip_empty=False)

@@ -1,0 +1,298 @@
+"""The folder of a packed store, read a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.names import KINDS, default_names
+from duramen.tables.store import layout
+from duramen.tables.store.reader import File, Folder, pieces_of, read_rows
+from duramen.tables.store.runs import Runs, offsets_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEPT_NAMES = 1 << 24  # bytes of names that are kept in memory; beyond, they are read when asked for
+
+
+class PackedColumns:
+    """The columns of a packed store.
+
+    Of each column some 11 to 30 bytes are in memory; names as long as they take 16 MB in all. What
+    is kept is checked when the store is opened, and what is read is checked whenever it is read:
+    codes by a CRC-32 a column, names, values and labels by another one.
+    """
+
+    def __init__(self, folder: Folder, function: str) -> None:
+        self.where = folder.name
+        self._function = function
+        header_file = folder.open(layout.HEADER)
+        self.header = layout.header_of_bytes(
+            header_file.read(0, header_file.size), header_file.name, function
+        )
+        self.n_rows = int(self.header["n_rows"])
+        self.n_columns = int(self.header["n_columns"])
+        self.named = bool(self.header["named"])
+        self._files = {name: self._opened(folder, name) for name in self.header["files"]}
+        self._verified = False
+        self._read_columns()
+
+    def _opened(self, folder: Folder, name: str) -> File:
+        """A file of the store, its size checked."""
+        wanted = self.header["files"][name]["size"]
+        try:
+            file = folder.open(name)
+        except FileNotFoundError:
+            raise ValueError(
+                f"{self._function}: {self.where} is damaged: {name} is not there; pack the table "
+                "again"
+            ) from None
+        if file.size != wanted:
+            raise ValueError(
+                f"{self._function}: {file.name} is damaged: it has {file.size} bytes, not "
+                f"{wanted}; pack the table again"
+            )
+        return file
+
+    def _damaged(self, file: str) -> ValueError:
+        return ValueError(
+            f"{self._function}: {self._files[file].name} is damaged: its bytes do not match their "
+            "checksum; pack the table again"
+        )
+
+    def _crc32(self, file: str) -> int:
+        return int(self.header["files"][file]["crc32"])
+
+    def _read_columns(self) -> None:
+        """Keep of the records of the columns what every read needs."""
+        p = self.n_columns
+        self._flags = np.empty(p, dtype=np.uint8)
+        self._shared = np.empty(p, dtype=np.uint16)
+        self._codes_check = np.empty(p, dtype=np.uint32)
+        words_check = np.empty(p, dtype=np.uint32)
+        name_sizes = np.empty(p, dtype=np.uint32)
+        begin = total = 0
+        for records, part in self._parts():
+            end = begin + len(records)
+            total = crc32(part, total)
+            self._flags[begin:end] = records["flags"]
+            self._shared[begin:end] = records["shared"]
+            self._codes_check[begin:end] = records["codes_check"]
+            words_check[begin:end] = records["words_check"]
+            name_sizes[begin:end] = records["n_name"]
+            begin = end
+        if total != self._crc32(layout.COLUMNS):
+            raise self._damaged(layout.COLUMNS)
+        self._names: Runs | None = None
+        if self.named:
+            self._names = Runs(offsets_of(name_sizes), self._files[layout.NAMES])
+            small = self._files[layout.NAMES].size <= KEPT_NAMES
+            if small and not self._names.keep(self._crc32(layout.NAMES)):
+                raise self._damaged(layout.NAMES)
+        lists = self._files[layout.SHARED]
+        stored = lists.read(0, lists.size)
+        if crc32(stored) != self._crc32(layout.SHARED):
+            raise self._damaged(layout.SHARED)
+        self._lists = layout.SharedLists(stored).values
+        own, labelled = self._shared == layout.OWN, self.kind_codes() != 0
+        self._own = self._runs("n_values", layout.VALUES, 8) if own.any() else None
+        self._labels = self._runs("n_labels", layout.LABELS, 1) if labelled.any() else None
+        read_later = self._own or self._labels or (self._names and not self._names.resident)
+        self._words_check = words_check if read_later else None
+        blocks = _bits(self._flags, 0, 3)
+        self._slot: NDArray[np.uint32] | None = None
+        if blocks.size and blocks.min() != blocks.max():
+            self._slot = np.empty(p, dtype=np.uint32)
+            for number in range(3):
+                here = blocks == number
+                self._slot[here] = np.arange(np.count_nonzero(here))
+
+    def _parts(self) -> Iterator[tuple[NDArray[Any], bytes]]:
+        for part in pieces_of(self._files[layout.COLUMNS], layout.COLUMN.itemsize):
+            yield np.frombuffer(part, dtype=layout.COLUMN), part
+
+    def _runs(self, sizes: str, file: str, item: int) -> Runs:
+        lengths = np.concatenate([records[sizes] for records, _ in self._parts()])
+        return Runs(offsets_of(lengths), self._files[file], item=item)
+
+    # Columns
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """The kind of each column, as its place in `KINDS`."""
+        return _bits(self._flags, 2, 3)
+
+    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+        """The names of the columns with these numbers."""
+        if self._names is None:
+            return [f"x{j}" for j in chosen.tolist()]
+        return [layout.name_of_bytes(name) for name in self._names.take(chosen)]
+
+    def find(self, name: str) -> int | None:
+        """The number of the column of that name."""
+        if self._names is None:
+            number = name[1:]
+            known = name[:1] == "x" and number.isdecimal() and int(number) < self.n_columns
+            return int(number) if known and f"x{int(number)}" == name else None
+        return self._names.find(layout.name_bytes(name))
+
+    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+        """The columns with these numbers, in that order, in memory."""
+        flags = self._flags[chosen]
+        block_of = _bits(flags, 0, 3)
+        slot = np.empty(len(chosen), dtype=np.int64)
+        blocks: list[Any] = []
+        for number in range(3):
+            here = np.flatnonzero(block_of == number)
+            slot[here] = np.arange(len(here))
+            blocks.append(self._codes(number, chosen[here]))
+        names = self._names.take(chosen) if self._names is not None else None
+        values = self._values(chosen)
+        kinds = _bits(flags, 2, 3)
+        places = np.flatnonzero(kinds)
+        texts = self._labels.take(chosen[places]) if self._labels is not None else []
+        words = dict(zip(places.tolist(), texts, strict=True))
+        self._check_words(chosen, names, values, words)
+        counts = [len(values_) // 8 for values_ in values]
+        cut_values = np.frombuffer(b"".join(values), dtype="<f8")
+        return EncodedTable(
+            n_rows=self.n_rows,
+            names=tuple(
+                self.names(chosen) if names is None else [layout.name_of_bytes(n) for n in names]
+            ),
+            kinds=tuple([KINDS[kind] for kind in kinds.tolist()]),
+            blocks=(blocks[0], blocks[1], blocks[2]),
+            block_of=block_of,
+            slot=slot,
+            cut_values=cut_values.astype(np.float64, copy=False),
+            value_offsets=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
+            labels={i: layout.labels_of_bytes(text, counts[i]) for i, text in words.items()},
+            missing=_bits(flags, 4, 1),
+            named=self.named,
+        )
+
+    def _codes(self, number: int, columns: NDArray[np.int64]) -> NDArray[Any]:
+        """The codes of columns of one block, checked; shape (len(columns), n)."""
+        kind = layout.CODE_TYPES[number]
+        size = self.n_rows * kind.itemsize
+        if len(columns) == 0:
+            return np.empty((0, self.n_rows), dtype=kind.newbyteorder("="))
+        slots = columns if self._slot is None else self._slot[columns].astype(np.int64)
+        file = self._files[layout.CODES[number]]
+        data = b"".join(read_rows(file, slots, size))
+        view = memoryview(data)
+        checks = [crc32(view[at : at + size]) for at in range(0, len(data), size)]
+        wrong = np.flatnonzero(self._codes_check[columns] != checks)
+        if len(wrong):
+            name = self.names(columns[wrong[:1]])[0]
+            raise ValueError(
+                f"{file.name} is damaged: the codes of column {name!r} do not match their "
+                "checksum; pack the table again"
+            )
+        codes = np.frombuffer(data, dtype=kind).reshape(len(columns), self.n_rows)
+        return codes.astype(kind.newbyteorder("="), copy=False)
+
+    def _values(self, chosen: NDArray[np.int64]) -> list[bytes]:
+        """The values of columns, as bytes."""
+        numbers = self._shared[chosen]
+        lists = self._lists
+        if self._own is None:
+            return [lists[number] for number in numbers.tolist()]
+        own = iter(self._own.take(chosen[numbers == layout.OWN]))
+        return [next(own) if n == layout.OWN else lists[n] for n in numbers.tolist()]
+
+    def _check_words(
+        self,
+        chosen: NDArray[np.int64],
+        names: list[bytes] | None,
+        values: list[bytes],
+        labels: dict[int, bytes],
+    ) -> None:
+        """Check names, values and labels of the columns of which something was read from disk."""
+        if self._words_check is None:
+            return
+        wanted = self._words_check[chosen].tolist()
+        for i, list_ in enumerate(values):
+            name = b"" if names is None else names[i]
+            if layout.words_check(name, list_, labels.get(i, b"")) != wanted[i]:
+                raise ValueError(
+                    f"{self.where} is damaged: name, values or labels of column {int(chosen[i])} "
+                    "do not match their checksum; pack the table again"
+                )
+
+    # Everything
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """The records of the columns, in their order, some at a time."""
+        for records, _ in self._parts():
+            yield records
+
+    def fingerprint(self) -> str:
+        """As `layout.fingerprint_of`."""
+        return str(self.header["fingerprint"])
+
+    def verify(self) -> None:
+        """Read every file; raises ValueError for the first that does not match its checksum."""
+        for name, file in self._files.items():
+            total = 0
+            for piece in pieces_of(file):
+                total = crc32(piece, total)
+            if total != self._crc32(name):
+                raise self._damaged(name)
+        self._verified = True
+
+    def table(self) -> EncodedTable:
+        """All columns, codes and values mapped into memory; everything is checked once."""
+        if not self._verified:
+            self.verify()
+        p = self.n_columns
+        everything = np.arange(p)
+        counts = np.concatenate([records["n_values"] for records in self.records()])
+        offsets = np.zeros(p + 1, dtype=np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        labelled = np.flatnonzero(self.kind_codes())
+        texts = self._labels.take(labelled) if self._labels is not None else []
+        kinds = self.kind_codes().tolist()
+        blocks = tuple(self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3))
+        return EncodedTable(
+            n_rows=self.n_rows,
+            names=tuple(self.names(everything)) if self.named else default_names(p),
+            kinds=tuple([KINDS[kind] for kind in kinds]),
+            blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
+            block_of=_bits(self._flags, 0, 3),
+            slot=everything if self._slot is None else self._slot.astype(np.int64),
+            cut_values=self._mapped(layout.VALUES, np.dtype("<f8")),
+            value_offsets=offsets,
+            labels={
+                j: layout.labels_of_bytes(text, int(counts[j]))
+                for j, text in zip(labelled.tolist(), texts, strict=True)
+            },
+            missing=_bits(self._flags, 4, 1),
+            named=self.named,
+        )
+
+    def _mapped(self, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
+        read = np.frombuffer(self._files[name].whole(), dtype=kind)
+        return read.astype(kind.newbyteorder("="), copy=False)
+
+    def samples(self) -> pa.Table | None:
+        """What is known of the rows."""
+        if layout.SAMPLES not in self._files:
+            return None
+        import pyarrow as pa
+
+        file = self._files[layout.SAMPLES]
+        data = file.read(0, file.size)
+        if crc32(data) != self._crc32(layout.SAMPLES):
+            raise self._damaged(layout.SAMPLES)
+        return pa.ipc.open_file(pa.BufferReader(data)).read_all()
+
+
+def _bits(flags: NDArray[np.uint8], first: int, mask: int) -> NDArray[np.uint8]:
+    """A part of the flags of columns; see `layout.COLUMN`."""
+    return np.asarray(flags >> first & mask, dtype=np.uint8)

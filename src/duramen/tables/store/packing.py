@@ -1,0 +1,292 @@
+"""Packing: any table into a store, in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen import __version__
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.encoding import encode_source, resolve_threads
+from duramen.tables.names import check_names, resolve_kinds
+from duramen.tables.sources import open_source
+from duramen.tables.store import layout
+from duramen.tables.store.budget import memory_bytes
+from duramen.tables.store.column_store import ColumnStore, open_store
+from duramen.tables.store.inputs.bed import BedInput
+from duramen.tables.store.inputs.choose import open_input
+from duramen.tables.store.inputs.input import Input
+from duramen.tables.store.inputs.tables import Part
+from duramen.tables.store.names import Repeats, repetition
+from duramen.tables.store.part import check_place, making
+from duramen.tables.store.writer import StoreWriter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FUNCTION = "pack"
+_HINT = "rename them, or give names="
+
+
+def pack(
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    transpose: bool = False,
+    layer: str | None = None,
+    samples: Any = None,
+    memory: str | int = "512MB",
+    overwrite: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> ColumnStore:
+    """Pack a table into a column store, a folder on disk, in bounded memory.
+
+    Columns, kinds, values, missing values and codes are those that `encode` gives, of a file as
+    `read_table` reads it. The store is made in a hidden folder beside its place and moved there
+    when it is whole. Where the work on a file is stopped, that folder stays, and the same call goes
+    on from it; a call that asks for something else warns and starts anew.
+
+    Parameters
+    ----------
+    source : path or table
+        A .csv, .tsv or .tab file, also compressed (.gz, .bz2, .zst), a .parquet, .pq, .arrow,
+        .feather, .ipc, .npy, .h5ad or PLINK .bed file, or anything that `encode` takes.
+    path : path
+        The folder to make.
+    names : iterable of str, optional
+        Names of the columns, in place of those of the source.
+    kinds : str, mapping or sequence, optional
+        Kinds of the columns, as in `encode`.
+    transpose : bool
+        Whether rows of the source are columns of the table, such as genes. A CSV, TSV, Parquet or
+        Arrow file has their names in its first column, and names the rows in its first line.
+    layer : str, optional
+        Of an .h5ad file, the layer to take in place of X, or "raw".
+    samples : path or table, optional
+        What is known of the rows, one row for each, kept beside the columns in place of what the
+        source knows: the .fam file of a .bed file, ``obs`` of an .h5ad file.
+    memory : str or int
+        Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
+        what the interpreter, its packages and some 60 bytes a column take. A single column has to
+        fit, and a single row of a text; text and sparse matrices that are stored by rows need room
+        on disk for another copy.
+    overwrite : bool
+        Whether a store at `path` is replaced.
+    n_jobs : int, optional
+        Threads; None means 1, -1 all processors. The result does not depend on it.
+    verbose : int
+        Whether to show progress on standard error.
+
+    Returns
+    -------
+    ColumnStore
+        The store, opened.
+
+    Raises
+    ------
+    FileExistsError
+        If `path` exists and is no store, or is one and `overwrite` is false.
+    ValueError
+        If the source is empty, damaged, or of unequal rows, names repeat, `samples` has another
+        number of rows, or a parameter is not as described; and whatever `encode` raises it for.
+    TypeError
+        If a column holds dates, nested values or mixed types.
+    OSError
+        If the source cannot be read, or the folder not be made.
+    """
+    place = Path(path).expanduser()
+    if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
+        kinds = list(kinds)
+    budget = memory_bytes(memory, _FUNCTION)
+    n_threads = resolve_threads(n_jobs, _FUNCTION)
+    check_place(place, overwrite, _FUNCTION)
+    given = open_input(
+        source,
+        transpose=transpose,
+        layer=layer,
+        budget=budget,
+        n_threads=n_threads,
+        function=_FUNCTION,
+    )
+    chosen: Sequence[str] | None = given.names
+    if names is not None:
+        chosen = check_names(names, given.n_columns, _FUNCTION)
+    else:
+        _check_unique(given)
+    encoder = _Encoder(given, chosen, kinds, n_threads, budget)
+    beside = _samples(given, samples)
+    options = {"transpose": bool(transpose), "layer": layer, "memory": budget}
+    plan = _plan(given, chosen if names is not None else None, kinds, options)
+    with making(place, plan, _FUNCTION) as (folder, found):
+        if found == "another":
+            warnings.warn(
+                f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
+                "of other options, or the source has changed: packing starts anew",
+                UserWarning,
+                stacklevel=2,
+            )
+        writer = StoreWriter(folder, chosen is not None, _FUNCTION)
+        with _progress(given, writer.n_columns, verbose) as report:
+            for group in given.groups(writer.n_columns, folder):
+                writer.append(encoder.encoded(group, writer.n_columns))
+                report(writer.n_columns)
+        _check_whole(writer, given, beside)
+        writer.finish(beside, _described(given, transpose, layer), _HINT)
+    return open_store(place)
+
+
+class _Encoder:
+    """Encodes groups of columns, by the names and kinds that are settled for all of them."""
+
+    def __init__(
+        self,
+        given: Input,
+        names: Sequence[str] | None,
+        kinds: Any,
+        n_threads: int,
+        budget: int,
+    ) -> None:
+        if kinds is not None and given.encoded:
+            raise ValueError(
+                f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
+                "when it is encoded first"
+            )
+        if isinstance(given, BedInput):
+            given.as_numbers = kinds is not None
+        known = names
+        if isinstance(kinds, Mapping) and names is None:
+            known = [f"x{j}" for j in range(given.n_columns)]
+        self._kinds = (
+            None
+            if kinds is None
+            else resolve_kinds(kinds, known or range(given.n_columns), _FUNCTION)  # type: ignore[arg-type]
+        )
+        self._names, self._n_threads = names, n_threads
+        self._pending = max(1 << 16, budget // (8 * n_threads))
+
+    def encoded(self, group: Any, begin: int) -> EncodedTable:
+        """Encode a group of columns, the first of which is column `begin`."""
+        if isinstance(group, EncodedTable):
+            return replace(
+                group,
+                names=self._names_of(begin, group.n_columns),
+                named=self._names is not None,
+            )
+        source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
+        end = begin + source.n_columns
+        return encode_source(
+            source,
+            self._names_of(begin, source.n_columns),
+            (None,) * source.n_columns if self._kinds is None else self._kinds[begin:end],
+            named=self._names is not None,
+            n_threads=self._n_threads,
+            function=_FUNCTION,
+            pending=self._pending,
+        )
+
+    def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
+        if self._names is None:
+            return tuple([f"x{j}" for j in range(begin, begin + count)])
+        return tuple(self._names[begin : begin + count])
+
+
+def _check_unique(given: Input) -> None:
+    if given.names is None:
+        return
+    repeats = Repeats()
+    repeats.see(layout.name_bytes(name) for name in given.names)
+    repeated = repeats.among(layout.name_bytes(name) for name in given.names)
+    if repeated:
+        raise repetition(repeated, given.where, _FUNCTION, _HINT)
+
+
+def _samples(given: Input, samples: Any) -> pa.Table | None:
+    """What is known of the rows, as an Arrow table."""
+    if samples is None:
+        return given.samples()
+    import pyarrow as pa
+
+    from duramen.tables.files import read_table
+
+    if isinstance(samples, str | os.PathLike):
+        return read_table(samples, function=_FUNCTION)
+    if isinstance(samples, pa.Table):
+        return samples
+    import narwhals as nw
+
+    try:
+        return nw.from_native(samples, eager_only=True).to_arrow()
+    except TypeError:
+        raise TypeError(
+            f"{_FUNCTION}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
+            "table, or the path of a file with one row for each row of the table"
+        ) from None
+
+
+def _check_whole(writer: StoreWriter, given: Input, samples: pa.Table | None) -> None:
+    if writer.n_columns != given.n_columns:
+        raise ValueError(
+            f"{_FUNCTION}: {given.where} gave {writer.n_columns} columns, not {given.n_columns}; "
+            "it changed while it was packed"
+        )
+    if samples is not None and samples.num_rows != writer.n_rows:
+        raise ValueError(
+            f"{_FUNCTION}: samples has {samples.num_rows} rows, the table {writer.n_rows}; it "
+            "needs one row for each, in the same order"
+        )
+
+
+def _plan(
+    given: Input,
+    names: Sequence[str] | None,
+    kinds: Any,
+    options: Mapping[str, Any],
+) -> dict[str, Any] | None:
+    """What is packed and how; None for a table in memory, of which nothing can be kept."""
+    if not given.files:
+        return None
+    files = []
+    for path in given.files:
+        there = path.resolve().stat()
+        files.append([str(path.resolve()), there.st_size, there.st_mtime_ns])
+    asked = repr((names, sorted(kinds.items(), key=repr) if isinstance(kinds, Mapping) else kinds))
+    return {
+        "version": __version__,
+        "format": layout.FORMAT,
+        "files": files,
+        "asked": sha256(asked.encode("utf-8", "surrogatepass")).hexdigest(),
+        **options,
+    }
+
+
+def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
+    """What the header tells of the source."""
+    return {
+        "version": __version__,
+        "source": [path.name for path in given.files],
+        "transpose": bool(transpose),
+        "layer": layer,
+    }
+
+
+@contextmanager
+def _progress(given: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many columns are done; show that, and what is spooled."""
+    if not verbose:
+        yield lambda done: None
+        return
+    from tqdm import tqdm
+
+    spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
+    given.on_spooled = spooled.update
+    with spooled, tqdm(total=given.n_columns, initial=done, desc=_FUNCTION, unit="column") as bar:
+        yield lambda done: bar.update(done - bar.n)

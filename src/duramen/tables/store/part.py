@@ -1,0 +1,154 @@
+"""The folder in which a store is made, beside its place, and the step that moves it there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from duramen.tables.store import layout
+
+PLAN = "plan.json"
+LOCK = "lock"
+
+
+def part_of(path: Path) -> Path:
+    """Where the store `path` is made."""
+    place = path.resolve()
+    return place.parent / f".{place.name}.part"
+
+
+def check_place(path: Path, overwrite: bool, function: str) -> None:
+    """Check, before any work, that a store can be made at `path`.
+
+    Raises
+    ------
+    FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError
+    """
+    parent = path.resolve().parent
+    if path.exists():
+        if not (path / layout.HEADER).is_file():
+            what = "a folder that is no column store" if path.is_dir() else "a file"
+            raise FileExistsError(
+                f"{function}: {path} is {what} and is left as it is; name another place"
+            )
+        if not overwrite:
+            raise FileExistsError(
+                f"{function}: {path} is a column store already. Hint: open_store opens it, "
+                "overwrite=True packs anew and then replaces it"
+            )
+    if not parent.is_dir():
+        raise FileNotFoundError(
+            f"{function}: {path} lies in {parent}, which is no folder; make it first"
+        )
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{function}: {parent} cannot be written to; name another place")
+
+
+@contextmanager
+def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterator[tuple[Path, str]]:
+    """Give the folder in which the store `path` is made, and what was found in it.
+
+    At the end the folder takes the place of `path`. Where the work is stopped, by Ctrl-C, a kill
+    or the system, the folder stays, for a later call with the same plan to go on from; where the
+    source turns out to be wrong, or there is no plan, it is removed.
+
+    Parameters
+    ----------
+    path : Path
+        The store.
+    plan : mapping, optional
+        What is packed and how, as JSON can hold it; without it nothing can be gone on from.
+    function : str
+        The function that the user called, for errors.
+
+    Yields
+    ------
+    (folder, found)
+        `found` is "nothing", "the same" or "another".
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be made, or another process is at work in it.
+    """
+    folder = part_of(path)
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = open(folder / LOCK, "ab")  # noqa: SIM115  closed below
+    except OSError as error:
+        raise type(error)(
+            f"{function}: {folder} cannot be made ({error.strerror}); name another place"
+        ) from None
+    with lock:
+        _take(lock, path, function)
+        found = _found(folder, plan)
+        if found != "the same":
+            _clear(folder, plan)
+        try:
+            yield folder, found
+            for name in (PLAN, LOCK):
+                (folder / name).unlink()
+            _move(folder, path)
+        except (KeyboardInterrupt, OSError, MemoryError):
+            if plan is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _take(lock: IO[bytes], path: Path, function: str) -> None:
+    """Make sure that no other process works in the folder, where the system can tell."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise BlockingIOError(
+            f"{function}: another process is packing to {path}; wait for it, or name another place"
+        ) from None
+
+
+def _found(folder: Path, plan: Mapping[str, Any] | None) -> str:
+    try:
+        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "nothing"
+    except ValueError:
+        return "another"
+    return "the same" if plan is not None and known == json.loads(json.dumps(plan)) else "another"
+
+
+def _clear(folder: Path, plan: Mapping[str, Any] | None) -> None:
+    for entry in folder.iterdir():
+        if entry.name != LOCK:
+            entry.unlink()
+    (folder / PLAN).write_text(json.dumps(plan or {}), encoding="utf-8")
+
+
+def _move(folder: Path, path: Path) -> None:
+    """Put the whole folder in its place; an older store makes way for it first."""
+    place = path.resolve()
+    old = None
+    if place.exists():
+        old = place.parent / f".{place.name}.{secrets.token_hex(4)}.old"
+        place.rename(old)
+    folder.rename(place)
+    if old is not None:
+        shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):  # not every system can flush a folder
+        descriptor = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

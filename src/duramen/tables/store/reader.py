@@ -1,0 +1,165 @@
+"""Bytes at an offset: all that the stores ask of what they lie on.
+
+A store in another place, such as an object storage, needs a `Folder` and a `File` of its own.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+BLOCK_BYTES = 1 << 20  # what is read whole is read in such pieces
+
+
+class File(Protocol):
+    """An open file; it closes when it is forgotten.
+
+    Attributes
+    ----------
+    name : str
+        How errors call it.
+    size : int
+        Its size in bytes when it was opened.
+    """
+
+    name: str
+    size: int
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read `size` bytes at `offset`; raises ValueError where the file has become shorter."""
+        ...
+
+    def read_many(self, offsets: list[int], sizes: list[int]) -> list[bytes]:
+        """Read several places, each as `read` does."""
+        ...
+
+    def whole(self) -> memoryview:
+        """Everything, mapped into memory where that can be done."""
+        ...
+
+
+class Folder(Protocol):
+    """A place with files in it.
+
+    Attributes
+    ----------
+    name : str
+        How errors call it.
+    """
+
+    name: str
+
+    def open(self, name: str) -> File:
+        """Open a file; raises FileNotFoundError where there is none."""
+        ...
+
+
+class LocalFile:
+    """A file of this machine; threads may read it at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._descriptor = -1
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.size = os.fstat(self._descriptor).st_size
+        self._turn = threading.Lock()
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read `size` bytes at `offset`."""
+        data = self._at(offset, size)
+        while len(data) < size:  # a signal or a large request may cut a read short
+            more = self._at(offset + len(data), size - len(data))
+            if not more:
+                raise ValueError(
+                    f"{self.name} is damaged: it ends within the {size} bytes at {offset}; it was "
+                    "truncated while it was open"
+                )
+            data += more
+        return data
+
+    def read_many(self, offsets: list[int], sizes: list[int]) -> list[bytes]:
+        """Read several places."""
+        if not hasattr(os, "pread"):
+            return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
+        pread, descriptor = os.pread, self._descriptor
+        found = [pread(descriptor, size, at) for at, size in zip(offsets, sizes, strict=True)]
+        if sum(map(len, found)) != sum(sizes):
+            return [self.read(at, size) for at, size in zip(offsets, sizes, strict=True)]
+        return found
+
+    def _at(self, offset: int, size: int) -> bytes:
+        if hasattr(os, "pread"):
+            return os.pread(self._descriptor, size, offset)
+        with self._turn:
+            os.lseek(self._descriptor, offset, os.SEEK_SET)
+            return os.read(self._descriptor, size)
+
+    def whole(self) -> memoryview:
+        """Everything, mapped into memory."""
+        if self.size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ))
+
+
+class LocalFolder:
+    """A folder of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+
+    def open(self, name: str) -> LocalFile:
+        """Open a file in it."""
+        return LocalFile(self._path / name)
+
+
+def read_rows(file: File, rows: NDArray[np.int64], row_bytes: int, base: int = 0) -> list[bytes]:
+    """Read rows of one length, in the order asked for, neighbours of ascending order together.
+
+    Parameters
+    ----------
+    file : File
+    rows : ndarray of int64, shape (q,)
+        Numbers of the rows; row r begins at byte ``base + r * row_bytes``.
+    row_bytes : int
+        Bytes of a row.
+    base : int
+        Where the first row of the file begins.
+
+    Returns
+    -------
+    list of bytes
+        The rows one after the other, cut at places that have no meaning.
+    """
+    if len(rows) == 0:
+        return []
+    first = np.flatnonzero(np.diff(rows, prepend=rows[0] - 2) != 1)
+    counts = np.diff(first, append=len(rows))
+    most = max(1, BLOCK_BYTES // row_bytes)
+    begins, sizes = base + rows[first] * row_bytes, counts * row_bytes
+    if counts.max() <= most:
+        return file.read_many(begins.tolist(), sizes.tolist())
+    pieces: list[bytes] = []
+    for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
+        ends = [*range(0, size, most * row_bytes), size]
+        pieces += [file.read(begin + at, end - at) for at, end in pairwise(ends)]
+    return pieces
+
+
+def pieces_of(file: File, multiple: int = 1) -> Iterator[bytes]:
+    """Read a file from begin to end, in pieces whose lengths are multiples of `multiple`."""
+    most = max(1, BLOCK_BYTES // multiple) * multiple
+    for offset in range(0, file.size, most):
+        yield file.read(offset, min(most, file.size - offset))

@@ -1,0 +1,189 @@
+"""Writing a packed store: columns are appended, and what is done is noted after each group."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.store import layout
+from duramen.tables.store.names import Repeats, repetition
+from duramen.tables.store.reader import LocalFile, pieces_of
+from duramen.tables.store.runs import Runs, offsets_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PROGRESS = "progress.json"
+
+
+class StoreWriter:
+    """A store in the making.
+
+    After each group of columns the lengths and the running checksums of all files are noted; a
+    writer on the same folder goes on from there.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        Rows, once columns are there.
+    n_columns : int
+        Columns that are written.
+    """
+
+    def __init__(self, folder: Path, named: bool, function: str) -> None:
+        self._folder = folder
+        self._function = function
+        self.named = named
+        self.n_rows: int | None = None
+        self.n_columns = 0
+        self._sizes = dict.fromkeys(layout.GROWING, 0)
+        self._checks = dict.fromkeys(layout.GROWING, 0)
+        self._shared = layout.SharedLists()
+        self._repeats = Repeats()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Take up what another writer left in the folder."""
+        noted = self._noted()
+        if noted is not None:
+            self.n_rows, self.n_columns = noted["n_rows"], noted["n_columns"]
+            self._sizes, self._checks = noted["sizes"], noted["checks"]
+        for name in layout.GROWING:
+            with open(self._folder / name, "ab") as file:
+                file.truncate(self._sizes[name])
+        self._shared = layout.SharedLists((self._folder / layout.SHARED).read_bytes())
+        if self.named:
+            for names in self._names().chunks():
+                self._repeats.see(names)
+
+    def _noted(self) -> dict[str, Any] | None:
+        """What another writer noted, if the files are as long as it says."""
+        try:
+            noted: dict[str, Any] = json.loads((self._folder / PROGRESS).read_bytes())
+            long_enough = all(
+                (self._folder / name).stat().st_size >= noted["sizes"][name]
+                for name in layout.GROWING
+            )
+        except (FileNotFoundError, ValueError, LookupError):
+            return None
+        return noted if long_enough else None
+
+    def append(self, table: EncodedTable) -> None:
+        """Append columns.
+
+        Raises
+        ------
+        ValueError
+            If they have another number of rows than those before.
+        """
+        if self.n_rows not in (None, table.n_rows):
+            raise ValueError(
+                f"{self._function}: columns {self.n_columns} and following have {table.n_rows} "
+                f"rows, those before {self.n_rows}; the source changed while it was packed"
+            )
+        self.n_rows = table.n_rows
+        known = len(self._shared.values)
+        columns = layout.columns_of(table, self._shared)
+        if self.named:
+            self._repeats.see(layout.name_bytes(name) for name in table.names)
+        self._write(layout.COLUMNS, columns.records)
+        self._write(layout.SHARED, self._shared.to_bytes(known))
+        for name, data in columns.data.items():
+            self._write(name, data)
+        self.n_columns += table.n_columns
+        self._note()
+
+    def _write(self, name: str, data: Any) -> None:
+        view = memoryview(data.reshape(-1).view(np.uint8) if hasattr(data, "view") else data)
+        if not view.nbytes:
+            return
+        with open(self._folder / name, "ab", buffering=0) as file:
+            written = 0
+            while written < view.nbytes:
+                written += file.write(view[written:]) or 0
+        self._sizes[name] += view.nbytes
+        self._checks[name] = crc32(view, self._checks[name])
+
+    def _note(self) -> None:
+        noted = {
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "sizes": self._sizes,
+            "checks": self._checks,
+        }
+        new = self._folder / f"{PROGRESS}.new"
+        new.write_text(json.dumps(noted), encoding="ascii")
+        os.replace(new, self._folder / PROGRESS)
+
+    def finish(self, samples: pa.Table | None, more: Mapping[str, Any], hint: str) -> None:
+        """Write what is known of the rows, and the header; the folder is a store then.
+
+        Parameters
+        ----------
+        samples : pyarrow.Table, optional
+            One row for each row of the columns.
+        more : mapping
+            What else the header shall tell.
+        hint : str
+            What to do where names repeat.
+
+        Raises
+        ------
+        ValueError
+            If names repeat.
+        """
+        self._check_names(hint)
+        files = {name: [self._sizes[name], self._checks[name]] for name in layout.GROWING}
+        if samples is not None:
+            files[layout.SAMPLES] = self._write_samples(samples)
+        header = {
+            "what": layout.WHAT,
+            "format": layout.FORMAT,
+            "n_rows": self.n_rows,
+            "n_columns": self.n_columns,
+            "named": self.named,
+            "fingerprint": self._fingerprint(),
+            **more,
+            "files": {n: {"size": size, "crc32": check} for n, (size, check) in files.items()},
+        }
+        (self._folder / layout.HEADER).write_bytes(layout.header_to_bytes(header))
+        for name in (*files, layout.HEADER):
+            with open(self._folder / name, "rb+") as file:
+                os.fsync(file.fileno())
+        (self._folder / PROGRESS).unlink()
+
+    def _write_samples(self, samples: pa.Table) -> list[int]:
+        import pyarrow as pa
+
+        path = self._folder / layout.SAMPLES
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, samples.schema) as writer:
+            writer.write_table(samples)
+        data = path.read_bytes()
+        return [len(data), crc32(data)]
+
+    def _check_names(self, hint: str) -> None:
+        if not self.named:
+            return
+        repeated = self._repeats.among(name for part in self._names().chunks() for name in part)
+        if repeated:
+            raise repetition(repeated, "the table", self._function, hint)
+
+    def _names(self) -> Runs:
+        sizes = [part["n_name"].copy() for part in self._records()]
+        lengths = np.concatenate(sizes) if sizes else np.empty(0, dtype=np.uint32)
+        return Runs(offsets_of(lengths), LocalFile(self._folder / layout.NAMES))
+
+    def _records(self) -> Iterator[Any]:
+        for part in pieces_of(LocalFile(self._folder / layout.COLUMNS), layout.COLUMN.itemsize):
+            yield np.frombuffer(part, dtype=layout.COLUMN)
+
+    def _fingerprint(self) -> str:
+        assert self.n_rows is not None
+        return layout.fingerprint_of(self.n_rows, self.n_columns, self.named, self._records())

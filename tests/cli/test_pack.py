@@ -1,0 +1,144 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import FILES, as_program, assert_refused, done, duramen
+
+from duramen.tables import encode, read_table
+from duramen.tables.store import layout, open_store, pack
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 4, (30, 14)), columns=[f"g{j}" for j in range(14)])
+    frame["word"] = rng.choice(["u", "v", None], 30)
+    frame.to_csv(tmp_path / "genes.csv", index=False)
+    return tmp_path / "genes.csv"
+
+
+def test_makes_a_store_with_a_record(out, table):
+    result, run = done(out, "pack", table)
+    expected = encode(read_table(table))
+    store = open_store(out)
+    store.verify()
+    assert store.as_table().fingerprint() == expected.fingerprint()
+    names = {path.name for path in out.iterdir()}
+    assert names == {*FILES, layout.HEADER, *layout.GROWING}
+    shown = pq.read_table(out / "result.parquet").to_pydict()
+    assert shown == pa_csv.read_csv(out / "result.csv").to_pydict()
+    assert shown["name"] == list(expected.names)
+    assert shown["kind"] == list(expected.kinds)
+    assert shown["values"] == np.diff(expected.value_offsets).tolist()
+    assert run["command"] == "duramen pack genes.csv --memory 512MB"
+    assert (run["n_rows"], run["n_features"], run["file"]) == (30, 15, "genes.csv")
+    assert run["fingerprint"] == store.fingerprint()
+    assert "Packed 30 rows, 15 columns, 14 numeric columns, 1 nominal columns" in result.stdout
+    assert "... and 5 more features" in result.stdout
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "genes.csv, packed" in report
+    assert "open_store" in report
+    assert result.stderr == ""
+
+
+def test_options(out, table, tmp_path):
+    pd.DataFrame({"y": range(30)}).to_csv(tmp_path / "who.csv", index=False)
+    words = ["--samples", tmp_path / "who.csv", "--categorical", "g3", "--memory", "2MB"]
+    result, run = done(out, "pack", table, *words, "--jobs", 1)
+    store = open_store(out)
+    assert store.kinds[3] == "nominal"
+    assert store.target("y")[1].tolist() == list(range(30))
+    assert "Of the rows it keeps y" in result.stdout
+    assert run["command"] == (
+        "duramen pack genes.csv --samples who.csv --categorical g3 --memory 2MB"
+    )
+    result, _ = done(out, "pack", table, "--overwrite", "--quiet")
+    assert result.output == ""
+    assert open_store(out).samples is None
+    turned = read_table(table).drop_columns("word").to_pandas().T.rename_axis("g").reset_index()
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    _, run = done(tmp_path / "t", "pack", tmp_path / "turned.csv", "--transpose")
+    assert run["command"].startswith("duramen pack turned.csv --transpose")
+    assert open_store(tmp_path / "t").shape == (30, 14)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nothing.csv"], "there is no file"),
+        (["genes.csv", "--memory", "1kB"], "memory must be 1MB at the least"),
+        (["genes.csv", "--layer", "raw"], "layer='raw' is for .h5ad files"),
+        (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
+        (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
+        (["bad.csv"], "has 1 fields in line 3"),
+        (["bad.bed"], "there is no file"),
+    ],
+)
+def test_bad_input(out, table, monkeypatch, words, message):
+    monkeypatch.chdir(table.parent)
+    (table.parent / "bad.csv").write_text("x,y\n1,2\n3\n")
+    (table.parent / "bad.bed").write_bytes(b"\x6c\x1b\x01")
+    assert_refused("pack", out, words, message)
+
+
+def test_places_that_are_taken(out, table):
+    out.mkdir()
+    (out / "mine").touch()
+    result = duramen("pack", table, "--out", out, "--overwrite")
+    assert result.exit_code == 2
+    assert "is a folder that is no column store and is left as it is" in result.stderr
+    pack(np.eye(3), out.parent / "s")
+    result = duramen("pack", table, "--out", out.parent / "s")
+    assert result.exit_code == 2
+    assert "is a column store already" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="sends signals")
+def test_ctrl_c_and_going_on(tmp_path):
+    np.save(tmp_path / "a.npy", np.random.default_rng(0).random((3000, 3000)))
+    words = ["pack", "a.npy", "--memory", "1MB", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duramen.cli", *words],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / ".out.part" / "progress.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGINT)
+        start = time.monotonic()
+        _, complaint = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert time.monotonic() - start < 2
+    assert process.returncode == 130
+    lines = complaint.strip().splitlines()
+    assert lines[-1] == "duramen pack: interrupted, nothing was written"
+    assert lines[-2] == "note: .out.part keeps what is done: the same command goes on from it"
+    assert not (tmp_path / "out").exists()
+    noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
+    assert 0 < noted["n_columns"] < 3000
+    again = as_program(tmp_path, *words)
+    assert again.returncode == 0
+    assert "note: looking at what an earlier run left in .out.part" in again.stderr
+    expected = pack(tmp_path / "a.npy", tmp_path / "s")
+    assert open_store(tmp_path / "out").fingerprint() == expected.fingerprint()
+    assert not (tmp_path / ".out.part").exists()
