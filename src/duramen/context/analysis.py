@@ -191,7 +191,8 @@ def context_importances(
 
     *What splits guarantee.* Multiway splits on categories, or on binned numbers, are those of the
     theory: with enough trees the values tend to `duramen.theory.population_context_importances` of
-    the sample. Ordered splits condition on intervals: an effect that is not 0 still tells a
+    the sample (with `max_depth`, if no column becomes constant above it: such a column takes no
+    level of a tree). Ordered splits condition on intervals: an effect that is not 0 still tells a
     context-dependence, and p-values hold, but there is no closed form, and theorem 6.2 holds only
     in so far as intervals can tell the values apart. Bins lose what happens inside of them.
 

@@ -197,7 +197,8 @@ class ContextImportances:
         -------
         ndarray of str, shape (C, p)
             ``"independent"``
-                `absolute` is not significant, or at most tolerance times the largest importance.
+                `absolute` is not significant, or at most tolerance times the largest importance or
+                absolute effect.
             ``"complementary"``, ``"redundant"``
                 The context always adds to, or always takes from, what the feature says: `signed`
                 is below or above 0 and \|signed\| >= (1 - tolerance) absolute (theorem 6.3).

@@ -1,0 +1,183 @@
+"""Many trees against the exact values of the sample: batches give the standard error."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.theory import FiniteDistribution, population_importances
+from duramen.theory.context import population_context_importances
+
+EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "within", "plain")
+BATCHES = 30
+
+
+def sample(seed, n=50):
+    """Rows of dependent columns, of which the context decides what they say."""
+    random = np.random.default_rng(seed)
+    context = random.integers(0, 2 + seed % 2, n)
+    first = random.integers(0, 3, n)
+    second = np.where(random.random(n) < 0.3, random.integers(0, 3, n), first)
+    third = random.integers(0, 2, n)
+    y = np.where(context == 0, first, second * third) + (random.random(n) < 0.2)
+    return np.column_stack([first, second, third]), y, context
+
+
+def factorial(seed):
+    """Every combination of columns and context twice: no column is constant before it is used."""
+    random = np.random.default_rng(seed)
+    rows = np.array(list(itertools.product((0, 1), (0, 1, 2), (0, 1), (0, 1, 2), (0, 1))))
+    X, context = rows[:, :3], rows[:, 3]
+    return X, X[:, 0] * (context == 1) + X[:, 1] * X[:, 2] + random.integers(0, 2, len(X)), context
+
+
+def batches(X, y, context, n_estimators=60, **options):
+    results = [
+        dm.context_importances(
+            np.asarray(X).astype(str),
+            y,
+            context,
+            n_estimators=n_estimators,
+            n_permutations=0,
+            random_state=seed,
+            **options,
+        )
+        for seed in range(BATCHES)
+    ]
+    return {
+        what: np.array([getattr(result, what) for result in results])
+        for what in (*EFFECTS, "relevance")
+    }
+
+
+def assert_near(drawn, exact, what):
+    """Within 4 standard errors over the batches; what is the same in all trees, to rounding."""
+    error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    gap = np.abs(drawn.mean(axis=0) - exact)
+    assert (gap <= 4 * error + 1e-9).all(), (what, gap / (error + 1e-12))
+
+
+def exact_relevance(X, y, context, **options):
+    """Importance of the context as one column more."""
+    table = FiniteDistribution.from_table(np.column_stack([X, context]), y)
+    return population_importances(table, **options).values[-1]
+
+
+@pytest.mark.parametrize("empty", ["skip", "zero"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_values_tend_to_those_of_the_sample(seed, empty):
+    X, y, context = sample(seed)
+    drawn = batches(X, y, context, empty=empty)
+    exact = population_context_importances(
+        FiniteDistribution.from_table(X, y, context=context), empty=empty
+    )
+    for what in EFFECTS:
+        assert_near(drawn[what], getattr(exact, what), what)
+    assert_near(drawn["relevance"], exact_relevance(X, y, context), "relevance")
+    assert exact.absolute.min() > 0.005
+
+
+@pytest.mark.parametrize("criterion", ["gini", "variance"])
+def test_other_impurities(criterion):
+    X, y, context = sample(3)
+    drawn = batches(X, y, context, criterion=criterion)
+    exact = population_context_importances(
+        FiniteDistribution.from_table(X, y, context=context), criterion=criterion
+    )
+    for what in EFFECTS:
+        assert_near(drawn[what], getattr(exact, what), what)
+    relevance = exact_relevance(X, y, context, criterion=criterion)
+    assert_near(drawn["relevance"], relevance, "relevance")
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_limited_depth(depth, constant):
+    """A constant column takes no level of a tree: values are those without it."""
+    X, y, context = factorial(0)
+    exact = population_context_importances(
+        FiniteDistribution.from_table(X, y, context=context), max_depth=depth
+    )
+    given = np.column_stack([X, np.ones(len(X), dtype=int)]) if constant else X
+    drawn = batches(given, y, context, max_depth=depth)
+    for what in EFFECTS:
+        assert_near(drawn[what][..., :3], getattr(exact, what), what)
+        assert np.abs(drawn[what][..., 3:]).max(initial=0) == 0
+    relevance = exact_relevance(X, y, context, max_depth=depth)
+    assert_near(drawn["relevance"], relevance, "relevance")
+
+
+@pytest.mark.parametrize("criterion", ["entropy", "variance"])
+def test_a_column_of_one_value(criterion):
+    """It has no effect, and changes none: not even the importance of the context."""
+    X, y, context = sample(5)
+    drawn = batches(
+        np.column_stack([X, np.zeros(len(X), dtype=int)]), y, context, criterion=criterion
+    )
+    exact = population_context_importances(
+        FiniteDistribution.from_table(X, y, context=context), criterion=criterion
+    )
+    for what in EFFECTS:
+        assert_near(drawn[what][..., :3], getattr(exact, what), what)
+        assert (drawn[what][..., 3] == 0).all()
+    relevance = exact_relevance(X, y, context, criterion=criterion)
+    assert_near(drawn["relevance"], relevance, "relevance")
+
+
+def test_all_columns_of_one_value():
+    _, y, context = sample(6)
+    result = dm.context_importances(
+        np.zeros((len(y), 2)), y, context, n_estimators=3, n_permutations=9, random_state=0
+    )
+    for what in EFFECTS:
+        assert np.abs(getattr(result, what)).max() == 0
+    assert (result.absolute_p_values == 1).all()
+    information = exact_relevance(np.empty((len(y), 0), dtype=int), y, context)
+    assert result.relevance == pytest.approx(information, abs=1e-12)
+    assert result.relevance > 0.01
+
+
+def test_a_context_that_is_a_copy_of_a_column():
+    """In each of its values nothing is left of the column: every difference is its importance."""
+    X, y, _ = sample(7)
+    result = dm.context_importances(
+        X.astype(str), y, X[:, 2], n_estimators=50, n_permutations=0, random_state=0
+    )
+    assert result.kind[:, 2].tolist() == ["irrelevant", "irrelevant"]
+    assert (result.conditional[:, 2] == 0).all()
+    zero = dm.context_importances(
+        X.astype(str), y, X[:, 2], n_estimators=50, n_permutations=0, random_state=0, empty="zero"
+    )
+    np.testing.assert_allclose(zero.signed[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(zero.absolute[:, 2], [zero.importances[2]] * 2, rtol=0, atol=1e-12)
+
+
+def test_relations_between_the_effects():
+    """Whatever the trees: |signed| <= absolute, and with "zero" signed is what is lost."""
+    X, y, context = sample(8)
+    for options in ({}, {"max_features": None}, {"splits": "ordered"}, {"min_samples_leaf": 4}):
+        found = {
+            empty: dm.context_importances(
+                X.astype(str),
+                y,
+                context,
+                n_estimators=20,
+                n_permutations=0,
+                random_state=0,
+                empty=empty,
+                **options,
+            )
+            for empty in ("skip", "zero")
+        }
+        for one in found.values():
+            assert (np.abs(one.signed) <= one.absolute + 1e-12).all()
+            assert (one.conditional >= -1e-12).all()
+        zero = found["zero"]
+        np.testing.assert_allclose(
+            zero.signed, zero.importances - zero.conditional, rtol=0, atol=1e-12
+        )
+        assert (zero.absolute >= found["skip"].absolute - 1e-12).all()
+        np.testing.assert_array_equal(zero.overall, found["skip"].overall)
+        np.testing.assert_array_equal(zero.conditional, found["skip"].conditional)
+        assert zero.relevance == found["skip"].relevance

@@ -1,0 +1,207 @@
+"""Links that depend on a context: every variable in turn is the target."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import duramen as dm
+from duramen.forests.parameters import draw_seed
+from duramen.significance.replicates import replicate_seed
+
+SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}
+
+
+def switched(n=80, seed=0):
+    """In context "a" the variable v follows u, in context "b" it follows w."""
+    random = np.random.default_rng(seed)
+    u, w, other = random.normal(size=(3, n))
+    context = np.where(np.arange(n) % 2, "b", "a")
+    v = np.where(context == "a", u, w) + 0.1 * random.normal(size=n)
+    return pd.DataFrame({"u": u, "v": v, "w": w, "other": other}), context
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, context = switched()
+    return dm.context_network(
+        X, context, n_estimators=100, n_permutations=199, plain_p_values=False, random_state=0
+    )
+
+
+def test_links_that_are_there(found):
+    names = found.names
+    assert names == found.targets == ("u", "v", "w", "other")
+    assert found.contexts == ("a", "b")
+    u, v, w, other = range(4)
+    for context, strong, weak in (("a", u, w), ("b", w, u)):
+        signed = found.matrix("signed", context)
+        assert signed[strong, v] < 0 < signed[weak, v]
+        # from source to target: u tells of v what v tells of u
+        assert signed[v, strong] < 0
+        mask = found.mask("absolute", context)
+        assert mask[strong, v]
+        assert mask[v, strong]
+        assert not mask[other].any()
+        assert not mask[:, other].any()
+        assert not mask.diagonal().any()
+
+
+def test_each_column_is_an_analysis(found):
+    for t, target in enumerate(found.targets):
+        one = found[target]
+        others = [j for j, name in enumerate(found.names) if name != target]
+        assert one.names == tuple(found.names[j] for j in others)
+        for c, context in enumerate(found.contexts):
+            for effect in ("absolute", "signed", "plain", "conditional", "within"):
+                column = found.matrix(effect, context)[:, t]
+                np.testing.assert_array_equal(column[others], getattr(one, effect)[c])
+                assert column[t] == 0
+            np.testing.assert_array_equal(
+                found.p_values("signed", context)[others, t], one.signed_p_values[c]
+            )
+            assert found.p_values("signed", context)[t, t] == 1
+        np.testing.assert_array_equal(found.importances()[others, t], one.importances)
+
+
+def test_a_target_is_an_analysis_of_its_own():
+    """The forest of target j is that of replicate seed j; what else is drawn is so from the seed of
+    the network. Class targets are taken as they are, numbers scaled to variance 1."""
+    X, context = switched()
+    X["word"] = np.where(X["u"] > 0, "up", "down")
+    network = dm.context_network(X, context, **SETTINGS)
+    seed = draw_seed(2)
+    for j, target in enumerate(network.targets):
+        y = (
+            X[target]
+            if target == "word"
+            else (X[target] - X[target].mean()) / X[target].std(ddof=0)
+        )
+        inputs = X.drop(columns=target)
+        of_forest = {"random_state": Exactly(replicate_seed(seed, j))}
+        same_forest = dm.context_importances(inputs, y, context, **SETTINGS | of_forest)
+        same_rest = dm.context_importances(inputs, y, context, **SETTINGS)
+        one = network[target]
+        for effect in ("importances", "absolute", "signed", "conditional", "overall"):
+            wanted = getattr(same_forest, effect)
+            np.testing.assert_allclose(getattr(one, effect), wanted, rtol=1e-9, atol=1e-12)
+        assert one.relevance == pytest.approx(same_forest.relevance, rel=1e-9)
+        np.testing.assert_allclose(one.within, same_rest.within, rtol=1e-9, atol=1e-12)
+        assert one.unit == ("bits" if target == "word" else "variance")
+
+
+class Exactly(np.random.Generator):
+    """A `random_state` that draws this seed."""
+
+    def __init__(self, seed):
+        super().__init__(np.random.PCG64(0))
+        self.seed = seed
+
+    def integers(self, *_, **__):
+        return self.seed
+
+
+def test_a_number_counts_the_same_in_any_unit():
+    X, context = switched()
+    one = dm.context_network(X, context, **SETTINGS)
+    other = dm.context_network(1000 * X + 5, context, **SETTINGS)
+    assert one.equals(other, rtol=1e-6, atol=1e-9)
+    total = one.importances().sum(axis=0)
+    assert (total < 1 + 1e-9).all()  # of a variance of 1
+
+
+def test_some_targets():
+    X, context = switched()
+    everything = dm.context_network(X, context, **SETTINGS)
+    some = dm.context_network(X, context, targets=["w", "u", "w"], **SETTINGS)
+    assert some.targets == ("u", "w")
+    assert some.names == everything.names
+    assert some.matrix("absolute", "a").shape == (4, 2)
+    for target in some:
+        assert some[target].equals(everything[target])
+    one = dm.context_network(X, context, targets="other", **SETTINGS)
+    assert list(one) == ["other"]
+
+
+def test_constant_columns_are_no_targets():
+    X, context = switched()
+    X.insert(1, "one", 1.0)
+    network = dm.context_network(X, context, **SETTINGS)
+    assert network.names == ("u", "one", "v", "w", "other")
+    assert network.targets == ("u", "v", "w", "other")
+    assert network.matrix("absolute", "a")[1].tolist() == [0] * 4
+    assert (network.p_values("absolute", "a")[1] == 1).all()
+    asked = dm.context_network(X, context, targets=["one"], **SETTINGS)
+    assert asked.matrix("absolute", "a").max() == 0
+
+
+def test_binned_and_nominal_variables():
+    X, context = switched()
+    X["word"] = np.where(X["u"] > 0, "up", np.where(X["w"] > 0, "left", "right"))
+    X["flag"] = X["v"] > 0
+    network = dm.context_network(X, context, n_bins=3, **SETTINGS)
+    for target in network:
+        forest = network[target].metadata["forest"]
+        assert forest["splits"] == "multiway"
+        assert forest["criterion"] == ("entropy" if target == "word" else "variance")
+    with_words = dm.context_network(X, context, **SETTINGS)
+    assert with_words["u"].metadata["forest"]["splits"] == "ordered"
+
+
+def test_targets_are_not_binned():
+    """Inputs of few values, so that nothing but a target could be."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.integers(0, 2, (40, 3)).astype(float), columns=list("abc"))
+    X["number"] = X["a"] + random.normal(size=40)
+    context = np.arange(40) % 2
+    plainly, binned = (
+        dm.context_network(X, context, targets=["number"], n_bins=n_bins, **SETTINGS)
+        for n_bins in (None, 2)
+    )
+    # Columns of two values are split in two either way.
+    np.testing.assert_allclose(
+        plainly["number"].absolute, binned["number"].absolute, rtol=1e-9, atol=1e-12
+    )
+
+
+def test_the_context_can_be_a_column():
+    X, context = switched()
+    apart = dm.context_network(X, context, **SETTINGS)
+    for given in ("sex", ["sex"]):
+        inside = dm.context_network(X.assign(sex=context), given, **SETTINGS)
+        assert inside.context_name == "sex"
+        assert inside.names == apart.names
+        np.testing.assert_array_equal(inside.matrix("signed", "a"), apart.matrix("signed", "a"))
+    assert dm.context_network(X, {"arm": context}, **SETTINGS).context_name == "arm"
+    numbers = dm.context_network(X, np.arange(80.0), n_context_bins=4, **SETTINGS)
+    assert len(numbers.contexts) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"context": {"a": np.arange(80) % 2, "b": np.arange(80) % 3}}, "must be one context"),
+        ({"X": np.arange(80.0).reshape(-1, 1)}, "X must have two variables at least"),
+        ({"targets": ["nobody"]}, r"targets must be names of variables, got \['nobody'\]"),
+        ({"targets": []}, "targets must be names of variables"),
+        ({"context": "nobody"}, "'nobody' is no column of X"),
+        ({"n_bins": 1}, "'n_bins' .* must be an int >= 2"),
+        ({"splits": "any"}, "'splits'"),
+        ({"empty": "drop"}, "'empty'"),
+        ({"n_permutations": -1}, "'n_permutations'"),
+        ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),
+    ],
+)
+def test_what_is_refused(changes, message):
+    X, context = switched()
+    with pytest.raises(ValueError, match=message) as caught:
+        dm.context_network(**{"X": X, "context": context} | SETTINGS | changes)
+    assert "context_network" in str(caught.value)
+
+
+def test_a_target_with_missing_values_is_refused():
+    X, context = switched()
+    X.loc[3, "w"] = np.nan
+    with pytest.raises(ValueError, match=r"context_network: 'w' has missing values.*Hint"):
+        dm.context_network(X, context, **SETTINGS)
+    whole = dm.context_network(X, context, targets=["u", "v", "other"], **SETTINGS)
+    assert len(whole) == 3

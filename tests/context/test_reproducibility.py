@@ -1,0 +1,234 @@
+"""The same bytes from any number of threads, any chunks, and after a run that was killed."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import duramen as dm
+from duramen.context import p_values
+from duramen.results.archive import read_archive
+
+SETTINGS = {"n_estimators": 6, "n_permutations": 300, "random_state": 3}
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, (50, 4)).astype(str)
+    return X, random.normal(size=50) + (X[:, 0] == "1"), random.integers(0, 3, 50)
+
+
+def saved(result, path):
+    result.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("plain_p_values", [False, True])
+def test_any_number_of_threads(data, tmp_path, plain_p_values):
+    settings = SETTINGS | {"plain_p_values": plain_p_values}
+    if plain_p_values:
+        settings |= {"n_permutations": 7}
+    expected = saved(dm.context_importances(*data, **settings), tmp_path / "1")
+    for n_jobs in (2, 3, -1):
+        result = dm.context_importances(*data, n_jobs=n_jobs, **settings)
+        assert saved(result, tmp_path / "n") == expected
+    other = dm.context_importances(*data, **settings | {"random_state": 4})
+    assert saved(other, tmp_path / "n") != expected
+
+
+@pytest.mark.parametrize("size", [32, 64, 300, 1024])
+def test_any_size_of_chunks(data, tmp_path, monkeypatch, size):
+    expected = saved(dm.context_importances(*data, **SETTINGS), tmp_path / "1")
+    monkeypatch.setattr(p_values, "_CHUNK", size)
+    result = dm.context_importances(*data, **SETTINGS)
+    assert saved(result, tmp_path / "n") == expected
+    monkeypatch.setattr(p_values, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
+    result = dm.context_importances(*data, n_jobs=2, **SETTINGS)
+    assert saved(result, tmp_path / "n") == expected
+
+
+def test_a_network_from_any_number_of_threads(data, tmp_path):
+    settings = SETTINGS | {"n_permutations": 40}
+    expected = saved(dm.context_network(data[0], data[2], **settings), tmp_path / "1")
+    for n_jobs in (2, 3):
+        result = dm.context_network(data[0], data[2], n_jobs=n_jobs, **settings)
+        assert saved(result, tmp_path / "n") == expected
+
+
+def test_trees_and_permutations_do_not_depend_on_other_contexts(data):
+    X, y, context = data
+    both = dm.context_importances(X, y, {"one": context, "two": context % 2}, **SETTINGS)
+    assert list(both) == ["one", "two"]
+    for name, codes in (("one", context), ("two", context % 2)):
+        alone = dm.context_importances(X, y, {name: codes}, **SETTINGS)[name]
+        assert alone.equals(both[name])
+        assert alone.context_name == name
+    unnamed = dm.context_importances(X, y, context, **SETTINGS)
+    np.testing.assert_array_equal(unnamed.absolute_p_values, both["one"].absolute_p_values)
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+def never(*_, **__):
+    raise AssertionError("computed again")
+
+
+def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
+    settings = SETTINGS | {"plain_p_values": True, "n_permutations": 5}
+    path = tmp_path / "run.npz"
+    expected = saved(dm.context_importances(*data, checkpoint=path, **settings), tmp_path / "1")
+    assert expected == saved(dm.context_importances(*data, **settings), tmp_path / "2")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["1", "2", "run-plain.npz", "run.npz"]
+    monkeypatch.setattr(p_values, "context_effects", never)
+    monkeypatch.setattr(p_values, "within_contexts", never)
+    again = dm.context_importances(*data, checkpoint=path, **settings)
+    assert saved(again, tmp_path / "3") == expected
+    with pytest.raises(AssertionError, match="computed again"):
+        dm.context_importances(*data, **settings)
+
+
+def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    done = []
+    computed = p_values.context_effects
+
+    def interrupted(*arguments, first, **options):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(first)
+        return computed(*arguments, first=first, **options)
+
+    monkeypatch.setattr(p_values, "_CHUNK", 128)
+    monkeypatch.setattr(p_values, "context_effects", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dm.context_importances(*data, checkpoint=path, **SETTINGS)
+    assert done == [1, 129]
+    done.append(None)
+    result = dm.context_importances(*data, checkpoint=path, **SETTINGS)
+    assert done == [1, 129, None, 257]
+    monkeypatch.undo()
+    assert result.equals(dm.context_importances(*data, **SETTINGS))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"random_state": 5},
+        {"n_permutations": 301},
+        {"n_estimators": 7},
+        {"empty": "zero"},
+        {"max_depth": 2},
+        {"context": 1},
+        {"y": 1},
+        {"X": 1},
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(data, tmp_path, change):
+    path = tmp_path / "run"
+    dm.context_importances(*data, checkpoint=path, **SETTINGS)
+    kept = path.read_bytes()
+    X, y, context = data
+    if "context" in change:
+        context = np.roll(context, 1)
+    if "y" in change:
+        y = np.roll(y, 1)
+    if "X" in change:
+        X = np.roll(X, 1, axis=1)
+    settings = {k: v for k, v in change.items() if k not in ("context", "y", "X")}
+    with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
+        dm.context_importances(X, y, context, checkpoint=path, **SETTINGS | settings)
+    assert path.read_bytes() == kept
+
+
+def test_each_context_and_target_has_its_own_file(data, tmp_path):
+    X, y, context = data
+    frame = pd.DataFrame({"of a/b": context, "two": context % 2})
+    dm.context_importances(X, y, frame, checkpoint=tmp_path / "run.npz", **SETTINGS)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run-of a%2Fb.npz", "run-two.npz"]
+    again = dm.context_importances(X, y, frame, checkpoint=tmp_path / "run.npz", **SETTINGS)
+    assert again["two"].equals(dm.context_importances(X, y, frame, **SETTINGS)["two"])
+
+    folder = tmp_path / "network"
+    folder.mkdir()
+    settings = SETTINGS | {"n_permutations": 4}
+    first = dm.context_network(X, context, checkpoint=folder / "n.npz", **settings)
+    assert sorted(p.name for p in folder.iterdir()) == [f"n-{j}.npz" for j in range(4)]
+    assert first.equals(dm.context_network(X, context, checkpoint=folder / "n.npz", **settings))
+
+
+def test_a_progress_bar(data, capfd):
+    dm.context_importances(*data, verbose=1, **SETTINGS)
+    dm.context_network(data[0], data[2], verbose=1, n_estimators=2, n_permutations=3)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "context_importances" in err
+    assert "context_network" in err
+    assert "4/4" in err
+    dm.context_importances(*data, **SETTINGS)
+    dm.context_network(data[0], data[2], n_estimators=2, n_permutations=3)
+    assert capfd.readouterr() == ("", "")
+
+
+CHILD = """
+    import sys
+
+    import numpy as np
+
+    import duramen as dm
+    from duramen.context import p_values
+    from duramen.significance import replicates
+
+    replicates._INTERVAL = replicates._PATIENCE = 0.0
+    p_values._CHUNK = 32
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 3, (200, 10)).astype(str), random.integers(0, 2, 200)
+    context = random.integers(0, 3, 200)
+    print("ready", flush=True)
+    dm.context_importances(
+        X, y, context, n_estimators=25, n_permutations=3200, plain=False, random_state=1, n_jobs=2,
+        checkpoint=sys.argv[1],
+    ).save(sys.argv[2])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path):
+    script, checkpoint = tmp_path / "child.py", tmp_path / "checkpoint"
+    script.write_text(textwrap.dedent(CHILD))
+
+    def kept():
+        if not checkpoint.exists():
+            return 0
+        return len(read_archive(checkpoint, what="replicates", newest=1, function="")[1]["values"])
+
+    def child(where, result):
+        command = [sys.executable, script, where, result]
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    lengths = [0]
+    for _ in range(3):
+        process = child(checkpoint, tmp_path / "result")
+        while kept() <= lengths[-1] + 3 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        lengths.append(kept())
+    assert 0 < lengths[1] < lengths[2] < lengths[3] < 100
+    assert not (tmp_path / "result").exists()
+    for name, where in (("result", checkpoint), ("undisturbed", tmp_path / "fresh")):
+        process = child(where, tmp_path / name)
+        assert process.wait() == 0
+        process.stdout.close()
+    assert (tmp_path / "result").read_bytes() == (tmp_path / "undisturbed").read_bytes()
+    assert checkpoint.read_bytes() == (tmp_path / "fresh").read_bytes()

@@ -1,0 +1,341 @@
+"""What can be a context, and a learning set with one; what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import duramen as dm
+from duramen.context.values import read_context, split_off
+from duramen.tables import encode
+
+SETTINGS = {"n_estimators": 3, "n_permutations": 3, "random_state": 0}
+CODES = np.arange(30) % 2
+
+
+def learning_set():
+    random = np.random.default_rng(0)
+    return random.integers(0, 2, (30, 3)).astype(str), random.integers(0, 2, 30)
+
+
+def analyse(context=CODES, **changes):
+    X, y = learning_set()
+    given = {"X": X, "y": y, "context": context} | SETTINGS | changes
+    return dm.context_importances(**given)
+
+
+def read(given, n_bins=3):
+    return read_context(given, len(given), n_bins, "test")
+
+
+# --- one context ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "labels"),
+    [
+        (CODES, ("0", "1")),
+        (CODES.tolist(), ("0", "1")),
+        (CODES == 1, ("False", "True")),
+        (np.where(CODES, "treated", "control"), ("control", "treated")),
+        (np.array(["10", "9", "8", "7", "6"] * 6), ("10", "6", "7", "8", "9")),
+        (CODES + 0.5, ("0.5", "1.5")),
+        (np.arange(30) % 20, tuple(map(str, range(20)))),
+        (pd.Categorical(np.where(CODES, "hi", "lo")), ("hi", "lo")),
+        (np.datetime64("2020-01-01") + CODES, ("2020-01-01", "2020-01-02")),
+        (pd.Series(CODES), ("0", "1")),
+        (pl.Series(CODES), ("0", "1")),
+        (pa.array(CODES), ("0", "1")),
+        (pa.chunked_array([CODES[:10], CODES[10:]]), ("0", "1")),
+        (CODES.reshape(-1, 1), ("0", "1")),
+    ],
+)
+def test_categories(given, labels):
+    context = read(given)
+    assert context.cuts is None
+    assert context.name == "Xc"
+    assert context.count == len(context.labels)
+    assert context.codes.dtype == np.uint32
+    assert context.shares.sum() == pytest.approx(1)
+    assert context.labels == labels
+    values = [str(v) for v in np.ravel(np.asarray(given))]
+    assert [context.labels[code] for code in context.codes] == values
+
+
+@pytest.mark.parametrize("kind", [float, int, object])
+def test_numbers_in_quantile_bins(kind):
+    numbers = np.random.default_rng(0).permutation(40).astype(kind)
+    context = read(numbers, 4)
+    assert context.count == 4
+    assert np.bincount(context.codes).tolist() == [10] * 4
+    assert len(context.cuts) == 3
+    wanted = np.searchsorted(context.cuts, numbers.astype(float))
+    assert context.codes.tolist() == wanted.tolist()
+    assert context.labels[0].startswith("<= ")
+    assert context.labels[3].startswith("> ")
+
+
+def test_numbers_with_many_ties():
+    half = read(np.r_[np.zeros(50), np.arange(1, 51)])
+    assert half.count == 3
+    assert half.codes[:50].tolist() == [0] * 50
+    most = read(np.r_[np.zeros(95), np.arange(1.0, 6)])
+    assert most.labels == ("<= 0", "> 0")
+    assert (most.shares > 0).all()
+
+
+def test_few_numbers_are_categories():
+    assert read(np.array([0.1, 0.2, 0.3] * 10), 3).labels == ("0.1", "0.2", "0.3")
+    assert read(np.array([0.1, 0.2, 0.3] * 10), 2).cuts is not None
+    assert read(np.array([0.0, np.inf] * 10)).count == 2
+    assert read(np.arange(21)).cuts is not None
+    assert read(np.arange(20)).cuts is None
+
+
+def test_bins_of_an_analysis():
+    numbers = np.random.default_rng(1).normal(size=30)
+    three, five = analyse(numbers), analyse(numbers, n_context_bins=5)
+    assert len(three.contexts) == 3
+    assert len(five.contexts) == 5
+    np.testing.assert_allclose(five.shares, 0.2)
+    assert len(five.metadata["context"]["cuts"]) == 4
+    assert analyse().metadata["context"]["cuts"] is None
+    by_hand = analyse(np.searchsorted(five.metadata["context"]["cuts"], numbers))
+    np.testing.assert_array_equal(by_hand.absolute_p_values, five.absolute_p_values)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        (CODES, "Xc"),
+        (pd.Series(CODES, name="arm"), "arm"),
+        (pl.Series("arm", CODES), "arm"),
+        (pd.Series(CODES, name=3), "Xc"),
+        (pd.Series(CODES, name=""), "Xc"),
+    ],
+)
+def test_the_name_of_a_context(given, name):
+    assert analyse(given).context_name == name
+
+
+# --- columns of the table ------------------------------------------------------------------------
+
+
+def table():
+    random = np.random.default_rng(3)
+    X, _ = learning_set()
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(
+        sex=np.where(CODES, "male", "female"),
+        grade=np.arange(30) % 5,
+        code=np.array(["10", "9", "8", "7", "6"] * 6),
+        age=random.normal(size=30),
+    )
+
+
+KINDS = ["pandas", "polars", "pyarrow", "encoded"]
+
+
+def as_kind(frame, kind):
+    if kind == "polars":
+        return pl.DataFrame({name: frame[name].tolist() for name in frame})
+    if kind == "pyarrow":
+        return pa.table({name: frame[name].tolist() for name in frame})
+    return encode(frame) if kind == "encoded" else frame
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_name_of_a_column(kind):
+    frame = table()
+    result = analyse("sex", X=as_kind(frame, kind))
+    assert result.context_name == "sex"
+    assert result.contexts == ("female", "male")
+    assert result.names == ("a", "b", "c", "grade", "code", "age")
+    apart = analyse(frame["sex"], X=frame.drop(columns="sex"))
+    assert result.equals(apart)
+    assert result.metadata["seed"] == apart.metadata["seed"]
+
+
+@pytest.mark.parametrize("column", ["sex", "grade", "code", "age"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_is_read_as_its_values_are(kind, column):
+    """Whole numbers stay categories, and text stays text, whatever it looks like."""
+    frame = table()
+    given = as_kind(frame, kind)
+    _, found, several = split_off(encode(given), column, 3, "test")
+    apart = read_context(frame[column], 30, 3, "test")
+    assert not several
+    assert found[column].labels == apart.labels
+    assert found[column].codes.tolist() == apart.codes.tolist()
+    assert found[column].cuts == apart.cuts
+
+
+def test_a_list_of_names_gives_a_result_for_each():
+    frame = table()
+    results = analyse(["sex", "grade"], X=frame)
+    assert list(results) == ["sex", "grade"]
+    for name, result in results.items():
+        assert result.context_name == name
+        assert result.names == ("a", "b", "c", "code", "age")  # neither is an input
+        alone = analyse(frame[name], X=frame.drop(columns=["sex", "grade"]))
+        assert result.equals(alone)
+    assert list(analyse(["sex"], X=frame)) == ["sex"]
+    assert list(analyse(("sex", "age"), X=frame)) == ["sex", "age"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda columns: columns,
+        pd.DataFrame,
+        pl.DataFrame,
+        pa.table,
+    ],
+)
+def test_several_contexts_at_once(make):
+    X, y = learning_set()
+    columns = {"arm": CODES, "site": np.array(["n", "s", "w"] * 10)}
+    results = dm.context_importances(X, y, make(columns), **SETTINGS)
+    assert list(results) == ["arm", "site"]
+    for name, result in results.items():
+        assert result.equals(dm.context_importances(X, y, {name: columns[name]}, **SETTINGS)[name])
+    assert results["site"].contexts == ("n", "s", "w")
+    np.testing.assert_array_equal(results["arm"].importances, results["site"].importances)
+
+
+# --- the learning set ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_table(kind):
+    frame = table()
+    assert analyse(X=as_kind(frame, kind)).equals(analyse(X=frame))
+
+
+def test_splits_go_by_the_columns():
+    numbers = np.random.default_rng(0).normal(size=(30, 2))
+    splits = {
+        "ordered": analyse(X=numbers),
+        "multiway": analyse(X=numbers.round()),
+    }
+    for family, result in splits.items():
+        assert result.metadata["forest"]["splits"] == family
+    few = analyse(X=numbers, n_bins=3)
+    assert few.metadata["forest"]["splits"] == "multiway"
+    by_hand = np.column_stack(
+        [np.searchsorted(np.quantile(x, [1 / 3, 2 / 3]), x) for x in numbers.T]
+    ).astype(str)
+    np.testing.assert_allclose(few.absolute, analyse(X=by_hand).absolute, rtol=0, atol=1e-12)
+
+
+def test_criterion_goes_by_the_target():
+    _, y = learning_set()
+    assert analyse().unit == "bits"
+    assert analyse(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
+    assert analyse(y=y + 0.5).unit == "variance"
+    assert analyse(criterion="gini").unit == "gini"
+    one, other = analyse(y=y, criterion="variance"), analyse(y=1000 + 10 * y, criterion="variance")
+    np.testing.assert_allclose(other.absolute, 100 * one.absolute, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(other.absolute_p_values, one.absolute_p_values)
+
+
+def test_missing_inputs_are_a_value_of_their_own():
+    X, _ = learning_set()
+    holes = X.astype(object)
+    holes[::4, 0] = None
+    named = holes.copy()
+    named[::4, 0] = "nothing"
+    found, wanted = analyse(X=holes), analyse(X=named)
+    np.testing.assert_allclose(found.absolute, wanted.absolute, rtol=0, atol=1e-12)
+
+
+def test_a_context_of_one_row_and_of_one_class():
+    _, y = learning_set()
+    rare = np.where(np.arange(30) == 4, "rare", "rest")
+    result = analyse(rare, plain_p_values=True)
+    assert result.conditional[0].tolist() == [0, 0, 0]
+    assert result.within[0].tolist() == [0, 0, 0]
+    pure = analyse(y)
+    assert pure.within.max() == 0
+    assert pure.conditional.max() == 0
+
+
+def test_a_constant_number_as_the_target():
+    result = analyse(y=np.full(30, 0.5))
+    assert result.absolute.max() == 0
+    assert (result.absolute_p_values == 1).all()
+    assert set(result.kind.ravel()) == {"independent"}
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"context": np.array(["a", None] * 15, dtype=object)},
+            r"context is missing at row 1; .*Hint",
+        ),
+        ({"context": np.r_[0.5, np.nan, np.arange(28.0)]}, "context is missing at row 1"),
+        ({"context": np.zeros(30)}, r"context has one value only, 0\.0; at least two"),
+        ({"context": ["x"]}, "context 'x' is no column of X"),
+        ({"context": CODES[:-1]}, "context must have one value a row of X, got 29 values for 30"),
+        ({"context": np.zeros((30, 2))}, r"context must have one value a row, got .* \(30, 2\)"),
+        ({"context": "arm"}, r"'arm' is no column of X, whose columns are 'x0', 'x1', 'x2'\. Hint"),
+        ({"context": ["a", "b"] * 15}, "give the values of a context as an array"),
+        ({"context": {}}, "context holds no column"),
+        ({"context": {"a": CODES, "b": CODES[:5]}}, "context must have one value a row"),
+        ({"context": np.r_[np.inf, np.arange(29.0)]}, "context must be finite"),
+        ({"context": ["x0", "x1", "x2"]}, "X has no column besides the context"),
+        ({"empty": "drop"}, "'empty' .* must be one of 'skip', 'zero'. Got 'drop'"),
+        ({"criterion": "mse"}, "'criterion' .* 'entropy', 'gini', 'variance'. Got 'mse'"),
+        ({"splits": "any"}, "'splits' .* 'auto', 'multiway', 'ordered'. Got 'any'"),
+        ({"n_permutations": -1}, "'n_permutations' .* must be an int >= 0. Got -1"),
+        ({"n_permutations": 2.5}, "'n_permutations'"),
+        ({"n_estimators": 0}, "'n_estimators' .* must be an int >= 1"),
+        ({"max_depth": 0}, "'max_depth' .* must be an int >= 1 or None"),
+        ({"min_samples_leaf": 0}, "'min_samples_leaf'"),
+        ({"max_features": 0}, "'max_features'"),
+        ({"n_bins": 1}, "'n_bins' .* must be an int >= 2. Got 1"),
+        ({"n_context_bins": 1}, "'n_context_bins' .* must be an int >= 2. Got 1"),
+        ({"tolerance": 2}, "'tolerance' .* must be a number in"),
+        ({"plain": "yes"}, "'plain' .* must be True or False"),
+        ({"n_jobs": 0}, "'n_jobs'"),
+        ({"verbose": -1}, "'verbose'"),
+        (
+            {"plain_p_values": True, "n_permutations": 0},
+            "plain_p_values=True needs plain=True and n_permutations of at least 1",
+        ),
+        ({"plain_p_values": True, "plain": False}, "plain_p_values=True needs plain=True"),
+        ({"y": np.zeros(30, dtype=int)}, "y has one class only"),
+        ({"y": CODES[:-1]}, r"inconsistent numbers of samples: \[30, 29\]"),
+        ({"y": np.array(["a", "b"] * 15), "criterion": "variance"}, "'a' at row 0"),
+        ({"checkpoint": "no/such/folder/x"}, "the folder of the checkpoint .* does not exist"),
+    ],
+)
+def test_what_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        analyse(**changes)
+    assert "context_importances" in str(caught.value)
+
+
+def test_what_cannot_be_a_category():
+    with pytest.raises(TypeError, match="context_importances: context is of type complex128"):
+        analyse(np.arange(30) * 1j)
+    lists = np.empty(30, dtype=object)
+    lists[:] = [[1]] * 30
+    with pytest.raises(TypeError, match="cannot be categories"):
+        analyse(lists)
+
+
+def test_a_missing_context_in_a_column():
+    frame = table()
+    frame.loc[7, "sex"] = None
+    with pytest.raises(ValueError, match="context is missing at row 7"):
+        analyse("sex", X=frame)
+
+
+def test_a_forest_that_does_not_fit_is_refused():
+    with pytest.raises((MemoryError, ValueError), match="context_importances"):
+        analyse(n_estimators=10**12)

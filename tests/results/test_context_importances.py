@@ -1,0 +1,445 @@
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duramen.results.context_importances import KINDS, ContextImportances
+
+CONTEXTS, FEATURES = ("a", "b"), ("f", "g", "h")
+
+
+def example(**changes):
+    fields = {
+        "names": FEATURES,
+        "contexts": CONTEXTS,
+        "shares": [0.25, 0.75],
+        "importances": [1.0, 0.5, 0.25],
+        "absolute": [[0.5, 0.25, 0.0], [0.5, 0.25, 0.125]],
+        "signed": [[-0.5, 0.125, 0.0], [0.5, -0.125, 0.0]],
+        "conditional": [[1.5, 0.375, 0.25], [0.5, 0.625, 0.25]],
+        "overall": [0.25, -0.0625, 0.0],
+        "relevance": 0.3,
+        "absolute_p_values": [[0.01, 0.2, 1.0], [0.02, 0.04, 0.5]],
+        "signed_p_values": [[0.02, 0.4, 1.0], [0.04, 0.08, 0.9]],
+        "overall_p_values": [0.04, 0.5, 1.0],
+        "relevance_p_value": 0.015,
+        "context_name": "arm",
+        "n_permutations": 99,
+        "metadata": {"seed": 3, "n_trees": 10},
+    }
+    return ContextImportances(**{**fields, **changes})
+
+
+def with_plain(**changes):
+    return example(
+        within=[[0.8, 0.3, 0.2], [0.9, 0.4, 0.1]],
+        plain=[[0.2, 0.2, 0.05], [0.1, 0.1, 0.15]],
+        plain_p_values=[[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
+        **changes,
+    )
+
+
+def untested(**changes):
+    nothing = dict.fromkeys(
+        ("absolute_p_values", "signed_p_values", "overall_p_values", "relevance_p_value")
+    )
+    return example(**{**nothing, "n_permutations": 0, **changes})
+
+
+def one_cell(absolute, signed, conditional=1.0, importance=1.0, **changes):
+    """The verdict on one feature in one of two contexts."""
+    fields = {
+        "names": ("f",),
+        "shares": [0.5, 0.5],
+        "importances": [importance],
+        "absolute": [[absolute], [0.0]],
+        "signed": [[signed], [0.0]],
+        "conditional": [[conditional], [importance]],
+        "overall": [0.0],
+        "tolerance": 0.05,
+    }
+    return untested(**fields | changes).kind[0, 0]
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("absolute", "signed", "rest", "verdict"),
+    [
+        (0.0, 0.0, {}, "independent"),
+        (0.05, 0.05, {}, "independent"),  # at most the tolerance times the largest importance
+        (0.051, 0.051, {}, "redundant"),
+        (0.5, -0.5, {}, "complementary"),
+        (0.5, -0.475, {}, "complementary"),  # 1 - tolerance of the absolute effect
+        (0.5, 0.475, {}, "redundant"),
+        (0.5, 0.5, {"conditional": 0.05}, "irrelevant"),
+        (0.5, 0.5, {"conditional": 0.051}, "redundant"),
+        (0.5, -0.5, {"conditional": 0.0}, "complementary"),
+        (0.5, -0.47, {}, "mixed, complementary"),
+        (0.5, 0.47, {}, "mixed, redundant"),
+        (0.5, 0.47, {"conditional": 0.0}, "mixed, redundant"),
+        (0.5, 0.026, {}, "mixed, redundant"),
+        (0.5, -0.026, {}, "mixed, complementary"),
+        (0.5, 0.025, {}, "mixed"),
+        (0.5, -0.025, {}, "mixed"),
+        (0.5, 0.0, {}, "mixed"),
+        (0.5, 0.47, {"tolerance": 0.1}, "redundant"),
+        (0.5, 0.49, {"tolerance": 0.0}, "mixed, redundant"),
+        (0.5, 0.5, {"tolerance": 0.0}, "redundant"),
+        (0.09, 0.09, {"tolerance": 0.1}, "independent"),
+        # A feature that says nothing on all rows, and all in each context.
+        (1.0, -1.0, {"importance": 0.0}, "complementary"),
+        (0.01, -0.01, {"importance": 0.0}, "complementary"),
+    ],
+)
+def test_each_verdict(absolute, signed, rest, verdict):
+    assert one_cell(absolute, signed, **rest) == verdict
+    assert verdict in KINDS
+
+
+def test_every_kind_is_a_verdict():
+    assert len(set(KINDS)) == len(KINDS) == 7
+    assert all(len(kind) <= 20 for kind in KINDS)
+
+
+def test_verdicts_need_significance_where_there_are_p_values():
+    result = example()
+    assert result.kind.tolist() == [
+        ["complementary", "independent", "independent"],
+        ["redundant", "mixed, complementary", "independent"],
+    ]
+    assert result.verdicts(0.015).tolist() == [
+        ["complementary", "independent", "independent"],
+        ["independent", "independent", "independent"],
+    ]
+    # Holm: .06, .10, ...; Benjamini and Hochberg: .06, .06, .08, ...
+    assert set(result.verdicts(control="fwer").ravel()) == {"independent"}
+    assert result.verdicts(0.06, "fdr")[1, 0] == "redundant"
+    assert result.verdicts(0.06, "fwer").tolist() == [
+        ["complementary", "independent", "independent"],
+        ["independent"] * 3,
+    ]
+    # P-values alone are not enough: nothing must be 0.
+    assert result.verdicts(1.0)[0, 2] == "independent"
+    assert result.verdicts(1.0)[1, 2] == "mixed"
+    assert result.verdicts(0.05, tolerance=0.6)[1, 0] == "independent"
+    assert untested().kind[0, 1] == "mixed, redundant"
+
+
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=2),
+    st.lists(st.floats(-1, 1), min_size=2, max_size=2),
+    st.floats(0, 0.99),
+)
+def test_verdicts_agree_with_the_numbers(absolute, shares, tolerance):
+    signed = [a * s for a, s in zip(absolute, shares, strict=True)]
+    result = untested(
+        names=("f",),
+        importances=[0.5],
+        absolute=np.reshape(absolute, (2, 1)),
+        signed=np.reshape(signed, (2, 1)),
+        conditional=[[0.1], [0.2]],
+        overall=[0.0],
+        tolerance=tolerance,
+    )
+    for kind, whole, part in zip(result.kind[:, 0], absolute, signed, strict=True):
+        if kind == "independent":
+            assert whole <= tolerance * max(0.5, *absolute)
+        elif kind in ("complementary", "mixed, complementary"):
+            assert part < 0
+        elif kind in ("redundant", "irrelevant", "mixed, redundant"):
+            assert part > 0 or tolerance > 0.9
+        else:
+            assert abs(part) <= tolerance * whole
+    wider = result.verdicts(tolerance=min(0.99, tolerance + 0.1))
+    assert ((wider == "independent") >= (result.kind == "independent")).all()
+
+
+@pytest.mark.parametrize("result", [example(), untested()])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 1.5}, r"alpha must be in \[0, 1\], got 1.5"),
+        ({"alpha": np.nan}, "alpha must be in"),
+        ({"control": "fdp"}, 'control must be "fdr", "fwer" or "none", got \'fdp\''),
+        ({"tolerance": 1.0}, r"tolerance must be in \[0, 1\), got 1.0"),
+        ({"tolerance": -0.1}, "tolerance must be in"),
+    ],
+)
+def test_verdicts_refuse(result, arguments, message):
+    with pytest.raises(ValueError, match=f"ContextImportances.verdicts: {message}"):
+        result.verdicts(**arguments)
+
+
+# --- p-values ------------------------------------------------------------------------------------
+
+
+def test_q_values_are_over_all_contexts_and_features():
+    # 6 x .01, 6/2 x .02, 6/3 x .04, 6/4 x .2, 6/5 x .5, 1
+    wanted = [[0.06, 0.3, 1.0], [0.06, 0.08, 0.6]]
+    np.testing.assert_allclose(example().q_values(), wanted, rtol=1e-12)
+    np.testing.assert_allclose(example().q_values("signed")[0], [0.12, 0.6, 1.0], rtol=1e-12)
+
+
+def test_mask():
+    result = example()
+    assert not result.mask().any()
+    assert result.mask(alpha=0.06).tolist() == [[True, False, False], [True, False, False]]
+    assert result.mask(alpha=0.06, control="fwer").sum() == 1
+    assert result.mask(control="none").tolist() == [[True, False, False], [True, True, False]]
+    assert result.mask("signed", 0.04, "none").sum() == 2
+    assert not result.mask(alpha=0.0).any()
+    assert result.mask(alpha=1.0).all()
+    for arguments, message in (
+        ({"alpha": 2}, r"alpha must be in \[0, 1\]"),
+        ({"control": "bh"}, "control must be"),
+        ({"effect": "overall"}, "effect must be one of"),
+    ):
+        with pytest.raises(ValueError, match=f"ContextImportances: {message}"):
+            result.mask(**arguments)
+
+
+def test_p_values_that_are_not_there():
+    with pytest.raises(ValueError, match=r"there are no p-values of the effect 'plain'\. Hint"):
+        example().p_values("plain")
+    assert with_plain().p_values("plain")[1].tolist() == [0.4, 0.5, 0.6]
+    with pytest.raises(ValueError, match="no p-values of the effect 'absolute'"):
+        untested().mask()
+    for what in ("p_values", "q_values", "significance"):
+        with pytest.raises(ValueError, match="effect must be one of"):
+            getattr(example(), what)("conditional")
+
+
+def test_as_a_test_of_significance():
+    test = with_plain().significance()
+    assert test.names == (
+        *("f | arm=a", "g | arm=a", "h | arm=a", "f | arm=b", "g | arm=b", "h | arm=b"),
+    )
+    assert test["g | arm=b"] == 0.04
+    assert test.scores.tolist() == [0.5, 0.25, 0.0, 0.5, 0.25, 0.125]
+    np.testing.assert_array_equal(test.q_values, example().q_values().ravel())
+    assert test.method == "permutation of the context, absolute"
+    assert "arm" in test.null
+    assert test.unit == "bits"
+    assert test.metadata["seed"] == 3
+    signed = example().significance("signed")
+    assert signed.scores[0] == -0.5
+    assert signed["f | arm=a"] == 0.02
+
+
+def test_order_is_by_p_value_then_effect_then_column():
+    assert example().order().tolist() == [0, 1, 2]
+    result = example(
+        absolute=[[0.1, 0.2, 0.1], [0.1, 0.3, 0.4]],
+        absolute_p_values=[[0.5, 0.1, 0.1], [0.1, 0.5, 0.2]],
+    )
+    assert result.order().tolist() == [2, 1, 0]
+    tied = example(absolute=[[0.1] * 3] * 2, absolute_p_values=[[0.1] * 3] * 2)
+    assert tied.order().tolist() == [0, 1, 2]
+    alone = untested(absolute=[[0.1, 0.2, 0.1], [0.4, 0.3, 0.4]])
+    assert alone.order().tolist() == [0, 2, 1]
+
+
+# --- as a result ---------------------------------------------------------------------------------
+
+
+def test_shapes_and_types():
+    result = with_plain()
+    assert len(result) == 3
+    assert list(result) == list(FEATURES)
+    for what in ("absolute", "signed", "conditional", "plain", "within"):
+        assert getattr(result, what).shape == (2, 3)
+    for array in (result.shares, result.importances, result.absolute, result.plain_p_values):
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.5
+    assert type(result.relevance) is float
+    with pytest.raises(AttributeError):
+        result.unit = "gini"
+    with pytest.raises(TypeError):
+        result.metadata["seed"] = 4
+
+
+def test_arrays_are_copies():
+    mine = np.array([1.0, 0.5, 0.25])
+    result = example(importances=mine)
+    mine[0] = 7
+    assert result.importances[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": ("f", "g", "f")}, "names must be different, 'f' comes twice"),
+        ({"contexts": ("a", "a")}, "contexts must be different"),
+        ({"contexts": ("a", "b", "c")}, r"shares must have shape \(3,\), got \(2,\)"),
+        ({"shares": [1.0]}, r"shares must have shape \(2,\)"),
+        ({"importances": [1.0, 2.0]}, r"importances must have shape \(3,\), got \(2,\)"),
+        ({"absolute": [[1, 1, 1]]}, r"absolute must have shape \(2, 3\), got \(1, 3\)"),
+        ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be in \[0, inf\]"),
+        ({"signed": [[np.nan, 1, 1]] * 2}, "signed must be finite"),
+        ({"plain": [[np.inf, 1, 1]] * 2}, "plain must be finite"),
+        ({"overall": [[1, 1, 1]]}, r"overall must have shape \(3,\)"),
+        ({"absolute_p_values": [[0.1, 1.2, 1]] * 2}, r"absolute_p_values must be in \[0, 1\]"),
+        ({"overall_p_values": [0.1, -0.2, 1]}, r"overall_p_values must be in \[0, 1\]"),
+        ({"relevance": np.nan}, "relevance must be finite"),
+        ({"relevance": [1.0, 2.0]}, r"relevance must have shape \(\)"),
+        ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
+        ({"empty": "drop"}, 'empty must be "skip" or "zero", got \'drop\''),
+        ({"tolerance": 1.0}, r"tolerance must be in \[0, 1\), got 1.0"),
+        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=f"ContextImportances: {message}"):
+        example(**changes)
+
+
+@pytest.mark.parametrize("what", ["names", "contexts"])
+@pytest.mark.parametrize("wrong", ["ab", (1, 2)])
+def test_names_are_strings(what, wrong):
+    with pytest.raises(TypeError, match=f"ContextImportances: {what} must be"):
+        example(**{what: wrong})
+
+
+def test_equals_compares_numbers_and_labels():
+    result = with_plain()
+    assert result.equals(with_plain(metadata={}))
+    doubled = [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    for changes in (
+        {"names": ("f", "g", "i")},
+        {"contexts": ("a", "c")},
+        {"context_name": "other"},
+        {"unit": "gini"},
+        {"empty": "zero"},
+        {"tolerance": 0.5},
+        {"n_permutations": 100},
+        {"relevance": 0.4},
+        {"relevance_p_value": 0.5},
+        {"relevance_p_value": None},
+        {"shares": [0.5, 0.5]},
+        {"importances": [1.0, 0.5, 0.26]},
+        {"overall": [0, 0, 0]},
+        {"overall_p_values": None},
+        {"absolute": doubled},
+        {"signed": doubled},
+        {"conditional": doubled},
+        {"absolute_p_values": doubled},
+        {"signed_p_values": doubled},
+        {"absolute_p_values": None},
+    ):
+        assert not result.equals(with_plain(**changes)), changes
+    assert not result.equals(example())
+    assert not example().equals(result)
+    assert not untested(relevance_p_value=0.0).equals(untested())
+    assert not result.equals("result")
+    nearly = with_plain(relevance=0.3 * (1 + 1e-9))
+    assert not result.equals(nearly)
+    assert result.equals(nearly, rtol=1e-6)
+
+
+EMPTY = ContextImportances(
+    names=(),
+    contexts=("a", "b"),
+    shares=[0.5, 0.5],
+    importances=[],
+    absolute=np.empty((2, 0)),
+    signed=np.empty((2, 0)),
+    conditional=np.empty((2, 0)),
+    overall=[],
+    relevance=0.0,
+)
+
+
+@pytest.mark.parametrize("result", [example(), with_plain(empty="zero"), untested(), EMPTY])
+def test_saved_loaded_pickled_and_copied(tmp_path, result):
+    path = tmp_path / "result"
+    result.save(path)
+    back = ContextImportances.load(path)
+    for same in (back, pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert same.equals(result)
+        assert dict(same.metadata) == dict(result.metadata)
+        for what in ("absolute", "signed", "overall"):
+            assert getattr(same, what).tobytes() == getattr(result, what).tobytes()
+            assert not getattr(same, what).flags.writeable
+        assert repr(same) == repr(result)
+    before = path.read_bytes()
+    back.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result"]
+
+
+def test_names_of_any_kind_survive(tmp_path):
+    result = example(names=("é\n\0", "", "../x"), contexts=("", "b|=é"), context_name="\u2028")
+    result.save(tmp_path / "r.npz")
+    back = ContextImportances.load(tmp_path / "r.npz")
+    assert back.equals(result)
+    assert len(repr(back).splitlines()) == len(repr(example()).splitlines())
+
+
+def test_load_refuses_other_things_and_later_versions(tmp_path):
+    for header, message in [
+        ({"what": "Importances", "format": 1}, "holds a Importances, not ContextImportances"),
+        ({"what": "ContextImportances", "format": 99}, "upgrade"),
+    ]:
+        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "x.npz", json=text)
+        with pytest.raises(ValueError, match=message):
+            ContextImportances.load(tmp_path / "x.npz")
+
+
+def test_to_frame_has_a_row_for_each_context_and_feature():
+    frame = with_plain().to_frame()
+    assert list(frame.columns) == [
+        *("name", "context", "importance", "absolute", "signed", "conditional", "within", "plain"),
+        *("overall", "absolute_p_value", "absolute_q_value", "signed_p_value", "signed_q_value"),
+        *("plain_p_value", "plain_q_value", "overall_p_value", "kind"),
+    ]
+    assert frame["name"].tolist() == ["f", "g", "h"] * 2
+    assert frame["context"].tolist() == ["a"] * 3 + ["b"] * 3
+    assert frame["importance"].tolist() == [1.0, 0.5, 0.25] * 2
+    row = frame[(frame["name"] == "g") & (frame["context"] == "b")].iloc[0]
+    assert row["signed"] == -0.125
+    assert row["within"] == 0.4
+    assert row["plain_p_value"] == 0.5
+    assert row["overall_p_value"] == 0.5
+    assert row["kind"] == "mixed, complementary"
+    assert row["absolute_q_value"] == pytest.approx(0.08)
+    assert list(untested().to_frame().columns) == [
+        *("name", "context", "importance", "absolute", "signed", "conditional", "overall", "kind"),
+    ]
+    assert EMPTY.to_frame().shape == (0, 8)
+
+
+def test_prints_the_context_and_the_surest_features():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "ContextImportances: 3 features in 2 contexts of 'arm', in bits"
+    assert lines[1] == "importance of the context itself: 0.3 (p = 0.015)"
+    assert lines[2].split() == ["feature", "arm", "importance", "absolute", "signed", "p", "kind"]
+    assert lines[3].split() == ["f", "a", "1.000", "0.5000", "-0.5000", "0.01", "complementary"]
+    assert [line.split()[:2] for line in lines[3:]] == [[n, c] for n in "fgh" for c in "ab"]
+    plainly = repr(untested()).splitlines()
+    assert plainly[1] == "importance of the context itself: 0.3"
+    assert "p" not in plainly[2].split()
+    assert repr(EMPTY).splitlines()[0].startswith("ContextImportances: 0 features")
+
+
+def test_prints_few_of_many():
+    p = 30
+    many = untested(
+        names=[f"f{j}" for j in range(p)],
+        importances=np.ones(p),
+        absolute=np.tile(np.arange(p), (2, 1)),
+        signed=np.zeros((2, p)),
+        conditional=np.ones((2, p)),
+        overall=np.zeros(p),
+    )
+    text = repr(many)
+    assert text.endswith("... and 20 more features")
+    assert "f29" in text
+    assert "f19" not in text

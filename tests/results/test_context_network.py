@@ -1,0 +1,310 @@
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from duramen.results.context_importances import ContextImportances
+from duramen.results.context_network import ContextNetwork
+
+NAMES = ("u", "v", "w")
+
+
+def analysis(target, scale=1.0, p_values=None, tested=True, **changes):
+    """What the two other variables say of a target, in the contexts "a" and "b"."""
+    fields = {
+        "names": tuple(name for name in NAMES if name != target),
+        "contexts": ("a", "b"),
+        "shares": [0.5, 0.5],
+        "importances": [0.4 * scale, 0.2 * scale],
+        "absolute": [[0.3 * scale, 0.1 * scale], [0.2 * scale, 0.05 * scale]],
+        "signed": [[-0.3 * scale, 0.1 * scale], [0.1 * scale, 0.0]],
+        "conditional": [[0.7 * scale, 0.1 * scale], [0.3 * scale, 0.2 * scale]],
+        "overall": [-0.1 * scale, 0.05 * scale],
+        "relevance": 0.1,
+        "context_name": "arm",
+        "unit": "variance",
+    }
+    if tested:
+        fields |= {
+            "absolute_p_values": p_values,
+            "signed_p_values": np.minimum(1, 2 * np.array(p_values)),
+            "n_permutations": 99,
+        }
+    return ContextImportances(**{**fields, **changes})
+
+
+P_VALUES = {
+    "u": [[0.5, 0.6], [0.7, 0.8]],
+    "v": [[0.001, 0.9], [0.02, 0.03]],
+    "w": [[0.004, 0.03], [1.0, 0.004]],
+}
+
+
+def example(targets=NAMES, **changes):
+    analyses = {
+        target: analysis(target, 1.0 + NAMES.index(target), P_VALUES[target]) for target in targets
+    }
+    return ContextNetwork(NAMES, analyses, {"seed": 3}, **changes)
+
+
+def untested():
+    return ContextNetwork(NAMES, {name: analysis(name, tested=False) for name in NAMES})
+
+
+# --- matrices ------------------------------------------------------------------------------------
+
+
+def test_matrices_lead_from_source_to_target():
+    network = example()
+    # column "v" holds what u and w say of v
+    wanted = [[0, 0.6, 0.9], [0.3, 0, 0.3], [0.1, 0.2, 0]]
+    np.testing.assert_allclose(network.matrix("absolute", "a"), wanted, rtol=0, atol=1e-15)
+    assert network.matrix("signed", "a")[0, 1] == -0.6
+    assert network.matrix("signed", "b")[2, 1] == 0.0
+    np.testing.assert_allclose(network.matrix("conditional", "b")[:, 2], [0.9, 0.6, 0])
+    np.testing.assert_allclose(network.importances()[:, 0], [0, 0.4, 0.2])
+    assert network.p_values("absolute", "a").tolist() == [
+        [1, 0.001, 0.004],
+        [0.5, 1, 0.03],
+        [0.6, 0.9, 1],
+    ]
+    assert network.p_values("signed", "a")[0, 1] == 0.002
+
+
+def test_some_targets_make_some_columns():
+    network = example(targets=("w", "u"))
+    assert network.targets == ("w", "u")
+    assert network.names == NAMES
+    np.testing.assert_allclose(network.matrix("absolute", "a"), [[0.9, 0], [0.3, 0.3], [0, 0.1]])
+    assert network.p_values("absolute", "a").tolist() == [[0.004, 1], [0.03, 0.5], [1, 0.6]]
+    # 8 p-values, of which the smallest two are .004
+    assert network.mask("absolute", "a", 0.016).tolist() == [[1, 0], [0, 0], [0, 0]]
+
+
+def test_control_is_over_all_links_and_contexts():
+    network = example()
+    # 12 p-values: .001, .004, .004, .02, .03, .03, .5, ...: q .012, .016, .016, .06, .06, .06
+    assert network.mask("absolute", "a", 0.011).sum() == 0
+    assert network.mask("absolute", "a", 0.013).tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert network.mask("absolute", "a").tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    assert network.mask("absolute", "b").tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 0]]
+    assert network.mask("absolute", "b", 0.06).tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    assert network.mask("absolute", "a", control="none").sum() == 3
+    # Holm: 12 x .001, 11 x .004
+    assert network.mask("absolute", "a", 0.044, "fwer").sum() == 2
+    assert network.mask("absolute", "a", 0.043, "fwer").sum() == 1
+    # The diagonal never, not even at level 1.
+    assert network.mask("absolute", "a", 1.0).tolist() == (1 - np.eye(3)).tolist()
+    assert network.mask("absolute", "a").dtype == np.bool_
+
+
+def test_what_is_not_there():
+    network = example()
+    for call, message in (
+        (lambda: network.matrix("overall", "a"), "effect must be one of"),
+        (lambda: network.matrix("absolute", "c"), r"context must be one of \['a', 'b'\], got 'c'"),
+        (lambda: network.matrix("plain", "a"), "the effect 'plain' was not computed"),
+        (lambda: network.p_values("plain", "a"), "no p-values of the effect 'plain'"),
+        (lambda: network.p_values("absolute", "c"), "context must be one of"),
+        (lambda: network.mask("absolute", "c"), "context must be one of"),
+        (lambda: network.mask("conditional", "a"), "effect must be one of"),
+        (lambda: network.mask("absolute", "a", 2), r"ContextNetwork: alpha must be in \[0, 1\]"),
+        (lambda: network.mask("absolute", "a", control="by"), "ContextNetwork: control must be"),
+        (lambda: network.links(alpha=-1), r"ContextNetwork: alpha must be in \[0, 1\]"),
+        (lambda: network.links(control="by"), "control must be"),
+        (lambda: network.links("plain"), "no p-values of the effect 'plain'"),
+        (lambda: untested().links(), "no p-values of the effect 'absolute'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(KeyError):
+        network["nobody"]
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+
+def test_links_are_sorted_and_significant():
+    links = example().links()
+    assert list(links.columns) == [
+        *("source", "target", "context", "importance", "absolute", "signed"),
+        *("p_value", "adjusted", "kind"),
+    ]
+    found = links[["source", "target", "context"]].to_numpy().tolist()
+    # .001; then .004 twice, the larger effect first
+    assert found == [["u", "v", "a"], ["u", "w", "a"], ["v", "w", "b"]]
+    assert links["p_value"].tolist() == [0.001, 0.004, 0.004]
+    np.testing.assert_allclose(links["adjusted"], [0.012, 0.016, 0.016])
+    np.testing.assert_allclose(links["absolute"], [0.6, 0.9, 0.15])
+    np.testing.assert_allclose(links["importance"], [0.8, 1.2, 0.6])
+    assert links["kind"].tolist() == ["complementary", "complementary", "mixed"]
+    assert len(example().links(control="none")) == 6
+    assert len(example().links(alpha=1.0)) == 12
+    assert len(example().links(alpha=0.0)) == 0
+    signed = example().links("signed", control="none")
+    assert signed["p_value"].tolist() == [0.002, 0.008, 0.008, 0.04]
+
+
+def test_links_agree_with_masks_and_matrices():
+    network = example()
+    for effect in ("absolute", "signed"):
+        for control in ("fdr", "fwer", "none"):
+            links = network.links(effect, alpha=0.06, control=control)
+            for context in network.contexts:
+                mask = network.mask(effect, context, 0.06, control)
+                own = links[links["context"] == context]
+                pairs = {
+                    (network.names.index(s), network.targets.index(t))
+                    for s, t in zip(own["source"], own["target"], strict=True)
+                }
+                assert pairs == set(map(tuple, np.argwhere(mask).tolist()))
+
+
+def test_to_frame_has_every_link():
+    frame = example().to_frame()
+    assert len(frame) == 12
+    assert frame["target"].tolist() == ["u"] * 4 + ["v"] * 4 + ["w"] * 4
+    assert frame["source"].tolist()[:4] == ["v", "w"] * 2
+    assert frame["context"].tolist()[:4] == ["a", "a", "b", "b"]
+    network = example()
+    for row in frame.itertuples():
+        place = NAMES.index(row.source), NAMES.index(row.target)
+        assert network.matrix("signed", row.context)[place] == row.signed
+        assert network.p_values("absolute", row.context)[place] == row.p_value
+
+
+def test_to_frame_without_permutations():
+    frame = untested().to_frame()
+    assert list(frame.columns) == [
+        *("source", "target", "context", "importance", "absolute", "signed", "kind"),
+    ]
+    tested = [name for name in example().to_frame().columns if name not in ("p_value", "adjusted")]
+    assert list(frame.columns) == tested
+    assert len(frame) == 12
+
+
+# --- as a result ---------------------------------------------------------------------------------
+
+
+def test_behaves_as_a_collection():
+    network = example()
+    assert len(network) == 3
+    assert list(network) == list(network.targets) == list(NAMES)
+    assert network["v"].equals(analysis("v", 2.0, P_VALUES["v"]))
+    assert network.contexts == ("a", "b")
+    assert network.context_name == "arm"
+    with pytest.raises(TypeError):
+        network.analyses["v"] = network["u"]
+    with pytest.raises(AttributeError):
+        network.names = ()
+
+
+def test_does_not_keep_the_given_mapping():
+    given = {"u": analysis("u", tested=False)}
+    network = ContextNetwork(NAMES, given)
+    given["x"] = given["u"]
+    assert network.targets == ("u",)
+
+
+@pytest.mark.parametrize(
+    ("analyses", "message"),
+    [
+        ({}, "analyses must hold one target at least"),
+        ({"x": analysis("u", tested=False)}, "the analysis of 'x' must have all other variables"),
+        ({"v": analysis("u", tested=False)}, "the analysis of 'v' must have all other variables"),
+        (
+            {
+                "u": analysis("u", tested=False),
+                "v": analysis("v", tested=False, contexts=("a", "c")),
+            },
+            "the analysis of 'v' .* the contexts of the others",
+        ),
+    ],
+)
+def test_refuses(analyses, message):
+    with pytest.raises(ValueError, match=f"ContextNetwork: {message}"):
+        ContextNetwork(NAMES, analyses)
+
+
+def test_names_are_different_strings():
+    with pytest.raises(ValueError, match="ContextNetwork: names must be different"):
+        ContextNetwork(("u", "u"), {"u": analysis("u", tested=False)})
+    with pytest.raises(TypeError, match="ContextNetwork: names must be"):
+        ContextNetwork("uvw", {"u": analysis("u", tested=False)})
+
+
+def test_equals():
+    assert example().equals(example())
+    assert not example().equals(example(targets=("u", "v")))
+    assert not example(targets=("v", "u")).equals(example(targets=("u", "v")))
+    assert not example().equals(untested())
+    assert not example().equals(example()["u"])
+    nearly = ContextNetwork(
+        NAMES,
+        dict(example().analyses)
+        | {"v": analysis("v", 2.0, P_VALUES["v"], overall=[-0.2 * (1 + 1e-9), 0.1])},
+    )
+    assert not example().equals(nearly)
+    assert example().equals(nearly, rtol=1e-6)
+
+
+@pytest.mark.parametrize("network", [example(), example(targets=("w", "u")), untested()])
+def test_saved_loaded_pickled_and_copied(tmp_path, network):
+    path = tmp_path / "network"
+    network.save(path)
+    back = ContextNetwork.load(path)
+    for same in (back, pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):
+        assert same.equals(network)
+        assert same.targets == network.targets
+        assert dict(same.metadata) == dict(network.metadata)
+        assert repr(same) == repr(network)
+        for target in network:
+            assert same[target].absolute.tobytes() == network[target].absolute.tobytes()
+    before = path.read_bytes()
+    back.save(path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["network"]
+
+
+def test_many_targets_and_names_of_any_kind_survive(tmp_path):
+    """More than ten, so that the order of numbers is not that of their text."""
+    names = ("0/absolute", "é\0", "", *(f"g{j}" for j in range(10)))
+    analyses = {
+        target: ContextImportances(
+            names=tuple(name for name in names if name != target),
+            contexts=("a", "b"),
+            shares=[0.5, 0.5],
+            importances=np.full(12, float(j)),
+            absolute=np.full((2, 12), float(j)),
+            signed=np.zeros((2, 12)),
+            conditional=np.zeros((2, 12)),
+            overall=np.zeros(12),
+            relevance=0.0,
+        )
+        for j, target in enumerate(names)
+    }
+    network = ContextNetwork(names, analyses)
+    network.save(tmp_path / "r.npz")
+    assert ContextNetwork.load(tmp_path / "r.npz").equals(network)
+
+
+def test_load_refuses_other_things_and_later_versions(tmp_path):
+    example()["u"].save(tmp_path / "u.npz")
+    with pytest.raises(ValueError, match="holds a ContextImportances, not ContextNetwork"):
+        ContextNetwork.load(tmp_path / "u.npz")
+    text = np.frombuffer(json.dumps({"what": "ContextNetwork", "format": 99}).encode(), np.uint8)
+    np.savez(tmp_path / "x.npz", json=text)
+    with pytest.raises(ValueError, match="upgrade"):
+        ContextNetwork.load(tmp_path / "x.npz")
+
+
+def test_prints_the_surest_links():
+    lines = repr(example()).splitlines()
+    assert lines[0] == "ContextNetwork: 3 variables, 3 targets, 2 contexts of 'arm'"
+    assert lines[1] == "3 of 12 links depend on the context (q <= 0.05)"
+    assert lines[2].split() == ["source", "target", "arm", "absolute", "signed", "p", "kind"]
+    assert lines[3].split() == ["u", "v", "a", "0.6000", "-0.6000", "0.001", "complementary"]
+    assert len(lines) == 3 + 10
+    assert repr(untested()).splitlines()[1] == "no permutations, no p-values"
