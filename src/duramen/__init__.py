@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from duramen import context, datasets, importances, plots, reports, significance, theory
+    from duramen import (
+        context,
+        datasets,
+        importances,
+        plots,
+        reports,
+        selection,
+        significance,
+        theory,
+    )
     from duramen.context import (
         ContextImportances,
         ContextNetwork,
@@ -41,6 +50,7 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesRegressor,
     )
     from duramen.importances import Importances, Significance
+    from duramen.selection import SequentialRandomSubspace
     from duramen.tables import EncodedTable, encode
     from duramen.tables.store import ColumnStore, open_store, pack
 
@@ -62,6 +72,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "SequentialRandomSubspace",
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
@@ -75,6 +86,7 @@ __all__ = [
     "pack",
     "plots",
     "reports",
+    "selection",
     "significance",
     "theory",
 ]
@@ -87,6 +99,7 @@ _ROOMS = (
     "plots",
     "reports",
     "results",
+    "selection",
     "significance",
     "tables",
     "theory",
@@ -100,6 +113,7 @@ _HOMES = {
     "encode": "tables",
     "EncodedTable": "tables",
     "Importances": "importances",
+    "SequentialRandomSubspace": "selection",
     "Significance": "importances",
     "open_store": "tables.store",
     "pack": "tables.store",

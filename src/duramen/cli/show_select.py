@@ -1,0 +1,30 @@
+"""What a search found, in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from duramen.cli.show import Shown, shape_words, show
+from duramen.reports import Run
+from duramen.reports.selection import Selection, found_words
+from duramen.results.text import printable, width
+
+_LINE = 400
+_NAME = 24
+
+
+def show_select(selection: Selection, run: Run, top: int, out: Path) -> None:
+    """Print what was searched and how, the features found in order, and where the results lie."""
+    trees = f"{selection.n_trees:,} trees of {run.settings['n_subspace_features']:,} features"
+    shown = min(top, selection.n_found)
+    end = ":" if shown else "."
+    lines = [", ".join([*shape_words(run), trees]), f"{found_words(selection)}{end}"]
+    columns = [
+        Shown(column.title, texts, right=True)
+        if column.holds == "number"
+        else Shown(column.title, texts, least=min(_NAME, max(map(width, texts), default=0)))
+        for column, texts in selection.table(top)
+    ]
+    hidden = selection.n_found - shown
+    after = [f"... and {hidden:,} more in the results"] if hidden else []
+    show([printable(line, _LINE) for line in lines], columns, 0, out, after)

@@ -1,0 +1,90 @@
+"""A column store that a command works on, where it lies, and its target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.options import TASKS, Task
+
+if TYPE_CHECKING:
+    from duramen.tables.store import ColumnStore
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A store without its target, and the target as classes or numbers."""
+
+    name: str
+    store: ColumnStore
+    y: Any
+    task: str
+
+
+def is_store(file: Path | None) -> bool:
+    """Tell whether a path looks like a store: a folder, or a PLINK file."""
+    if file is None:
+        return False
+    return file.expanduser().is_dir() or file.suffix.lower() == ".bed"
+
+
+def read_stored(
+    command: str,
+    path: Path,
+    target: str,
+    *,
+    task: Task,
+    drop: Sequence[str],
+    categorical: Sequence[str],
+) -> Stored:
+    """Open a store, set its target apart and leave columns out.
+
+    Parameters
+    ----------
+    command : str
+        The command, for errors.
+    path : Path
+        A folder that ``duramen pack`` made, or a .bed file.
+    target : str
+        A column of the store, or of what it knows of its rows.
+    task : Task
+        What the user says that the target is.
+    drop : sequence of str
+        Columns to leave out.
+    categorical : sequence of str
+        Must be empty: kinds are those that were packed.
+
+    Raises
+    ------
+    ValueError, OSError
+        If there is no such store or column, or the target cannot be used.
+    """
+    from duramen.tables import encode_target, infer_task, target_array
+    from duramen.tables.store import open_store
+    from duramen.tables.store.view import without
+
+    if categorical:
+        raise ValueError(
+            f"--categorical {categorical[0]} is for duramen pack: the kinds of the columns of a "
+            "store are settled when it is packed"
+        )
+    store = open_store(path)
+    try:
+        columns, values = store.target(target)
+        apart = [] if len(columns) == store.n_columns else [store.find(target)]
+        for name in drop:
+            if name == target and apart:
+                raise ValueError(f"--drop {name} is the target")
+            apart.append(store.find(name))
+    except KeyError as error:
+        raise ValueError(str(error.args[0])) from None
+    if len(set(apart)) == store.n_columns:
+        raise ValueError("--drop leaves no column beside the target")
+    naming = f"duramen {command}: --target {target}"
+    y = target_array(values, function=naming)
+    settled = infer_task(y) if task is Task.auto else TASKS[task]
+    encode_target(y, settled, function=naming)  # for its errors, before the work
+    name = path.expanduser().resolve().name
+    return Stored(name, without(store, apart) if apart else store, y, settled)

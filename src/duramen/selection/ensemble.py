@@ -1,0 +1,215 @@
+"""Trees that were grown on different columns of one table, as a forest that predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import (
+    FAMILY_MASK,
+    FIRST_HEAVIER,
+    MISSING_FIRST,
+    MULTIWAY,
+    ORDERED,
+    Forest,
+)
+from duramen.forests.inputs import table_like
+from duramen.forests.joining import joined
+from duramen.selection.drawing import IntArray
+from duramen.tables import EncodedTable, Schema
+
+if TYPE_CHECKING:
+    from duramen.selection.trees import Grower
+
+PROBE = "(probe)"
+_AT_A_TIME = 4096  # columns that are taken into memory for what is known of them
+
+
+class Ensemble:
+    """The trees of a search, put together when they are first asked for."""
+
+    def __init__(
+        self, trees: Sequence[Mapping[str, NDArray[Any]]], grower: Grower, fingerprint: str
+    ) -> None:
+        self._trees, self._grower, self._fingerprint = trees, grower, fingerprint
+
+    @cached_property
+    def forest(self) -> tuple[Forest, IntArray]:
+        """As `as_forest` gives."""
+        return as_forest(joined(self._trees), self._grower, self._fingerprint)
+
+
+def as_forest(
+    arrays: Mapping[str, NDArray[Any]], grower: Grower, fingerprint: str
+) -> tuple[Forest, IntArray]:
+    """Make a forest of trees whose features are numbered among all p columns.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Flat arrays of the trees; feature p is a probe.
+    grower : Grower
+        What they were grown on.
+    fingerprint : str
+        Fingerprint of the learning set.
+
+    Returns
+    -------
+    forest : Forest
+        On the columns that some tree splits on, and one more for all probes, which new rows do not
+        have. Splits on a probe send every row where most went that it was grown on.
+    columns : int64 array of shape (u,)
+        Number among all p columns of each column of the forest but the last.
+    """
+    feature = arrays["feature"]
+    p = grower.source.n_columns
+    columns = np.unique(feature[(feature >= 0) & (feature < p)]).astype(np.int64)
+    place = np.searchsorted(columns, feature)
+    numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
+    given: dict[str, Any] = {**arrays, "feature": numbered.astype(np.int32)}
+    n_values = _probes_unknown(given, len(columns))
+    forest = Forest(
+        **given,
+        settings=grower.settings,
+        schema=_with_probe(_schema_of(grower.source, columns), n_values),
+        classes=grower.classes,
+        n_rows=grower.source.n_rows,
+        total_weight=float(grower.source.n_rows),
+        seed=grower.seed,
+        fingerprint=fingerprint,
+    )
+    return forest, columns
+
+
+def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
+    """Rewrite the splits on probes so that they fit one column whose values are not known.
+
+    Splits in two are made ordered, with missing values at the heavier child; those in several send
+    values that they do not know there in any case.
+
+    Returns
+    -------
+    int
+        How many values the column needs: the codes that splits in several tell apart, or 1.
+    """
+    nodes = np.flatnonzero(arrays["feature"] == probe)
+    several = (arrays["split"][nodes] & FAMILY_MASK) == MULTIWAY
+    two = nodes[~several]
+    heavier = arrays["split"][two] & FIRST_HEAVIER
+    side = np.where(heavier, MISSING_FIRST, 0).astype(np.uint8)
+    for name, values in (("split", ORDERED | heavier | side), ("cut", 0), ("threshold", 0.0)):
+        arrays[name] = arrays[name].copy()
+        arrays[name][two] = values
+    tree = np.searchsorted(arrays["offsets"], nodes[several], side="right") - 1
+    starts = arrays["pool_offsets"][tree] + arrays["cut"][nodes[several]]
+    pool = arrays["pool"]
+    last = [int(pool[start + 1 + int(pool[start])]) for start in starts.tolist()]  # they ascend
+    return 1 + max(last, default=0)
+
+
+def rows_for(forest: Forest, X: Any, columns: IntArray, n_features: int, owner: str) -> Any:
+    """Prepare new rows, tables of p columns, to be sent down: float64 array of shape (n, u + 1).
+
+    Only the columns that the trees split on are read. A probe is missing in new rows.
+
+    Raises
+    ------
+    ValueError
+        If X has another number of columns, or a column does not suit its kind.
+    """
+    X = table_like(X)
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise ValueError(
+            f"{owner}.predict: X must be a table of shape (n, {n_features}), got "
+            f"{type(X).__name__} of shape {shape}. Reshape your data: X.reshape(1, -1) makes a "
+            "table of a single row."
+        )
+    if shape[1] != n_features:
+        raise ValueError(
+            f"X has {shape[1]} features, but {owner} is expecting {n_features} features as input"
+        )
+    if not len(columns):
+        return np.full((shape[0], 1), np.nan)
+    schema = forest.schema
+    known = Schema(
+        schema.names[:-1],
+        schema.named,
+        schema.kinds[:-1],
+        schema.cut_values,
+        schema.value_offsets[:-1],
+        schema.labels,
+        schema.missing[:-1],
+    )
+    values = known.routing_values(_taken(X, columns), estimator_name=owner, function="predict")
+    return np.column_stack([values, np.full(len(values), np.nan)])
+
+
+def _taken(X: Any, columns: IntArray) -> Any:
+    if hasattr(X, "take_columns"):
+        return X.take_columns(columns)
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsc"):
+        return X[:, columns] if isinstance(X, np.ndarray) else X.tocsc()[:, columns]
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select([frame.columns[j] for j in columns.tolist()]).to_native()
+
+
+def _schema_of(source: Any, columns: IntArray) -> Schema:
+    parts = [
+        source.take_columns(columns[i : i + _AT_A_TIME]).schema
+        for i in range(0, len(columns), _AT_A_TIME)
+    ]
+    return _side_by_side(parts) if parts else _empty()
+
+
+def _side_by_side(parts: Sequence[Schema]) -> Schema:
+    starts = np.cumsum([0, *(part.n_columns for part in parts)]).tolist()
+    sizes = [np.diff(part.value_offsets) for part in parts]
+    return Schema(
+        names=tuple(name for part in parts for name in part.names),
+        named=parts[0].named,
+        kinds=tuple(kind for part in parts for kind in part.kinds),
+        cut_values=np.concatenate([part.cut_values for part in parts]),
+        value_offsets=np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+        labels={
+            start + j: labels
+            for start, part in zip(starts, parts, strict=False)
+            for j, labels in part.labels.items()
+        },
+        missing=np.concatenate([part.missing for part in parts]),
+    )
+
+
+def _empty() -> Schema:
+    none = np.zeros(0)
+    return Schema((), True, (), none, np.zeros(1, np.int64), {}, np.zeros(0, np.uint8))
+
+
+def _with_probe(schema: Schema, n_values: int) -> Schema:
+    """Add a numeric column of so many values that stands for all probes."""
+    name = PROBE
+    while name in schema.names:
+        name += "'"
+    return Schema(
+        names=(*schema.names, name),
+        named=schema.named,
+        kinds=(*schema.kinds, "numeric"),
+        cut_values=np.append(schema.cut_values, np.arange(float(n_values))),
+        value_offsets=np.append(schema.value_offsets, schema.value_offsets[-1] + n_values),
+        labels=schema.labels,
+        missing=np.append(schema.missing, np.uint8(0)),
+    )
+
+
+def names_of(source: EncodedTable | Any, index: IntArray) -> tuple[str, ...]:
+    """Names of some columns of a table or a store."""
+    if hasattr(source, "names_of"):
+        named: tuple[str, ...] = source.names_of(index)
+        return named
+    return tuple(source.names[j] for j in index.tolist())

@@ -1,0 +1,90 @@
+"""What the trees so far say of every feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one tree says of the features it was given.
+
+    Attributes
+    ----------
+    columns : int64 array of shape (q,)
+        The features, ascending.
+    values : float64 array of shape (q,)
+        Their importances in the tree.
+    probes : float64 array of shape (m,)
+        Importances of its probes.
+    decoys : float64 array of shape (q,) or (0,)
+        Importances of their decoys, in a tree where those that were not found before are replaced
+        by these; empty where none was grown.
+    arrays : dict
+        The flat arrays of the tree; `feature` is the number of the feature among all p, and p for a
+        probe.
+    """
+
+    columns: IntArray
+    values: FloatArray
+    probes: FloatArray
+    decoys: FloatArray
+    arrays: dict[str, NDArray[Any]]
+
+
+class Evidence:
+    """Counts and sums over the trees, one entry a feature.
+
+    Attributes
+    ----------
+    drawn : int64 array of shape (p,)
+        Trees that were given the feature.
+    wins : int64 array of shape (p,)
+        Those in which it is more important than each of the probes.
+    total : float64 array of shape (p,)
+        Sum of its importances.
+    compared : int64 array of shape (p,)
+        Trees that were given the feature, and a companion its decoy, before it was found.
+    excess : float64 array of shape (p,)
+        Sum over these of its importances less those of its decoy.
+    n_trees : int
+        Number of trees.
+    """
+
+    def __init__(self, n_features: int) -> None:
+        self.drawn = np.zeros(n_features, dtype=np.int64)
+        self.wins = np.zeros(n_features, dtype=np.int64)
+        self.total = np.zeros(n_features)
+        self.compared = np.zeros(n_features, dtype=np.int64)
+        self.excess = np.zeros(n_features)
+        self.n_trees = 0
+
+    @property
+    def n_features(self) -> int:
+        """Number p of features."""
+        return len(self.drawn)
+
+    def add(self, outcome: Outcome, found: BoolArray) -> None:
+        """Take a tree into account; `found` tells which features were found before it."""
+        self.n_trees += 1
+        self.drawn[outcome.columns] += 1
+        self.total[outcome.columns] += outcome.values
+        if outcome.decoys.size:
+            new = ~found[outcome.columns]
+            self.compared[outcome.columns[new]] += 1
+            self.excess[outcome.columns[new]] += (outcome.values - outcome.decoys)[new]
+        if outcome.probes.size:
+            beaten = outcome.values > outcome.probes.max()
+            self.wins[outcome.columns[beaten]] += 1
+
+    def mean_when_drawn(self) -> FloatArray:
+        """Mean importance over the trees that were given a feature; 0 where there are none."""
+        return self.total / np.maximum(self.drawn, 1)

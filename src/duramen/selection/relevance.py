@@ -1,0 +1,148 @@
+"""When a feature counts as relevant: the tests that decide what a sequential search keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.multiplicity import false_discovery
+from duramen.selection.evidence import Evidence
+
+BoolArray = NDArray[np.bool_]
+
+# Trees without any importance that every feature has beside its own: few trees say little.
+_SHRINKAGE = 5.0
+_FEWEST_DRAWS = 3
+_MOST_IN_TAIL, _LEAST_IN_TAIL = 100, 5
+FloatArray = NDArray[np.float64]
+
+
+class RelevanceTest(Protocol):
+    """Tells which features are relevant, as far as the trees so far say."""
+
+    @property
+    def n_probes(self) -> int:
+        """Probes that every tree is given."""
+        ...
+
+    @property
+    def decoy(self) -> bool:
+        """Whether trees for the decoy of the target are needed."""
+        ...
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Whether each feature passes, of shape (p,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class ProbeShare:
+    """The test of the papers (thesis, 7.C.1): a feature beats the probes in most of its trees.
+
+    Attributes
+    ----------
+    min_draws : int
+        L: it was given to more trees than that.
+    confidence : float
+        beta: the share of them in which it must be more important than each probe.
+    n_probes : int
+        Probes of a tree.
+    """
+
+    min_draws: int
+    confidence: float
+    n_probes: int
+    decoy: ClassVar[bool] = False
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Whether each feature passes, of shape (p,)."""
+        drawn = evidence.drawn
+        # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
+        share = evidence.wins / np.maximum(drawn, 1)
+        return (drawn > self.min_draws) & (share >= self.confidence)
+
+
+@dataclass(frozen=True)
+class ProbeBinomial:
+    r"""Exact binomial test of the number of trees in which a feature beats all m probes.
+
+    A feature that is exchangeable with the probes is the most important of the m + 1 with
+    probability 1 / (m + 1) at most: :math:`p_j = P(Bin(n_j, 1/(m+1)) \ge w_j)` for w_j wins in n_j
+    trees, and the false discovery rate over all p features is controlled after Benjamini and
+    Hochberg.
+
+    Attributes
+    ----------
+    level : float
+        False discovery rate.
+    n_probes : int
+        Probes m of a tree.
+    """
+
+    level: float
+    n_probes: int
+    decoy: ClassVar[bool] = False
+
+    def p_values(self, evidence: Evidence) -> FloatArray:
+        """P-value of each feature, of shape (p,); 1 for one that was never drawn."""
+        from scipy.stats import binom
+
+        p_values = np.ones(evidence.n_features)
+        some = np.flatnonzero(evidence.wins > 0)
+        p_values[some] = binom.sf(
+            evidence.wins[some] - 1, evidence.drawn[some], 1 / (self.n_probes + 1)
+        )
+        return p_values
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Whether each feature passes, of shape (p,)."""
+        p_values = self.p_values(evidence)
+        q_values = false_discovery(p_values, "bh", len(p_values))
+        return q_values <= self.level
+
+
+@dataclass(frozen=True)
+class DecoyTest:
+    """What features get beyond their decoys, against how far others fall short of theirs.
+
+    The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
+
+    Attributes
+    ----------
+    level : float
+        False discovery rate.
+    """
+
+    level: float
+    n_probes: ClassVar[int] = 0
+    decoy: ClassVar[bool] = True
+
+    def scores(self, evidence: Evidence) -> FloatArray:
+        """W of each feature, of shape (p,)."""
+        scores: FloatArray = evidence.excess / (evidence.compared + _SHRINKAGE)
+        return scores
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Whether each feature passes, of shape (p,)."""
+        scores = self.scores(evidence)
+        scores[evidence.compared < _FEWEST_DRAWS] = 0.0
+        k = min(_MOST_IN_TAIL, len(scores) // 10)
+        if k < _LEAST_IN_TAIL or self.level == 0:
+            return np.zeros(len(scores), dtype=np.bool_)
+        tail = np.partition(-scores, len(scores) - k)[len(scores) - k :]
+        start = float(tail.min())
+        if start <= 0:
+            return np.zeros(len(scores), dtype=np.bool_)
+        excess = float(np.log(tail / start).sum()) / (k - 1)
+        if excess <= 0:
+            return np.zeros(len(scores), dtype=np.bool_)
+        above = np.sort(scores[scores > start])[::-1]
+        expected = k * (above / start) ** (-1 / excess)
+        enough = np.flatnonzero(expected <= self.level * np.arange(1, len(above) + 1))
+        if not len(enough):
+            return np.zeros(len(scores), dtype=np.bool_)
+        passes: BoolArray = scores >= above[enough[-1]]
+        return passes

@@ -1,0 +1,271 @@
+"""The sequential random subspace search: rounds of trees, and what they lead to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.forest import ARRAY_NAMES
+from duramen.forests.joining import joined, separated
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.fingerprint import fingerprint
+from duramen.selection.drawing import IntArray, among_found, by_weight, stream
+from duramen.selection.evidence import Evidence, Outcome
+from duramen.selection.relevance import RelevanceTest
+from duramen.selection.trees import Grower
+
+_FORMAT = 1
+_KIND = "sequential random subspace"
+# Seconds between two writes of a checkpoint, and how many times longer than a write they are.
+_INTERVAL = 10.0
+_PATIENCE = 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a search does.
+
+    Attributes
+    ----------
+    n_trees : int
+        Trees T at most.
+    size : int
+        Features q of a tree.
+    places : int
+        At most so many of them are kept from those found: floor(alpha q).
+    soft : bool
+        Whether these are drawn from all features by their importances instead.
+    batch : int
+        Trees of a round, all of which know what was found before it.
+    patience : int or None
+        Trees without anything new after which the search ends.
+    """
+
+    n_trees: int
+    size: int
+    places: int
+    soft: bool
+    batch: int
+    patience: int | None
+
+
+@dataclass(eq=False)
+class State:
+    """How far a search is.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        Counts and sums by feature.
+    found : list of int
+        The set F, in the order in which features entered it.
+    entered : list of int
+        Trees there were when each did.
+    trees : list of dict
+        Flat arrays of each tree.
+    sizes : list of int
+        Size of F after each tree.
+    """
+
+    evidence: Evidence
+    found: list[int] = field(default_factory=list)
+    entered: list[int] = field(default_factory=list)
+    trees: list[dict[str, NDArray[Any]]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.member = np.zeros(self.evidence.n_features, dtype=np.bool_)
+
+    @property
+    def n_trees(self) -> int:
+        """Trees so far."""
+        return len(self.sizes)
+
+    def add(self, outcome: Outcome, test: RelevanceTest, check: bool) -> None:
+        """Take a tree into account, and let in what passes the test."""
+        self.evidence.add(outcome, self.member)
+        self.trees.append(outcome.arrays)
+        if check:
+            self._let_in(test)
+        self.sizes.append(len(self.found))
+
+    def _let_in(self, test: RelevanceTest) -> None:
+        new = np.flatnonzero(test.passes(self.evidence) & ~self.member)
+        self.member[new] = True
+        self.found += new.tolist()
+        self.entered += [self.evidence.n_trees] * len(new)
+
+
+def search(
+    grower: Grower,
+    plan: Plan,
+    test: RelevanceTest,
+    *,
+    n_threads: int,
+    checkpoint: Path | None,
+    identity: Mapping[str, Any],
+    function: str,
+    progress: Callable[[State], object] | None = None,
+) -> State:
+    """Run algorithm 7.1 of the thesis, or go on with a run that was stopped.
+
+    A tree depends on the seed, its number and what was found before its round alone, so that
+    neither the threads nor a stop change anything.
+    """
+    state = State(Evidence(grower.source.n_columns))
+    # A test reads all p features: on many, not after each tree, but as soon as a fiftieth of
+    # them has been given to trees.
+    every = max(1, grower.source.n_columns // (50 * plan.size))
+    store = _Checkpoint(checkpoint, identity, function)
+
+    def take(outcome: Outcome) -> None:
+        last = state.n_trees + 1 == plan.n_trees
+        state.add(outcome, test, last or (state.n_trees + 1) % every == 0)
+
+    kept = store.read(grower.n_probes)
+    done = 0  # trees of whole rounds
+    try:
+        with _pool(n_threads) as each:
+            while state.n_trees < plan.n_trees and not _settled(state, plan):
+                numbers = range(done, min(done + plan.batch, plan.n_trees))
+                for outcome in _round(grower, plan, state, numbers, kept, each):
+                    take(outcome)
+                    store.note(outcome)
+                done = state.n_trees
+                if progress is not None:
+                    progress(state)
+                store.write_now_and_then(state)
+    finally:  # also after an error or Ctrl-C: what is done stays
+        store.write(state, whole_rounds=done)
+    return state
+
+
+def _round(
+    grower: Grower,
+    plan: Plan,
+    state: State,
+    numbers: range,
+    kept: _Kept | None,
+    each: Callable[..., Any],
+) -> Iterator[Outcome]:
+    """The trees of a round, from an earlier run if it had all of them, or grown."""
+    subspaces = [_draw(grower, plan, state, number) for number in numbers]
+    if kept is not None and numbers.stop <= len(kept):
+        return map(kept.outcome, numbers, subspaces)
+    known = [state.member[columns] for columns in subspaces]
+    return iter(each(grower.grow, numbers, subspaces, known))
+
+
+def _settled(state: State, plan: Plan) -> bool:
+    if plan.patience is None or state.n_trees < plan.patience:
+        return False
+    newest = state.entered[-1] if state.entered else 0
+    return state.n_trees - newest >= plan.patience
+
+
+def _draw(grower: Grower, plan: Plan, state: State, number: int) -> IntArray:
+    random = stream(grower.seed, number, 0)
+    if plan.soft:
+        return by_weight(random, state.evidence.mean_when_drawn(), plan.size, plan.places)
+    found = np.array(state.found, dtype=np.int64)
+    return among_found(random, found, grower.source.n_columns, plan.size, plan.places)
+
+
+@contextmanager
+def _pool(n_threads: int) -> Iterator[Callable[..., Any]]:
+    """Give a map that keeps the order, over threads if there are several."""
+    if n_threads == 1:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield pool.map
+
+
+class _Kept:
+    """Trees of an earlier run."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], n_probes: int) -> None:
+        self._n_probes = n_probes
+        self._trees = separated({name: arrays[name] for name in ARRAY_NAMES})
+        self._offsets = arrays["outcome_offsets"]
+        self._places = arrays["outcome_places"]
+        self._values = arrays["outcome_values"]
+        self._widths = arrays["outcome_widths"]
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def outcome(self, tree: int, columns: IntArray) -> Outcome:
+        """What a tree said of these columns."""
+        some = slice(int(self._offsets[tree]), int(self._offsets[tree + 1]))
+        values = np.zeros(int(self._widths[tree]))
+        values[self._places[some]] = self._values[some]
+        q, m = len(columns), self._n_probes
+        probes, decoys = values[q : q + m], values[q + m :]
+        return Outcome(columns, values[:q], probes, decoys, self._trees[tree])
+
+
+class _Checkpoint:
+    """The trees of whole rounds with the importances in each, in a file replaced as a whole."""
+
+    def __init__(self, path: Path | None, identity: Mapping[str, Any], function: str) -> None:
+        self._path = path
+        self._function = function
+        self._identity = fingerprint(*(f"{key}={identity[key]!r}" for key in sorted(identity)))
+        self._values: list[NDArray[np.float64]] = []
+        self._written = 0
+        self._due = time.monotonic() + _INTERVAL
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ValueError(f"{function}: the folder of the checkpoint {path} does not exist.")
+
+    def read(self, n_probes: int) -> _Kept | None:
+        if self._path is None or not self._path.exists():
+            return None
+        header, arrays = read_archive(
+            self._path, what=_KIND, newest=_FORMAT, function=self._function
+        )
+        if header["identity"] != self._identity:
+            raise ValueError(
+                f"{self._function}: the checkpoint {self._path} is of another run: other data, "
+                "settings, seed or version. Hint: give another file, or remove this one."
+            )
+        kept = _Kept(arrays, n_probes)
+        self._written = len(kept)
+        return kept
+
+    def note(self, outcome: Outcome) -> None:
+        if self._path is not None:
+            self._values.append(np.concatenate([outcome.values, outcome.probes, outcome.decoys]))
+
+    def write_now_and_then(self, state: State) -> None:
+        if self._path is not None and time.monotonic() >= self._due:
+            self.write(state, whole_rounds=state.n_trees)
+
+    def write(self, state: State, *, whole_rounds: int) -> None:
+        """Keep the trees of whole rounds, unless as many are kept already."""
+        if self._path is None or whole_rounds <= self._written:
+            return
+        start = time.monotonic()
+        values = self._values[:whole_rounds]
+        places = [np.flatnonzero(one) for one in values]
+        arrays = {
+            **joined(state.trees[:whole_rounds]),
+            "outcome_offsets": np.cumsum([0, *map(len, places)]),
+            "outcome_places": np.concatenate(places),
+            "outcome_values": np.concatenate(
+                [one[place] for one, place in zip(values, places, strict=True)]
+            ),
+            "outcome_widths": np.array([len(one) for one in values]),
+        }
+        header = {"what": _KIND, "format": _FORMAT, "identity": self._identity}
+        write_archive(self._path, header, arrays)
+        self._written = whole_rounds
+        self._due = time.monotonic() + max(_INTERVAL, _PATIENCE * (time.monotonic() - start))

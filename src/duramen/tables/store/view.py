@@ -1,0 +1,131 @@
+"""A store without some of its columns, such as a target that was packed with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.results.fingerprint import fingerprint
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.memory import require_memory
+from duramen.tables.store.column_store import Columns, ColumnStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def without(store: ColumnStore, index: ArrayLike) -> ColumnStore:
+    """See a store without some of its columns; nothing is copied, and the others stay on disk.
+
+    Parameters
+    ----------
+    store : ColumnStore
+        It may be without some columns already.
+    index : array-like of int, or mask of shape (p,)
+        The columns that are left out.
+
+    Returns
+    -------
+    ColumnStore
+        The other columns, in their order, with the names and kinds that they have. Its fingerprint
+        depends on that of the store and on what is left out. `ColumnStore.as_table` of it is a copy
+        in memory.
+
+    Raises
+    ------
+    IndexError
+        If there is no such column.
+    ValueError
+        If `index` is not one-dimensional integers or a mask, or no column is left.
+    """
+    left_out = np.unique(EncodedTable._positions(index, store.n_columns, "without"))
+    if len(left_out) == store.n_columns:
+        raise ValueError(
+            f"without: all {store.n_columns} columns of {store.path.name} are left out. Hint: keep "
+            "at least one"
+        )
+    return StoreView(store, left_out)
+
+
+class StoreView(ColumnStore):
+    """A store without some of its columns; `without` makes it."""
+
+    def __init__(self, store: ColumnStore, left_out: NDArray[np.int64]) -> None:
+        super().__init__(_Others(store._columns, left_out), store.path)
+        self._whole = store
+        self._left_out = left_out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return without, (self._whole, self._left_out)
+
+
+class _Others:
+    """All columns of a source but some."""
+
+    def __init__(self, base: Columns, left_out: NDArray[np.int64]) -> None:
+        self._base = base
+        self._left_out = left_out
+        # How many other columns lie before each of those that are left out.
+        self._before = left_out - np.arange(len(left_out))
+        self.where = base.where
+        self.n_rows = base.n_rows
+        self.n_columns = base.n_columns - len(left_out)
+
+    def _there(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers that columns have in the source."""
+        return np.asarray(chosen + np.searchsorted(self._before, chosen, side="right"))
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """The kind of each column."""
+        return np.delete(self._base.kind_codes(), self._left_out)
+
+    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+        """Names of columns."""
+        return self._base.names(self._there(chosen))
+
+    def find(self, name: str) -> int | None:
+        """The number of the column of that name."""
+        there = self._base.find(name)
+        if there is None:
+            return None
+        place = int(np.searchsorted(self._left_out, there))
+        gone = place < len(self._left_out) and self._left_out[place] == there
+        return None if gone else there - place
+
+    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+        """Columns in memory."""
+        return self._base.take(self._there(chosen))
+
+    def table(self) -> EncodedTable:
+        """All columns, in memory."""
+        whole = self._base.table()
+        require_memory(
+            whole.nbytes(),
+            what=f"a copy of {self.n_rows} x {self.n_columns} codes",
+            function="as_table",
+            hint="take some columns, or pack the table without the others",
+        )
+        return whole.take_columns(self._there(np.arange(self.n_columns)))
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """What is known of each column, as in `layout.COLUMN`."""
+        begin = 0
+        for part in self._base.records():
+            first, last = np.searchsorted(self._left_out, [begin, begin + len(part)]).tolist()
+            yield np.delete(part, self._left_out[first:last] - begin)
+            begin += len(part)
+
+    def fingerprint(self) -> str:
+        """Of the source and of what is left out."""
+        return fingerprint(self._base.fingerprint(), self._left_out)
+
+    def verify(self) -> None:
+        """Raise ValueError where something of the source is damaged."""
+        self._base.verify()
+
+    def samples(self) -> pa.Table | None:
+        """What is known of the rows."""
+        return self._base.samples()

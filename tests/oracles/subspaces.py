@@ -1,0 +1,55 @@
+"""Laws of random subspaces by enumeration, and what a sequential search does with its trees."""
+
+import itertools
+import math
+from collections import defaultdict
+
+
+def law_among_found(found, n_features, size, places):
+    """Probability of every subspace under step 2(a) of algorithm 7.1: {frozenset: probability}."""
+    law = defaultdict(float)
+    kept_sets = list(itertools.combinations(sorted(found), min(places, len(found))))
+    for kept in kept_sets:
+        for subspace, share in law_of_filling(kept, n_features, size).items():
+            law[subspace] += share / len(kept_sets)
+    return dict(law)
+
+
+def law_of_filling(kept, n_features, size):
+    """The same where some features are certain and the others any."""
+    others = [j for j in range(n_features) if j not in kept]
+    count = math.comb(len(others), size - len(kept))
+    return {
+        frozenset(kept) | frozenset(more): 1 / count
+        for more in itertools.combinations(others, size - len(kept))
+    }
+
+
+def law_by_weight(weights, size, places):
+    """The same with up to `places` features drawn one after the other by their weights."""
+    able = [j for j, weight in enumerate(weights) if weight > 0]
+    law = defaultdict(float)
+    for order in itertools.permutations(able, min(places, len(able))):
+        share, left = 1.0, math.fsum(weights)
+        for j in order:
+            share *= weights[j] / left
+            left -= weights[j]
+        for subspace, rest in law_of_filling(order, len(weights), size).items():
+            law[subspace] += share * rest
+    return dict(law)
+
+
+def decreases_of_tree(tree, total_rows):
+    """{column: decrease of impurity} of one tree, a mapping of lists, by its children one by one.
+
+    Keys: feature, child, n_children, rows, impurity.
+    """
+    sums = defaultdict(float)
+    for node, column in enumerate(tree["feature"]):
+        if column < 0:
+            continue
+        first = tree["child"][node]
+        children = range(first, first + tree["n_children"][node])
+        rest = math.fsum(tree["rows"][c] * tree["impurity"][c] for c in children)
+        sums[column] += (tree["rows"][node] * tree["impurity"][node] - rest) / total_rows
+    return dict(sums)

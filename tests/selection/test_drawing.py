@@ -1,0 +1,136 @@
+"""Subspaces: what they hold, and with which probabilities."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from tests.oracles.subspaces import law_among_found, law_by_weight, law_of_filling
+
+from duramen.selection.drawing import among_found, by_weight, filled_up, stream
+
+
+@st.composite
+def problems(draw):
+    n_features = draw(st.integers(1, 30))
+    size = draw(st.integers(1, n_features))
+    found = draw(st.permutations(range(n_features)))[: draw(st.integers(0, n_features))]
+    return n_features, size, found, draw(st.integers(0, size)), draw(st.integers(0, 10**6))
+
+
+def is_subspace(drawn, n_features, size):
+    assert drawn.dtype == np.int64
+    assert drawn.shape == (size,)
+    assert (np.diff(drawn) > 0).all()  # ascending and distinct
+    assert drawn[0] >= 0
+    assert drawn[-1] < n_features
+
+
+@given(problems())
+def test_a_subspace_holds_as_many_of_those_found_as_it_has_places_for(problem):
+    n_features, size, found, places, seed = problem
+    random = np.random.default_rng(seed)
+    drawn = among_found(random, np.array(found, dtype=np.int64), n_features, size, places)
+    is_subspace(drawn, n_features, size)
+    assert np.isin(drawn, found).sum() >= min(places, len(found))
+    if places == 0 and size == n_features:
+        assert drawn.tolist() == list(range(n_features))
+
+
+@given(problems(), st.lists(st.sampled_from([0.0, 1e-300, 0.2, 1.0, 1e300]), min_size=30))
+def test_a_subspace_by_weight_holds_positive_weights_first(problem, weights):
+    n_features, size, _, places, seed = problem
+    weights = np.array(weights[:n_features])
+    drawn = by_weight(np.random.default_rng(seed), weights, size, places)
+    is_subspace(drawn, n_features, size)
+    assert (weights[drawn] > 0).sum() >= min(places, np.count_nonzero(weights))
+
+
+@given(problems())
+def test_what_is_kept_is_in_it(problem):
+    n_features, size, found, _, seed = problem
+    kept = np.array(found[:size], dtype=np.int64)
+    drawn = filled_up(np.random.default_rng(seed), kept, n_features, size)
+    is_subspace(drawn, n_features, size)
+    assert np.isin(kept, drawn).all()
+
+
+def test_the_order_of_weights_that_are_far_apart_is_certain():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        assert by_weight(random, np.array([1e-200, 1.0, 0.0, 1e200]), 2, 2).tolist() == [1, 3]
+
+
+def p_value(draw, law, times):
+    """Chi-square test of how often each subspace came against its probability."""
+    random = np.random.default_rng(0)
+    counts = Counter(frozenset(draw(random).tolist()) for _ in range(times))
+    assert counts.keys() <= law.keys()
+    subspaces = list(law)
+    return chisquare([counts[s] for s in subspaces], [times * law[s] for s in subspaces]).pvalue
+
+
+# Each of these tests has level 1/1000 (seed 0), and thousands of draws.
+LEVEL = 1e-3
+
+
+@pytest.mark.parametrize("kept", [[], [0], [4, 1], [8, 0, 5], [3, 4, 5, 6]])
+def test_what_fills_up_is_uniform(kept):
+    kept = np.array(kept, dtype=np.int64)
+    law = law_of_filling(kept.tolist(), 9, 5)
+    assert p_value(lambda random: filled_up(random, kept, 9, 5), law, 40 * len(law)) > LEVEL
+
+
+@pytest.mark.parametrize(
+    ("found", "n_features", "size", "places"),
+    [
+        ([6, 1, 4], 7, 3, 2),
+        ([6, 1, 4], 7, 3, 0),  # the random subspace method
+        ([5, 2, 0, 3, 1], 6, 3, 3),  # more found than fit
+        ([2], 6, 3, 3),
+        ([], 6, 3, 3),
+    ],
+)
+def test_law_among_those_found(found, n_features, size, places):
+    law = law_among_found(found, n_features, size, places)
+    found = np.array(found, dtype=np.int64)
+    draw = lambda random: among_found(random, found, n_features, size, places)  # noqa: E731
+    assert p_value(draw, law, 3000) > LEVEL
+
+
+@pytest.mark.parametrize(
+    ("weights", "size", "places"),
+    [
+        ([5.0, 3.0, 1.0, 0.5, 0.0, 0.0], 3, 2),
+        ([5.0, 3.0, 1.0, 0.5, 0.0, 0.0], 4, 3),
+        ([1.0, 0.0, 0.0, 8.0, 0.0, 0.0], 3, 3),  # more places than positive weights
+        ([0.3, 0.1, 0.1, 0.2], 1, 1),
+        ([0.0] * 6, 3, 2),  # the random subspace method
+        ([4.0, 1.0, 1.0, 1.0, 0.0, 0.0], 3, 0),
+    ],
+)
+def test_law_by_weight(weights, size, places):
+    law = law_by_weight(weights, size, places)
+    assert sum(law.values()) == pytest.approx(1)
+    given_weights = np.array(weights)
+    draw = lambda random: by_weight(random, given_weights, size, places)  # noqa: E731
+    assert p_value(draw, law, 4000) > LEVEL
+
+
+def test_the_oracle_of_successive_draws_by_hand():
+    law = law_by_weight([2.0, 1.0, 1.0], 2, 2)
+    assert law[frozenset({0, 1})] == pytest.approx(2 / 4 * 1 / 2 + 1 / 4 * 2 / 3)
+    assert law[frozenset({1, 2})] == pytest.approx(2 * (1 / 4 * 1 / 3))
+
+
+def test_streams_differ_by_seed_tree_and_purpose_and_come_again():
+    first = {
+        (seed, tree, purpose): stream(seed, tree, purpose).integers(2**62)
+        for seed in (0, 1, 2**64 - 1)
+        for tree in range(20)
+        for purpose in range(3)
+    }
+    assert len(set(first.values())) == len(first)
+    assert stream(1, 7, 2).integers(2**62) == first[1, 7, 2]

@@ -1,0 +1,56 @@
+"""Counts and sums over trees."""
+
+import numpy as np
+
+from duramen.selection.evidence import Evidence, Outcome
+
+NONE = np.zeros(0)
+
+
+def outcome(columns, values, probes=NONE, decoys=NONE):
+    parts = (np.asarray(part, dtype=float) for part in (values, probes, decoys))
+    return Outcome(np.array(columns), *parts, arrays={})
+
+
+def nothing_found(p):
+    return np.zeros(p, dtype=bool)
+
+
+def test_by_hand_with_probes():
+    evidence = Evidence(5)
+    evidence.add(outcome([0, 2, 3], [0.3, 0.1, 0.0], probes=[0.1, 0.05]), nothing_found(5))
+    evidence.add(outcome([0, 1, 2], [0.2, 0.0, 0.4], probes=[0.0, 0.3]), nothing_found(5))
+    assert evidence.n_trees == 2
+    assert evidence.n_features == 5
+    assert evidence.drawn.tolist() == [2, 1, 2, 1, 0]
+    assert evidence.wins.tolist() == [1, 0, 1, 0, 0]  # a tie with the best probe is no win
+    np.testing.assert_allclose(evidence.total, [0.5, 0, 0.5, 0, 0])
+    np.testing.assert_allclose(evidence.mean_when_drawn(), [0.25, 0, 0.25, 0, 0])
+    assert not evidence.compared.any()
+    assert not evidence.excess.any()
+
+
+def test_a_feature_beats_no_probe_of_zero_with_nothing():
+    evidence = Evidence(2)
+    evidence.add(outcome([0, 1], [0.0, 1e-30], probes=[0.0]), nothing_found(2))
+    assert evidence.wins.tolist() == [0, 1]
+
+
+def test_by_hand_with_decoys():
+    """What was found before a tree is not compared by it any more, but counts otherwise."""
+    evidence = Evidence(4)
+    evidence.add(outcome([0, 1, 3], [0.3, 0.1, 0.0], decoys=[0.1, 0.2, 0.0]), nothing_found(4))
+    found = np.array([True, False, False, False])
+    evidence.add(outcome([0, 1, 2], [0.5, 0.4, 0.1], decoys=[0.6, 0.1, 0.1]), found)
+    assert evidence.drawn.tolist() == [2, 2, 1, 1]
+    assert evidence.compared.tolist() == [1, 2, 1, 1]
+    np.testing.assert_allclose(evidence.excess, [0.2, 0.2, 0.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(evidence.total, [0.8, 0.5, 0.1, 0.0])
+    assert not evidence.wins.any()
+    assert found.tolist() == [True, False, False, False]
+
+
+def test_no_tree():
+    evidence = Evidence(3)
+    assert evidence.mean_when_drawn().tolist() == [0, 0, 0]
+    assert Evidence(0).n_features == 0

@@ -1,0 +1,865 @@
+"""The sequential random subspace selector."""
+
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.forests.problems import mixed_table
+from tests.oracles.route import predictions_of
+from tests.oracles.subspaces import decreases_of_tree
+
+import duramen as dm
+from duramen.forests.route import leaves
+from duramen.results.archive import read_archive
+from duramen.selection import SequentialRandomSubspace, search
+from duramen.selection.drawing import among_found, by_weight, stream
+from duramen.selection.trees import Grower
+
+RESULTS = (
+    "selected_",
+    "entered_",
+    "support_",
+    "draws_",
+    "wins_",
+    "n_estimators_",
+    "n_subspace_features_",
+    "forest_columns_",
+)
+# A test that lets features in soon, so that a few trees show what happens then.
+SOON = {"relevance": "probe", "min_draws": 2, "confidence": 0.6}
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+def selector(n_estimators=40, **given):
+    given = {"n_subspace_features": 6, "random_state": 0, **SOON, **given}
+    return SequentialRandomSubspace(n_estimators, **given)
+
+
+def problem(n=60, p=20, seed=0):
+    """Three values; the class is an exclusive or of two of them and a third."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 3, (n, p)).astype(float)
+    return X, ((X[:, 2] > 0) ^ (X[:, 5] > 0) | (X[:, 9] == 2)).astype(int)
+
+
+def everything(model):
+    """All that a search leads to, as bytes."""
+    parts = {name: np.asarray(getattr(model, name)) for name in RESULTS}
+    parts |= model.forest_.arrays()
+    parts |= model.history_
+    parts["importances"] = model.importances_.values
+    return {name: (part.dtype, part.shape, part.tobytes()) for name, part in parts.items()}
+
+
+@pytest.fixture
+def grown(monkeypatch):
+    """Trees that are grown while the test runs: number, columns, found before, outcome."""
+    calls = []
+    original = Grower.grow
+
+    def watched(self, tree, columns, found):
+        outcome = original(self, tree, columns, found)
+        calls.append((tree, columns, found.copy(), outcome))
+        return outcome
+
+    monkeypatch.setattr(Grower, "grow", watched)
+    return calls
+
+
+# --- the search -----------------------------------------------------------------------------
+
+
+def test_alpha_zero_is_the_random_subspace_method(grown):
+    X, y = problem()
+    model = selector(alpha=0.0).fit(X, y)
+    assert len(model.selected_) > 2
+    none = np.zeros(0, dtype=np.int64)
+    for tree, columns, _, _ in grown:
+        drawn = among_found(stream(model.forest_.seed, tree, 0), none, 20, 6, 0)
+        np.testing.assert_array_equal(columns, drawn)
+
+
+@pytest.mark.parametrize(("alpha", "places"), [(1.0, 6), (0.5, 3), (0.34, 2), (0.33, 1)])
+def test_as_many_are_kept_as_alpha_leaves_places_for(grown, alpha, places):
+    X, y = problem()
+    model = selector(alpha=alpha, min_draws=1, confidence=0.5).fit(X, y)
+    sizes = [0, *model.history_["n_selected"][:-1]]
+    assert max(sizes) >= (6 if alpha == 1 else 7)  # with alpha = 1 there is no place for more
+    assert 0 < sum(size < places for size in sizes) < 40  # not enough to keep, and enough
+    for (_, columns, found, _), size in zip(grown, sizes, strict=True):
+        assert len(columns) == len(found) == 6
+        assert found.sum() >= min(places, size)
+
+
+def test_a_share_of_places_is_not_rounded_down_by_binary_fractions(grown):
+    """0.29 of 100 is 29, although 0.29 * 100 is a little less in binary."""
+    X, y = problem(n=30, p=120)
+    model = selector(8, n_subspace_features=100, alpha=0.29, min_draws=0, confidence=0.0).fit(X, y)
+    assert len(model.selected_) == 120
+    sure = stream(model.forest_.seed, 7, 0).choice(120, 29, replace=False, shuffle=False)
+    order = model.selected_[sure]
+    assert np.isin(order, grown[7][1]).all()
+
+
+def test_history_entries_and_support_agree():
+    X, y = problem()
+    model = selector().fit(X, y)
+    sizes = model.history_["n_selected"]
+    assert sizes.shape == (model.n_estimators_,) == (40,)
+    assert [int((model.entered_ <= t).sum()) for t in range(1, 41)] == sizes.tolist()
+    assert len(set(model.selected_.tolist())) == len(model.selected_) == sizes[-1]
+    assert np.flatnonzero(model.support_).tolist() == sorted(model.selected_)
+    assert (np.diff(model.entered_) >= 0).all()
+
+
+@pytest.mark.parametrize("relevance", ["probe", "binomial", "decoy"])
+def test_counts_are_those_of_the_trees(grown, relevance):
+    X, y = problem()
+    model = selector(relevance=relevance, n_probes=2).fit(X, y)
+    draws, wins = np.zeros(20, int), np.zeros(20, int)
+    for _, columns, _, outcome in grown:
+        draws[columns] += 1
+        assert len(outcome.probes) == (0 if relevance == "decoy" else 2)
+        assert len(outcome.decoys) == (6 if relevance == "decoy" else 0)
+        for j, value in zip(columns, outcome.values, strict=True):
+            wins[j] += all(value > probe for probe in outcome.probes) and relevance != "decoy"
+    np.testing.assert_array_equal(model.draws_, draws)
+    np.testing.assert_array_equal(model.wins_, wins)
+    assert model.draws_.sum() == 40 * 6
+
+
+VARIANTS = {
+    "extra": {},
+    "cart": {"tree": "cart"},
+    "random": {"tree": "random"},
+    "K": {"max_features": 2},
+    "multiway": {"splits": "multiway"},
+    "one-vs-rest": {"splits": "one-vs-rest"},
+    "any": {"splits": "any"},
+    "entropy": {"criterion": "entropy"},
+    "variance": {"criterion": "variance"},
+    "depth": {"max_depth": 2, "min_samples_leaf": 0.1},
+    "soft": {"sampling": "soft"},
+    "decoy": {"relevance": "decoy"},
+    "binomial": {"relevance": "binomial", "n_probes": 3},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_importances_are_those_of_the_trees(variant):
+    """By a sum over nodes and children one by one, with probes left out."""
+    X, y = problem()
+    model = selector(15, **VARIANTS[variant]).fit(X, y)
+    forest, columns = model.forest_, model.forest_columns_
+    assert forest.n_trees == 15
+    expected = np.zeros(20)
+    for tree in forest:
+        arrays = {
+            name: getattr(tree, name).tolist()
+            for name in ("feature", "child", "n_children", "rows", "impurity")
+        }
+        for column, value in decreases_of_tree(arrays, 60).items():
+            if column < len(columns):
+                expected[columns[column]] += value / 15
+    np.testing.assert_allclose(model.importances_.values, expected, rtol=1e-10, atol=1e-13)
+    mdi = dm.importances.mdi(forest)
+    np.testing.assert_allclose(mdi.values[:-1], expected[columns], rtol=1e-10, atol=1e-13)
+    assert not np.delete(model.importances_.values, columns).any()
+    assert model.importances_.names == tuple(f"x{j}" for j in range(20))
+    assert model.importances_.unit == mdi.unit
+    if variant == "decoy":
+        assert mdi.values[-1] == 0  # no probe
+    if variant == "random":
+        assert forest.settings.max_features == 1
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_forest_is_sound_and_can_be_saved(variant, tmp_path):
+    X, y = problem()
+    model = selector(10, **VARIANTS[variant]).fit(X, y)
+    model.forest_.check()
+    model.forest_.save(tmp_path / "forest.npz")
+    again = dm.Forest.load(tmp_path / "forest.npz")
+    for name, array in model.forest_.arrays().items():
+        np.testing.assert_array_equal(getattr(again, name), array)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
+    """Continuous columns, and no small nodes, where the best splits are not tied."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(200, 12))
+    signal_of_rows = X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=200)
+    y = signal_of_rows if task == "regression" else (signal_of_rows > 0).astype(int)
+    peer = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
+    limits = {"max_depth": 2, "min_samples_leaf": 10}
+    model = selector(6, relevance="decoy", tree="cart", **limits).fit(X, y)
+    assert hasattr(model, "classes_") == (task == "classification")
+    for _, columns, _, outcome in grown:
+        tree = peer(random_state=0, **limits).fit(X[:, columns], y).tree_
+        values = tree.compute_feature_importances(normalize=False)
+        np.testing.assert_allclose(outcome.values, values, atol=1e-10)
+    mean = np.mean(
+        [peer(random_state=0, **limits).fit(X[:, c], y).predict(X[:, c]) for _, c, _, _ in grown],
+        axis=0,
+    )
+    if task == "regression":
+        np.testing.assert_allclose(model.predict(X), mean, atol=1e-10)
+        assert model.score(X, y) == pytest.approx(r2_score(y, mean))
+
+
+def test_trees_are_of_three_kinds():
+    X, y = problem()
+    kinds = [everything(selector(10, tree=tree).fit(X, y)) for tree in ("extra", "cart", "random")]
+    assert len({kind["importances"] for kind in kinds}) == 3
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0])
+def test_soft_sampling_draws_by_mean_importance(grown, alpha):
+    X, y = problem()
+    model = selector(25, sampling="soft", alpha=alpha).fit(X, y)
+    total, drawn = np.zeros(20), np.zeros(20)
+    for tree, columns, _, outcome in grown:
+        weights = np.divide(total, drawn, out=np.zeros(20), where=drawn > 0)
+        random = stream(model.forest_.seed, tree, 0)
+        np.testing.assert_array_equal(columns, by_weight(random, weights, 6, int(6 * alpha)))
+        total[columns] += outcome.values
+        drawn[columns] += 1
+
+
+# --- the same always --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [{}, {"sampling": "soft"}, {"relevance": "decoy"}])
+def test_threads_change_nothing(given):
+    X, y = problem()
+    models = [selector(22, batch_size=4, n_jobs=k, **given).fit(X, y) for k in (1, 2, 4)]
+    first, *others = map(everything, models)
+    assert all(other == first for other in others)
+    assert everything(selector(22, batch_size=4, random_state=1, **given).fit(X, y)) != first
+
+
+def test_a_round_knows_what_was_found_before_it(grown):
+    X, y = problem()
+    model = selector(22, batch_size=4).fit(X, y)
+    assert [call[0] for call in grown] == list(range(22))
+    for tree, columns, found, _ in grown:
+        before = model.selected_[model.entered_ <= tree - tree % 4]
+        np.testing.assert_array_equal(found, np.isin(columns, before))
+
+
+def test_one_round_of_all_trees_finds_what_alpha_zero_finds():
+    X, y = problem()
+    one_round = selector(30, batch_size=30, alpha=1.0).fit(X, y)
+    assert everything(one_round) == everything(selector(30, alpha=0.0).fit(X, y))
+
+
+def test_rounds_begin_alike():
+    """Up to the first feature found, trees do not depend on the size of the rounds."""
+    X, y = problem()
+    models = [selector(12, batch_size=b, min_draws=3).fit(X, y) for b in (1, 3)]
+    first = models[0].entered_[0]
+    assert first == models[1].entered_[0] > 3
+    end = models[0].forest_.offsets[first]
+    assert end == models[1].forest_.offsets[first]
+    impurities = [model.forest_.impurity[:end] for model in models]
+    np.testing.assert_array_equal(*impurities)
+
+
+def test_patience_ends_a_search():
+    X, y = problem()
+    long = selector(200, batch_size=3).fit(X, y)
+    newest = long.entered_[-1]
+    gaps = np.diff([0, *long.entered_])
+    patience = int(gaps.max()) + 4  # also rounds, of three, are waited for
+    model = selector(200, batch_size=3, patience=patience).fit(X, y)
+    assert patience <= model.n_estimators_ - newest < patience + 3
+    np.testing.assert_array_equal(model.selected_, long.selected_)
+    assert len(model.history_["n_selected"]) == model.n_estimators_ == model.forest_.n_trees
+    none = selector(200, patience=7, confidence=1.0, min_draws=100).fit(X, y)
+    assert none.n_estimators_ == 7
+    assert none.selected_.shape == (0,)
+
+
+def test_a_store_gives_what_the_table_gives(tmp_path):
+    X, score = mixed_table()
+    y = score > np.median(score)
+    store = dm.pack(X, tmp_path / "store")
+    given = {"n_subspace_features": 3, "batch_size": 2, "n_jobs": 2}
+    on_table, on_store = (selector(20, **given).fit(rows, y) for rows in (X, store))
+    assert everything(on_table) == everything(on_store)
+    assert on_store.importances_.names == tuple(X.columns)
+    assert on_store.feature_names_in_.tolist() == list(X.columns)
+    expected = on_table.predict_proba(X)
+    for model in (on_table, on_store):
+        for rows in (X, store, dm.encode(X)):
+            np.testing.assert_array_equal(model.predict_proba(rows), expected)
+    chosen = on_table.get_support(indices=True)
+    taken = on_store.transform(store)
+    assert taken.fingerprint() == store.take_columns(chosen).fingerprint()
+    assert on_table.transform(dm.encode(X)).names == tuple(X.columns[chosen])
+
+
+# --- prediction -------------------------------------------------------------------------------
+
+
+def by_hand(model, rows):
+    """Means over the trees, rows sent down one comparison at a time; rows of all p columns."""
+    forest = model.forest_
+    schema = {
+        name: getattr(forest.schema, name)
+        for name in ("kinds", "value_offsets", "cut_values", "missing")
+    }
+    taken = np.column_stack([rows[:, model.forest_columns_], np.full(len(rows), np.nan)])
+    return predictions_of(forest.arrays(), schema, taken)
+
+
+@pytest.mark.parametrize("splits", ["ordered", "multiway", "one-vs-rest", "any"])
+@pytest.mark.parametrize("relevance", ["decoy", "probe"])
+@pytest.mark.parametrize("holes", [False, True])
+def test_predictions_are_means_over_the_trees(splits, relevance, holes):
+    X, y = problem()
+    rows = problem(seed=1)[0]
+    if holes:
+        X[::4, ::3] = np.nan
+        rows[::5] = np.nan
+    model = selector(8, splits=splits, relevance=relevance).fit(X, y)
+    expected = np.array(by_hand(model, rows))
+    np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-14)
+    np.testing.assert_array_equal(model.predict(rows), expected.argmax(axis=1))
+
+
+def test_at_a_split_on_a_probe_rows_go_where_most_went():
+    """Trees of a single column, with holes as in its probes; the paths that see probes alone."""
+    random = np.random.default_rng(0)
+    X = np.where(random.random((50, 4)) < 0.4, np.nan, random.integers(0, 5, (50, 4)))
+    y = random.integers(0, 2, 50)
+    for splits in ("ordered", "multiway", "one-vs-rest", "any"):
+        model = selector(30, n_subspace_features=1, splits=splits, n_probes=3, max_depth=2).fit(
+            X, y
+        )
+        forest = model.forest_
+        probe = len(model.forest_columns_)
+        came_to = leaves(forest, np.full((3, forest.n_features), np.nan))
+        followed = 0
+        for tree in forest:
+            node = 0
+            while tree.feature[node] == probe:
+                children = tree.child[node] + np.arange(tree.n_children[node])
+                ties = children[tree.rows[children] == tree.rows[children].max()]
+                if len(ties) > 1:
+                    break
+                node = int(ties[0])
+            if tree.feature[node] < 0:
+                assert (came_to[:, tree.index] == node).all()
+                followed += node > 0
+        assert followed >= 3
+
+
+def test_containers_of_rows():
+    X, y = problem()
+    model = selector().fit(X, y)
+    expected = model.predict_proba(X)
+    for rows in (X.tolist(), np.asfortranarray(X), scipy.sparse.csr_matrix(X), dm.encode(X)):
+        np.testing.assert_array_equal(model.predict_proba(rows), expected)
+    assert model.score(X, y) == np.mean(model.predict(X) == y)
+    for rows in (X.tolist(), scipy.sparse.csc_matrix(X)):
+        assert everything(selector().fit(rows, y)) == everything(model)
+    assert model.predict(X[:1]).shape == (1,)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_data_frames_of_rows(frame):
+    X, y = problem()
+    names = [f"gene {j}" for j in range(20)]
+    rows = frame(dict(zip(names, X.T, strict=True)))
+    model = selector().fit(rows, y)
+    np.testing.assert_array_equal(model.predict_proba(rows), selector().fit(X, y).predict_proba(X))
+    assert model.feature_names_in_.tolist() == names
+    assert model.get_feature_names_out().tolist() == [names[j] for j in np.sort(model.selected_)]
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame(dict(zip(names[::-1], X.T, strict=True))))
+
+
+@pytest.mark.parametrize("frame", [None, pd.DataFrame, pl.DataFrame, pa.table])
+def test_trees_without_any_split_predict_the_mean(frame):
+    X, y = np.ones((9, 4)), np.arange(9) < 3
+    rows = X if frame is None else frame({name: np.ones(9) for name in "abcd"})
+    for relevance in ("decoy", "probe"):
+        model = selector(5, n_subspace_features=2, relevance=relevance).fit(rows, y)
+        np.testing.assert_allclose(model.predict_proba(rows), np.tile([6 / 9, 3 / 9], (9, 1)))
+        assert not model.importances_.values.any()
+        assert model.forest_columns_.shape == (0,)
+        assert model.forest_.n_features == 1
+        assert model.selected_.shape == (0,)
+
+
+def test_numeric_targets():
+    X, y = problem()
+    numbers = y + X[:, 0] / 8 + 0.5
+    model = selector().fit(X, numbers)
+    assert model.forest_.settings.criterion == "variance"
+    assert model.predict(X).dtype == np.float64
+    assert model.score(X, numbers) == pytest.approx(r2_score(numbers, model.predict(X)))
+    with pytest.raises(AttributeError, match="numeric target has no probabilities"):
+        model.predict_proba(X)
+    assert not hasattr(model, "classes_")
+    labels = np.array(["no", "yes"])[y]
+    fitted = model.fit(X, labels)  # again, on classes
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert set(fitted.predict(X)) <= {"no", "yes"}
+    assert fitted.fit(X, numbers) is model
+    assert not hasattr(model, "classes_")
+
+
+def test_rows_that_do_not_fit_are_refused():
+    X, y = problem()
+    model = selector(5).fit(X, y)
+    for rows in (X[:, :19], dm.encode(X[:, :19]), scipy.sparse.csr_matrix(X[:, :19])):
+        for method in (model.predict, model.predict_proba):
+            with pytest.raises(ValueError, match=r"X has 19 features, but Sequential.* 20 feat"):
+                method(rows)
+    with pytest.raises(ValueError, match=r"X has 19 features.* expecting 20"):
+        model.transform(dm.encode(X[:, :19]))
+    with pytest.raises(
+        ValueError, match=r"X must be a table of shape \(n, 20\).*Reshape your data"
+    ):
+        model.predict(X[0])
+
+
+# --- scikit-learn -----------------------------------------------------------------------------
+
+
+def test_clones_pickles_and_parameters():
+    X, y = problem()
+    model = selector(batch_size=2, tree="cart", level=0.1)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert model.set_params(alpha=0.25).alpha == 0.25
+    fitted = copy.fit(X, y)
+    assert everything(pickle.loads(pickle.dumps(fitted))) == everything(fitted)
+    assert not hasattr(clone(fitted), "support_")
+
+
+NO_KIND = "the check looks for classes, and a selector is neither a classifier nor a regressor"
+
+
+def expected_failures(estimator):
+    return dict.fromkeys(["check_estimator_sparse_array", "check_estimator_sparse_matrix"], NO_KIND)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(
+    [SequentialRandomSubspace(20, random_state=0, **SOON)],
+    expected_failed_checks=expected_failures,
+)
+def test_contract(estimator, check):
+    check(estimator)
+
+
+def test_prediction_changes_no_attribute():
+    X, y = problem()
+    model = selector(5).fit(X, y)
+    before = dict(vars(model))
+    model.predict(X)
+    assert vars(model) == before
+
+
+def test_transform_and_names():
+    X, y = problem()
+    model = selector().fit(X, y)
+    chosen = np.sort(model.selected_)
+    assert 0 < len(chosen) < 20
+    np.testing.assert_array_equal(model.transform(X), X[:, chosen])
+    np.testing.assert_array_equal(selector().fit_transform(X, y), X[:, chosen])
+    np.testing.assert_array_equal(model.get_support(), model.support_)
+    np.testing.assert_array_equal(model.get_support(indices=True), chosen)
+    assert model.get_feature_names_out().tolist() == [f"x{j}" for j in chosen]
+    assert not hasattr(model, "feature_names_in_")
+    sparse = scipy.sparse.csr_matrix(X)
+    np.testing.assert_array_equal(model.transform(sparse).toarray(), X[:, chosen])
+    back = model.inverse_transform(X[:, chosen])
+    np.testing.assert_array_equal(back, X * model.support_)
+    holed = X.copy()
+    holed[3] = np.nan
+    np.testing.assert_array_equal(model.transform(holed), holed[:, chosen])
+
+
+def test_transform_of_data_frames():
+    X, y = mixed_table()
+    labels = y > np.median(y)
+    model = selector(n_subspace_features=3).fit(X, labels)
+    names = [X.columns[j] for j in np.sort(model.selected_)]
+    assert model.transform(X).shape == (len(X), len(names))
+    assert model.get_feature_names_out().tolist() == names
+    model.set_output(transform="pandas")
+    pd.testing.assert_frame_equal(model.transform(X), X[names])
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(X[X.columns[::-1]])
+
+
+def test_nothing_found_is_warned_about_as_by_other_selectors():
+    X, y = problem()
+    model = selector(5, relevance="decoy").fit(X, y)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert model.transform(X).shape == (60, 0)
+
+
+def test_in_a_pipeline():
+    X, y = problem(n=150)
+    pipeline = make_pipeline(selector(), dm.RandomForestClassifier(20, random_state=0))
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+    assert pipeline[0].get_support().sum() == pipeline[1].n_features_in_
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        *(
+            lambda m, name=name: getattr(m, name)
+            for name in ("importances_", "forest_", "forest_columns_")
+        ),
+        *(
+            lambda m, name=name: getattr(m, name)(np.ones((2, 3)))
+            for name in ("predict", "predict_proba", "transform")
+        ),
+        lambda m: m.transform(dm.encode(np.ones((2, 3)))),
+        lambda m: m.score(np.ones((2, 3)), [0, 1]),
+        lambda m: m.get_support(),
+        lambda m: m.get_feature_names_out(),
+    ],
+)
+def test_before_the_fit(ask):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        ask(SequentialRandomSubspace())
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    {
+        "n_estimators": [0, 1.5, True],
+        "n_subspace_features": [0, 21, 1.5, "many"],
+        "alpha": [-0.1, 1.1, "x", float("nan")],
+        "tree": ["oak", None],
+        "max_features": [0, 8, 21, 1.5, "most"],
+        "criterion": ["mse", 3],
+        "splits": ["odd", None],
+        "max_depth": [0, 1.5],
+        "min_samples_leaf": [0, 1.5],
+        "relevance": ["maybe", None],
+        "level": [-0.1, 1.5, None],
+        "min_draws": [-1, 0.5],
+        "confidence": [-0.1, 1.1],
+        "n_probes": [0, 1.5],
+        "sampling": ["firm", None],
+        "batch_size": [0, 1.5, None],
+        "patience": [0, 1.5],
+        "n_jobs": [0, 1.5],
+        "checkpoint": [5],
+        "verbose": [-1, "yes"],
+    }.items(),
+)
+def test_wrong_parameters_are_named(name, values):
+    X, y = problem()
+    for value in values:
+        with pytest.raises(ValueError, match=name):
+            selector(**{"n_estimators": 5, name: value}).fit(X, y)
+
+
+def test_totally_randomised_trees_have_one_candidate():
+    X, y = problem()
+    assert selector(5, tree="random", max_features=1).fit(X, y).n_estimators_ == 5
+    with pytest.raises(ValueError, match="max_features must be None or 1"):
+        selector(5, tree="random", max_features=2).fit(X, y)
+
+
+def test_memory_says_how_many_features():
+    """Each value takes its code, 1 byte of up to 256 rows, else 4, and 8 bytes."""
+    X, y = problem(n=100, p=1500)
+    given = {"n_subspace_features": None, "relevance": "decoy"}
+    for memory, batch, q in (("1MB", 1, 10**6 // 900), (2_000_000, 7, 2 * 10**6 // 6300)):
+        model = selector(2, memory=memory, batch_size=batch, **given).fit(X, y)
+        assert model.n_subspace_features_ == q
+        assert model.draws_.sum() == 2 * q
+    model = selector(2, memory="1GB", **given).fit(X, y)
+    assert model.n_subspace_features_ == 1500
+    more_rows, labels = problem(n=300, p=400)
+    model = selector(2, memory="1MB", **given).fit(more_rows, labels)
+    assert model.n_subspace_features_ == 10**6 // 3600
+    assert selector(1, **given).fit(more_rows, labels).n_subspace_features_ == 400
+
+
+def test_memory_does_not_let_the_threads_change_anything():
+    X, y = problem(n=100, p=1500)
+    given = {"n_subspace_features": None, "memory": "1MB", "batch_size": 4, "relevance": "decoy"}
+    one, two = (selector(4, n_jobs=k, **given).fit(X, y) for k in (1, 2))
+    assert everything(one) == everything(two)
+
+
+def test_memory_that_will_not_do_is_refused():
+    X, y = problem()
+    for memory in ("1 kB", "much", -1, "100"):
+        with pytest.raises(ValueError, match="memory must be"):
+            selector(5, n_subspace_features=None, memory=memory).fit(X, y)
+    with pytest.raises(ValueError, match="memory and n_subspace_features both"):
+        selector(5, memory="1MB").fit(X, y)
+    with pytest.raises(ValueError, match="holds no column of 60 rows for each of 2000 trees"):
+        selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)
+
+
+def test_targets_that_do_not_fit_are_refused():
+    X, y = problem()
+    with pytest.raises(ValueError, match="fit"):
+        selector(5).fit(X, y[:-1])
+    with pytest.raises(ValueError, match="fit"):
+        selector(5, criterion="variance").fit(X, np.array(["a", "b"])[y])
+
+
+def test_the_bar_counts_trees(capsys):
+    X, y = problem()
+    silent = selector(6).fit(X, y)
+    assert capsys.readouterr().err == ""
+    told = selector(6, verbose=1).fit(X, y)
+    assert "6/6" in (text := capsys.readouterr().err)
+    assert f"{len(told.selected_)} found" in text
+    assert everything(silent) == everything(told)
+
+
+# --- checkpoints ------------------------------------------------------------------------------
+
+
+def kept(path):
+    if not path.exists():
+        return 0
+    what = "sequential random subspace"
+    return len(read_archive(path, what=what, newest=1, function="")[1]["outcome_widths"])
+
+
+VARIED = {"sampling": "soft"}, {"relevance": "decoy"}, {"splits": "multiway"}, {"alpha": 1.0}
+
+
+@pytest.mark.parametrize("given", [{}, *VARIED])
+@pytest.mark.parametrize(("n_jobs", "trees"), [(1, 1), (2, 10), (1, 23)])
+def test_interrupted_while_trees_grow(tmp_path, monkeypatch, given, n_jobs, trees):
+    X, y = problem()
+    path = tmp_path / "run"
+    model = selector(30, batch_size=4, n_jobs=n_jobs, checkpoint=path, **given)
+    original = Grower.grow
+    with monkeypatch.context() as patch:
+
+        def failing(self, tree, columns, found):
+            if tree >= trees:
+                raise KeyboardInterrupt
+            return original(self, tree, columns, found)
+
+        patch.setattr(Grower, "grow", failing)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert kept(path) == trees - trees % 4
+    undisturbed = selector(30, batch_size=4, checkpoint=tmp_path / "fresh", **given).fit(X, y)
+    assert everything(model.fit(X, y)) == everything(undisturbed)
+    assert path.read_bytes() == (tmp_path / "fresh").read_bytes()
+
+
+def test_what_was_kept_is_not_grown_again(tmp_path, grown):
+    X, y = problem()
+    model = selector(20, checkpoint=tmp_path / "run").fit(X, y)
+    before, bytes_before = everything(model), (tmp_path / "run").read_bytes()
+    assert len(grown) == 20
+    assert everything(clone(model).fit(X, y)) == before  # a finished run
+    assert len(grown) == 20
+    assert (tmp_path / "run").read_bytes() == bytes_before
+
+
+def test_interrupted_between_rounds(tmp_path, monkeypatch):
+    """The hook that tells the progress raises, as Ctrl-C does wherever it comes."""
+    X, y = problem()
+    model = selector(30, batch_size=4, checkpoint=tmp_path / "run", verbose=1)
+
+    def failing():
+        raise RuntimeError("no more")
+
+    with monkeypatch.context() as patch:
+        calls = []
+        patch.setattr(
+            "duramen.selection.sequential_random_subspace._memory_in_use",
+            lambda: failing() if calls.append(1) or len(calls) == 3 else "",
+        )
+        with pytest.raises(RuntimeError, match="no more"):
+            model.fit(X, y)
+    assert kept(tmp_path / "run") == 12
+    assert everything(model.fit(X, y)) == everything(selector(30, batch_size=4).fit(X, y))
+
+
+def test_checkpoints_of_other_runs_are_refused(tmp_path):
+    X, y = problem()
+    path = tmp_path / "run"
+    selector(6, checkpoint=path).fit(X, y)
+    bytes_before = path.read_bytes()
+    other = X.copy()
+    other[0, 0] = 2 - X[0, 0] if X[0, 0] != 1 else 0
+    runs = [({}, other, y), ({}, X, 1 - y)]
+    changed = {
+        "n_estimators": 7,  # more trees
+        "random_state": 1,
+        "alpha": 1.0,
+        "tree": "cart",
+        "n_subspace_features": 5,
+        "max_features": 3,
+        "criterion": "entropy",
+        "splits": "multiway",
+        "max_depth": 3,
+        "min_samples_leaf": 2,
+        "relevance": "binomial",
+        "min_draws": 3,
+        "confidence": 0.7,
+        "n_probes": 2,
+        "sampling": "soft",
+        "batch_size": 2,
+        "patience": 5,
+    }
+    runs += [({name: value}, X, y) for name, value in changed.items()]
+    for given, rows, target in runs:
+        with pytest.raises(ValueError, match=r"fit: the checkpoint .*run is of another run.*Hint"):
+            selector(**{"n_estimators": 6, "checkpoint": path, **given}).fit(rows, target)
+    assert path.read_bytes() == bytes_before
+    selector(6, checkpoint=path, n_jobs=2, verbose=0).fit(X, y)  # these change nothing
+
+
+def test_files_and_folders_that_will_not_do(tmp_path):
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"fit: the folder of the checkpoint .* does not exist"):
+        selector(6, checkpoint=tmp_path / "missing" / "run").fit(X, y)
+    (tmp_path / "text").write_text("no archive")
+    with pytest.raises(ValueError, match="is no file that duramen saved"):
+        selector(6, checkpoint=tmp_path / "text").fit(X, y)
+    assert (tmp_path / "text").read_text() == "no archive"
+
+
+def test_it_is_written_now_and_then(tmp_path, monkeypatch):
+    X, y = problem()
+    lengths = []
+    monkeypatch.setattr(search, "_INTERVAL", 0.0)
+    monkeypatch.setattr(search, "_PATIENCE", 0)
+    original = Grower.grow
+
+    def watched(self, tree, columns, found):
+        lengths.append(kept(tmp_path / "run"))
+        return original(self, tree, columns, found)
+
+    monkeypatch.setattr(Grower, "grow", watched)
+    selector(6, checkpoint=str(tmp_path / "run")).fit(X, y)
+    assert lengths == [0, 1, 2, 3, 4, 5]
+
+
+CHILD = """
+    import pickle, sys
+    import numpy as np
+    from duramen.selection import SequentialRandomSubspace, search
+
+    search._INTERVAL = search._PATIENCE = 0.02
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 100))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
+    print("ready", flush=True)
+    model = SequentialRandomSubspace(
+        1200, n_subspace_features=20, batch_size=2, n_jobs=2, random_state=1,
+        relevance=sys.argv[3], checkpoint=sys.argv[1],
+    ).fit(X, y)
+    parts = {**model.forest_.arrays(), **model.history_, "importances": model.importances_.values}
+    for name in ("selected_", "entered_", "support_", "draws_", "wins_", "forest_columns_"):
+        parts[name] = getattr(model, name)
+    np.savez(sys.argv[2], **parts)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relevance", ["decoy", "binomial"])
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path, relevance):
+    script, checkpoint = tmp_path / "child.py", tmp_path / "checkpoint"
+    script.write_text(textwrap.dedent(CHILD))
+
+    def child(where, result):
+        command = [sys.executable, script, where, tmp_path / result, relevance]
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    lengths = [0]
+    for _ in range(3):
+        process = child(checkpoint, "result.npz")
+        while kept(checkpoint) <= lengths[-1] + 50 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        lengths.append(kept(checkpoint))
+    assert 0 < lengths[1] < lengths[2] < lengths[3] < 1200
+    assert not (tmp_path / "result.npz").exists()
+    for result, where in (("result.npz", checkpoint), ("undisturbed.npz", tmp_path / "fresh")):
+        process = child(where, result)
+        assert process.wait() == 0
+        process.stdout.close()
+    assert (tmp_path / "result.npz").read_bytes() == (tmp_path / "undisturbed.npz").read_bytes()
+    assert checkpoint.read_bytes() == (tmp_path / "fresh").read_bytes()
+
+
+# --- what it finds ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_exclusive_or_is_found(seed):
+    """Neither of two columns of 200 tells anything alone; both are in one tree of sixteen."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2, (500, 200))
+    y = X[:, 17] != X[:, 101]
+    model = SequentialRandomSubspace(400, n_subspace_features=50, random_state=seed).fit(X, y)
+    assert model.support_[[17, 101]].all()
+    assert set(model.importances_.top(2).names) == {"x17", "x101"}
+
+
+@pytest.mark.slow
+def test_noise_seldom_gives_anything():
+    """Ten searches (seeds 0 to 9) of 150 trees on noise: at most two find anything."""
+    found = []
+    for seed in range(10):
+        random = np.random.default_rng(100 + seed)
+        X, y = random.integers(0, 2, (300, 200)), random.integers(0, 2, 300)
+        model = SequentialRandomSubspace(150, n_subspace_features=50, random_state=seed)
+        found.append(len(model.fit(X, y).selected_))
+    assert np.count_nonzero(found) <= 2, found
+
+
+def test_ranking_puts_what_was_found_first():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 60))
+    y = (X[:, 3] + X[:, 5] > 0).astype(int)
+    model = SequentialRandomSubspace(100, n_subspace_features=20, random_state=0).fit(X, y)
+    ranking, importances = model.ranking_, model.importances_.values
+    assert (ranking[model.support_] == 1).all()
+    others = np.flatnonzero(~model.support_)
+    assert sorted(ranking[others]) == list(range(2, len(others) + 2))
+    assert (np.diff(importances[others][np.argsort(ranking[others])]) <= 0).all()
