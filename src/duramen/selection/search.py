@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from duramen.selection.drawing import IntArray, among_found, by_weight, stream
 from duramen.selection.evidence import Evidence, Outcome
 from duramen.selection.relevance import RelevanceTest
 from duramen.selection.trees import Grower
+from duramen.selection.workers import Grow, Workers
 
 _FORMAT = 1
 _KIND = "sequential random subspace"
@@ -109,7 +108,7 @@ def search(
     plan: Plan,
     test: RelevanceTest,
     *,
-    n_threads: int,
+    workers: Workers,
     checkpoint: Path | None,
     identity: Mapping[str, Any],
     function: str,
@@ -133,10 +132,10 @@ def search(
     kept = store.read(grower.n_probes)
     done = 0  # trees of whole rounds
     try:
-        with _pool(n_threads) as each:
+        with workers.growing(grower) as grow:
             while state.n_trees < plan.n_trees and not _settled(state, plan):
                 numbers = range(done, min(done + plan.batch, plan.n_trees))
-                for outcome in _round(grower, plan, state, numbers, kept, each):
+                for outcome in _round(grower, plan, state, numbers, kept, grow):
                     take(outcome)
                     store.note(outcome)
                 done = state.n_trees
@@ -154,14 +153,14 @@ def _round(
     state: State,
     numbers: range,
     kept: _Kept | None,
-    each: Callable[..., Any],
+    grow: Grow,
 ) -> Iterator[Outcome]:
     """The trees of a round, from an earlier run if it had all of them, or grown."""
     subspaces = [_draw(grower, plan, state, number) for number in numbers]
     if kept is not None and numbers.stop <= len(kept):
         return map(kept.outcome, numbers, subspaces)
     known = [state.member[columns] for columns in subspaces]
-    return iter(each(grower.grow, numbers, subspaces, known))
+    return iter(grow(numbers, subspaces, known))
 
 
 def _settled(state: State, plan: Plan) -> bool:
@@ -177,16 +176,6 @@ def _draw(grower: Grower, plan: Plan, state: State, number: int) -> IntArray:
         return by_weight(random, state.evidence.mean_when_drawn(), plan.size, plan.places)
     found = np.array(state.found, dtype=np.int64)
     return among_found(random, found, grower.source.n_columns, plan.size, plan.places)
-
-
-@contextmanager
-def _pool(n_threads: int) -> Iterator[Callable[..., Any]]:
-    """Give a map that keeps the order, over threads if there are several."""
-    if n_threads == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield pool.map
 
 
 class _Kept:

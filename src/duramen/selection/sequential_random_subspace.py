@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from duramen.selection.ensemble import Ensemble, names_of, rows_for
 from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
+from duramen.selection.workers import Threads, Workers, check_client
 from duramen.tables import EncodedTable, encode, encode_target, infer_task
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
@@ -115,6 +117,12 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     n_jobs : int, optional
         Threads, of which more than `batch_size` have nothing to do. The result does not depend on
         it, not in a bit.
+    client : dask.distributed.Client, optional
+        Its workers grow the trees, up to `batch_size` at a time, in place of threads here; `n_jobs`
+        is then for encoding and prediction alone. They read the columns of a store themselves, at
+        its path or URL; a table in memory is sent to each of them once. The result is the same, in
+        every bit. Clones keep the client, pickles and deep copies do not. Needs the extra
+        ``distributed``.
     checkpoint : path, optional
         File that keeps the trees of the rounds that are done; a run that was killed goes on from
         there, to the same result.
@@ -209,6 +217,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         patience: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        client: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -232,6 +241,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self.patience = patience
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.client = client
         self.checkpoint = checkpoint
         self.verbose = verbose
 
@@ -255,9 +265,14 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         ------
         ValueError
             If a parameter, X or y is not as described, or the checkpoint is of another run.
+        ModuleNotFoundError
+            If there is a client, but not Dask.
+        RuntimeError
+            If the workers of the client have other versions of this package or NumPy.
         """
         owner = type(self).__name__
         n_threads = parameters.check_jobs(owner, self.n_jobs)
+        cluster = None if self.client is None else check_client(owner, self.client)
         verbose = parameters.check_verbosity(owner, self.verbose)
         source = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
         criterion, target, classes = self._target(y, source.n_rows)
@@ -276,12 +291,13 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             "data": print_of_data,
             "versions": versions(),
         }
+        workers: Workers = cluster or Threads(min(n_threads, plan.batch))
         with _bar(plan.n_trees, owner, verbose) as progress:
             state = search(
                 grower,
                 plan,
                 test,
-                n_threads=min(n_threads, plan.batch),
+                workers=workers,
                 checkpoint=checkpoint,
                 identity=identity,
                 function=f"{owner}.fit",
@@ -409,6 +425,16 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self._ensemble = Ensemble(state.trees, grower, data)
 
     # --- among scikit-learn's tools ----------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "client": None}  # a connection of this process
+
+    def __sklearn_clone__(self) -> Self:
+        # Parameters are copied deeply, which a connection cannot be.
+        made: Self = BaseEstimator.__sklearn_clone__(copy.copy(self))
+        made.client = self.client
+        return made
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,6 +18,7 @@ from duramen.tables.store import layout
 from duramen.tables.store.bed import BedColumns
 from duramen.tables.store.packed import PackedColumns
 from duramen.tables.store.reader import LocalFolder
+from duramen.tables.store.remote import Place, open_place, place_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,25 +75,28 @@ class ColumnStore:
 
     It comes from `open_store` or `pack`. Anything in this package that takes a table takes a store.
     Whatever is read is checked against its checksum, so that a store that was damaged is refused
-    and does not lead to wrong results. A store can be pickled, as its path, and used by several
-    threads at a time.
+    and does not lead to wrong results. A store can be pickled, as its path or URL, and used by
+    several threads at a time.
 
     Attributes
     ----------
-    path : Path
-        Where it is: the folder of a packed store, or a .bed file.
+    path : Path or Place
+        Where it is: the folder of a packed store, or a .bed file. For a store elsewhere, what has
+        `fs` and `path` of fsspec, and is the URL as a text.
     n_rows, n_columns : int
     """
 
-    def __init__(self, columns: Columns, path: Path) -> None:
+    def __init__(self, columns: Columns, path: Path | Place) -> None:
         self._columns = columns
         self._table: weakref.ref[EncodedTable] | None = None
-        self.path = path
+        self.path: Any = path
         self.n_rows = columns.n_rows
         self.n_columns = columns.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open_store, (self.path,)
+        # Absolute: another process may work in another folder.
+        place = self.path.absolute() if isinstance(self.path, Path) else self.path
+        return open_store, (place,)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -177,7 +181,7 @@ class ColumnStore:
         return self._columns.take(np.array([range(self.n_columns)[j]])).values(0)
 
     def as_table(self) -> EncodedTable:
-        """All columns; those of a packed store mapped into memory, those of a .bed file in it.
+        """All columns; those of a packed store mapped into memory, others read into it.
 
         Everything is checked when this is first asked for. Names and kinds are in memory: some
         120 MB for a million columns.
@@ -296,15 +300,17 @@ def _decoded(table: EncodedTable) -> NDArray[Any]:
     return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
 
 
-def open_store(path: str | os.PathLike[str]) -> ColumnStore:
+def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
     """Open a table on disk, to read columns of it as they are needed.
 
     Parameters
     ----------
-    path : path
+    path : path, URL or fsspec path
         A folder that `pack` wrote, or a PLINK .bed file with its .bim and .fam files beside it,
         which is used in place: its columns are the copies of the first allele (A1 of the .bim
-        file), 0, 1 or 2.
+        file), 0, 1 or 2. A packed folder may also lie wherever fsspec gets: a URL such as
+        ``"s3://bucket/cohort.store"``, or an object with `fs` and `path` (universal_pathlib) or
+        `fs` and `root` (a mapper of fsspec), which are pickled with the options of the file system.
 
     Returns
     -------
@@ -316,10 +322,16 @@ def open_store(path: str | os.PathLike[str]) -> ColumnStore:
         If there is no such folder or file.
     ValueError
         If it is no store, is of a later version, is damaged as far as can be told by sizes and by
-        the files that are read at once, or a .bed file and its neighbours do not belong together.
+        the files that are read at once, or a .bed file and its neighbours do not belong together;
+        if the protocol of a URL is not known.
+    ModuleNotFoundError
+        If a URL needs fsspec, and that is not there.
     """
     function = "open_store"
-    path = Path(path).expanduser()
+    place = place_of(path, function)
+    if place is not None:
+        return ColumnStore(open_place(place, function), place)
+    path = Path(path).expanduser()  # type: ignore[arg-type]
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
             raise ValueError(

@@ -1,6 +1,7 @@
 """Bytes at an offset: all that the stores ask of what they lie on.
 
-A store in another place, such as an object storage, needs a `Folder` and a `File` of its own.
+A store in another place, such as an object storage, has a `Folder` and a `File` of its own, in
+`remote`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,284 @@
+"""Trees that the workers of a Dask cluster grow."""
+
+import os
+import pickle
+import shutil
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from tests.selection.test_sequential_random_subspace import everything, kept, problem, selector
+
+import duramen as dm
+from duramen.selection import workers
+from duramen.selection.trees import Grower
+
+distributed = pytest.importorskip("distributed")
+
+VARIANTS = [{}, {"sampling": "soft"}, {"relevance": "decoy", "splits": "multiway"}]
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+def cluster_of(**given):
+    return distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", **given
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers that are threads of this process."""
+    with cluster_of(processes=False) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two workers that are processes, and are started again when they die."""
+    with cluster_of(processes=True) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def at_gather(client, monkeypatch, number, action):
+    """Do something when the trees of a round have just been sent to the workers."""
+    original, rounds = client.gather, []
+
+    def gather(futures, **given):
+        rounds.append(futures)
+        if len(rounds) == number:
+            action()
+        return original(futures, **given)
+
+    monkeypatch.setattr(client, "gather", gather)
+    return rounds
+
+
+# --- workers in this process ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", VARIANTS)
+def test_a_client_changes_nothing(client, given):
+    X, y = problem()
+    given = {"batch_size": 4, **given}
+    alone = selector(22, **given).fit(X, y)
+    together = selector(22, client=client, n_jobs=2, **given).fit(X, y)
+    assert everything(together) == everything(alone)
+    assert len(alone.selected_) > 0 or "relevance" in given
+
+
+def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
+    X, y = problem()
+    rounds = at_gather(client, monkeypatch, 0, None)
+    model = selector(22, batch_size=4, client=client).fit(X, y)  # it keeps none of it either
+    assert [len(futures) for futures in rounds] == [4, 4, 4, 4, 4, 2]
+    rounds.clear()
+    end = time.monotonic() + 20  # they are told so a moment later
+    while held := [key for keys in client.has_what().values() for key in keys]:
+        assert time.monotonic() < end, held
+        time.sleep(0.02)
+    assert model.n_estimators_ == 22
+
+
+def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
+    X, y = problem()
+    given = {"batch_size": 4, "checkpoint": tmp_path / "run"}
+    expected = everything(selector(24, batch_size=4).fit(X, y))
+
+    def stopped(model, after):
+        """Fit it, and press Ctrl-C when so many rounds were sent."""
+        with pytest.MonkeyPatch.context() as patch:
+            rounds = at_gather(client, patch, after, _interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        assert all(future.status == "cancelled" for future in rounds[-1])
+
+    stopped(selector(24, client=client, **given), 3)
+    assert kept(tmp_path / "run") == 8
+    stopped(selector(24, client=client, **given), 2)
+    assert kept(tmp_path / "run") == 12
+    shutil.copy(tmp_path / "run", tmp_path / "copy")
+    assert everything(selector(24, **given).fit(X, y)) == expected
+    given["checkpoint"] = tmp_path / "copy"
+    assert everything(selector(24, client=client, **given).fit(X, y)) == expected
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "run").read_bytes()
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_errors_of_workers_come_back_as_they_are(client, monkeypatch):
+    X, y = problem()
+    original, calls = Grower.grow, []
+
+    def broken(self, tree, columns, found):
+        if tree == 6:
+            calls.append(tree)
+            raise LookupError("tree six")
+        return original(self, tree, columns, found)
+
+    monkeypatch.setattr(Grower, "grow", broken)
+    with pytest.raises(LookupError, match="tree six"):
+        selector(22, batch_size=4, client=client).fit(X, y)
+    assert len(calls) == 3  # it was tried again
+
+
+def test_a_passing_error_passes(client, monkeypatch):
+    X, y = problem()
+    original, calls = Grower.grow, []
+    expected = everything(selector(12, batch_size=4).fit(X, y))
+
+    def shaky(self, tree, columns, found):
+        calls.append(tree)
+        if calls.count(6) < 3 and tree == 6:
+            raise OSError("away for a moment")
+        return original(self, tree, columns, found)
+
+    monkeypatch.setattr(Grower, "grow", shaky)
+    model = selector(12, batch_size=4, client=client).fit(X, y)
+    assert everything(model) == expected
+    assert sorted(calls) == sorted([*range(12), 6, 6])
+
+
+# --- among scikit-learn's tools ---------------------------------------------------------------
+
+
+def test_clones_keep_the_client_and_pickles_do_not(client):
+    X, y = problem()
+    model = selector(8, client=client, batch_size=2).set_output(transform="pandas").fit(X, y)
+    copied = clone(model)
+    assert copied.client is model.get_params()["client"] is model.client is client
+    assert not hasattr(copied, "support_")
+    for name, value in model.get_params().items():
+        assert getattr(copied, name) == value
+    assert "client=<Client" in repr(model)
+    assert hasattr(copied.fit(X, y).transform(X), "columns")  # clones keep that setting, too
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None
+    assert everything(again) == everything(model) == everything(copied)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    unfitted = pickle.loads(pickle.dumps(selector(8, client=client)))
+    assert unfitted.get_params() == selector(8).get_params()
+    model.set_params(client=None)
+    assert everything(model.fit(X, y)) == everything(again)
+
+
+@pytest.mark.parametrize("wrong", ["scheduler:8786", 4, object])
+def test_what_is_no_client_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"'client' parameter of SequentialRandomSubspace must be"):
+        selector(8, client=wrong).fit(*problem())
+
+
+def test_closed_and_asynchronous_clients_are_refused(client, monkeypatch):
+    with distributed.Client(client.cluster) as other:
+        pass
+    with pytest.raises(ValueError, match=r"must be connected to a scheduler.*it was closed"):
+        selector(8, client=other).fit(*problem())
+    monkeypatch.setattr(type(client), "asynchronous", property(lambda self: True))
+    with pytest.raises(ValueError, match="must be a client that is not asynchronous"):
+        selector(8, client=client).fit(*problem())
+
+
+def test_without_dask_the_extra_is_named(client, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install duramen\[distributed\]"):
+        selector(8, client=client).fit(*problem())
+
+
+# --- what the workers are given ---------------------------------------------------------------
+
+
+def grower_of(source, y):
+    model = selector(2).fit(source, y)
+    return model._grower
+
+
+def test_a_parcel_is_unpacked_when_it_is_opened_and_can_be_sent_on(tmp_path):
+    X, y = problem()
+    grower = grower_of(dm.pack(X, tmp_path / "s"), y)
+    parcel = workers.Parcel(grower)
+    assert parcel.open() is grower
+    sent = pickle.loads(pickle.dumps(parcel))
+    sent_on = pickle.loads(pickle.dumps(sent))
+    assert sent.open() is sent.open()
+    from_there = pickle.loads(pickle.dumps(sent))
+    columns, found = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
+    expected = pickle.dumps(grower.grow(5, columns, found))
+    for one in (sent, sent_on, from_there):
+        assert workers.grow_there(one, 5, columns, found) == expected
+
+
+def test_a_store_that_a_worker_does_not_see(tmp_path):
+    X, y = problem()
+    parcel = workers.Parcel(grower_of(dm.pack(X, tmp_path / "s"), y))
+    sent = pickle.loads(pickle.dumps(parcel))
+    shutil.move(tmp_path / "s", tmp_path / "elsewhere")
+    with pytest.raises(FileNotFoundError, match="open_store: there is no folder") as caught:
+        sent.open()
+    assert "each worker reads the store itself" in caught.value.__notes__[0]
+    shutil.move(tmp_path / "elsewhere", tmp_path / "s")
+    assert sent.open().source.shape == X.shape
+
+
+def test_workers_of_other_versions_are_refused(monkeypatch):
+    packed = pickle.dumps(workers.Parcel(grower_of(*problem())))
+    here = {**workers.versions(), "numpy": "1.0", "scipy": "0"}
+    monkeypatch.setattr(workers, "versions", lambda: here)
+    with pytest.raises(RuntimeError, match=r"a worker has numpy 1\.0, its client numpy .*Hint"):
+        pickle.loads(packed).open()
+
+
+# --- workers that are processes ---------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", VARIANTS)
+def test_processes_change_nothing(processes, given):
+    X, y = problem()
+    given = {"batch_size": 4, **given}
+    together = selector(22, client=processes, **given).fit(X, y)
+    assert everything(together) == everything(selector(22, **given).fit(X, y))
+
+
+@pytest.mark.slow
+def test_processes_read_the_store(processes, tmp_path, monkeypatch):
+    """By its path, also one from the folder of this process, or by a URL; without a column."""
+    from duramen.tables.store.view import without
+
+    X, y = problem()
+    monkeypatch.chdir(tmp_path)
+    store = dm.pack(X, "s")
+    expected = everything(selector(22, batch_size=4).fit(X[:, :-1], y))
+    given = {"batch_size": 4, "client": processes}
+    for path in ("s", f"file://{tmp_path}/s"):
+        view = without(dm.open_store(path), [19])
+        assert everything(selector(22, **given).fit(view, y)) == expected
+    (tmp_path / "s").rename(tmp_path / "elsewhere")  # it is open here still, but not there
+    with pytest.raises(FileNotFoundError, match="open_store: there is no folder"):
+        selector(22, **given).fit(store, y)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+@pytest.mark.parametrize("count", [1, 2])  # with both, what was given to them is lost, too
+def test_workers_that_are_killed_change_nothing(processes, tmp_path, monkeypatch, count):
+    X, y = problem(n=2000, p=60)
+    source = X if count == 2 else dm.pack(X, tmp_path / "s")
+    given = {"n_subspace_features": 30, "batch_size": 8}
+    expected = everything(selector(40, **given).fit(X, y))
+    dying = list(processes.run(os.getpid).values())[:count]
+    kill = lambda: [os.kill(pid, signal.SIGKILL) for pid in dying]  # noqa: E731
+    rounds = at_gather(processes, monkeypatch, 3, kill)
+    model = selector(40, client=processes, **given).fit(source, y)
+    assert everything(model) == expected
+    # Dask had the others grow the trees of one; when both were gone, all was sent again.
+    assert [len(futures) for futures in rounds] == [8] * (5 if count == 1 else 6)
+    processes.wait_for_workers(2, timeout=20)
+    assert not set(processes.run(os.getpid).values()) & set(dying)
