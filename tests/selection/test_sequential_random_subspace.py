@@ -25,6 +25,7 @@ from tests.oracles.subspaces import decreases_of_tree
 
 import duramen as dm
 from duramen.forests.route import leaves
+from duramen.results import checkpoint
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace, search
 from duramen.selection.drawing import among_found, by_weight, stream
@@ -762,7 +763,7 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
     X, y = problem()
     lengths = []
     monkeypatch.setattr(search, "_INTERVAL", 0.0)
-    monkeypatch.setattr(search, "_PATIENCE", 0)
+    monkeypatch.setattr(checkpoint, "_PATIENCE", 0)
     original = Grower.grow
 
     def watched(self, tree, columns, found):
@@ -777,9 +778,10 @@ def test_it_is_written_now_and_then(tmp_path, monkeypatch):
 CHILD = """
     import pickle, sys
     import numpy as np
+    from duramen.results import checkpoint
     from duramen.selection import SequentialRandomSubspace, search
 
-    search._INTERVAL = search._PATIENCE = 0.02
+    search._INTERVAL = checkpoint._PATIENCE = 0.02
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 100))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)

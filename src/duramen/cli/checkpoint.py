@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from duramen.cli.console import note
 
 
 def writable(checkpoint: Path | None) -> Path | None:
@@ -35,3 +39,16 @@ def kept(checkpoint: Path | None) -> list[Path]:
         for file in checkpoint.absolute().parent.iterdir()
         if file.suffix == suffix and (file.stem == stem or file.stem.startswith(f"{stem}-"))
     )
+
+
+@contextmanager
+def keeping(files: Callable[[], Sequence[Path]], quiet: bool) -> Iterator[None]:
+    """Say which files keep what is done, where Ctrl-C stops the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        found = files()
+        if found and not quiet:
+            shown = ", ".join(file.name for file in found[:3])
+            note(f"{shown} keeps what is done: the same command goes on from it")
+        raise

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from duramen.cli.checkpoint import kept, writable
+from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.contexts import Given, complete, with_target, without_target
@@ -258,7 +257,11 @@ def run_context(options: Options) -> None:
             _check(options)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             given = _read(options, clock)
-            with warnings_as_notes(options.quiet), clock.step("analyse"), _keeping(options):
+            with (
+                warnings_as_notes(options.quiet),
+                clock.step("analyse"),
+                keeping(lambda: kept(options.checkpoint), options.quiet),
+            ):
                 found = _analysed(options, given)
         from duramen.reports.contextual import Findings, Level, stacked
 
@@ -371,19 +374,6 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         given.table, given.problem.y, given.contexts, criterion=criterion, **settings
     )
     return list(results.values()) if isinstance(results, dict) else [results]
-
-
-@contextmanager
-def _keeping(options: Options) -> Iterator[None]:
-    """Say where what is done is kept, where Ctrl-C stops the permutations."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        files = kept(options.checkpoint)
-        if files and not options.quiet:
-            shown = ", ".join(file.name for file in files[:3])
-            note(f"{shown} keeps what is done: the same command goes on from it")
-        raise
 
 
 def _summary(

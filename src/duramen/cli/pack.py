@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from duramen.cli.checkpoint import keeping
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.options import CategoricalOption, JobsOption, QuietOption
@@ -119,26 +120,29 @@ def _packed(options: Options, clock: Clock) -> ColumnStore:
     from duramen.tables.store.part import PLAN, part_of
 
     part = part_of(options.out.expanduser())
-    if (part / PLAN).is_file() and not options.quiet:
+
+    def unfinished() -> list[Path]:
+        return [part] if (part / PLAN).is_file() else []
+
+    if unfinished() and not options.quiet:
         note(f"looking at what an earlier run left in {part.name}")
-    try:
-        with clock.step("pack"), warnings_as_notes(options.quiet):
-            return pack_table(
-                options.file,
-                options.out,
-                kinds=dict.fromkeys(options.categorical, "nominal") or None,
-                transpose=options.transpose,
-                layer=options.layer,
-                samples=options.samples,
-                memory=options.memory,
-                overwrite=options.overwrite,
-                n_jobs=options.jobs,
-                verbose=not options.quiet and standard_error().is_terminal,
-            )
-    except KeyboardInterrupt:
-        if (part / PLAN).is_file() and not options.quiet:
-            note(f"{part.name} keeps what is done: the same command goes on from it")
-        raise
+    with (
+        keeping(unfinished, options.quiet),
+        clock.step("pack"),
+        warnings_as_notes(options.quiet),
+    ):
+        return pack_table(
+            options.file,
+            options.out,
+            kinds=dict.fromkeys(options.categorical, "nominal") or None,
+            transpose=options.transpose,
+            layer=options.layer,
+            samples=options.samples,
+            memory=options.memory,
+            overwrite=options.overwrite,
+            n_jobs=options.jobs,
+            verbose=not options.quiet and standard_error().is_terminal,
+        )
 
 
 def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:

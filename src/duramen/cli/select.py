@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from duramen.cli.checkpoint import writable
+from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
-from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.console import ending_well, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import parsed_max_features
 from duramen.cli.options import (
     CategoricalOption,
@@ -44,8 +43,6 @@ COMMAND = "select"
 
 _MEMORY = "512MB"
 _TREES, _DEMO_TREES, _DEMO_SUBSPACE = 1000, 200, 1000
-# With fewer features decoys say too little: see the notes of SequentialRandomSubspace.
-_FEWEST_WITH_DECOYS = 50
 
 
 class TreeName(StrEnum):
@@ -342,7 +339,11 @@ def run_select(options: Options) -> None:
             given = _read(options, clock)
             _check_decoys(options, given)
             search.set_params(criterion="variance" if given.task == "regression" else "gini")
-            with _keeping(options), clock.step("search"), warnings_as_notes(options.quiet):
+            with (
+                keeping(lambda: _kept(options), options.quiet),
+                clock.step("search"),
+                warnings_as_notes(options.quiet),
+            ):
                 search.fit(given.table, given.y)
         from duramen.reports.selection import Selection, summarise_selection
 
@@ -436,25 +437,21 @@ def _read(options: Options, clock: Clock) -> Given:
 
 
 def _check_decoys(options: Options, given: Given) -> None:
+    from duramen.selection.relevance import FEWEST_FEATURES
+
     p = given.table.n_columns
-    if options.relevance is RelevanceName.decoy and p < _FEWEST_WITH_DECOYS:
+    if options.relevance is RelevanceName.decoy and p < FEWEST_FEATURES:
         raise ValueError(
-            f"--relevance decoy needs {_FEWEST_WITH_DECOYS} columns beside the target to tell how "
+            f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to tell how "
             f"far chance goes, got {p}; take --relevance probe or binomial, or duramen rank "
             "--significance"
         )
 
 
-@contextmanager
-def _keeping(options: Options) -> Iterator[None]:
-    """Say where what is done is kept, where Ctrl-C stops the search."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        file = writable(options.checkpoint)
-        if file is not None and file.is_file() and not options.quiet:
-            note(f"{file.name} keeps what is done: the same command goes on from it")
-        raise
+def _kept(options: Options) -> list[Path]:
+    """Return the file that keeps what is done, if there is one."""
+    file = writable(options.checkpoint)
+    return [] if file is None or not file.is_file() else [file]
 
 
 def _record(

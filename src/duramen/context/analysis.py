@@ -17,9 +17,9 @@ from duramen.context.values import Context, split_off
 from duramen.forests import parameters
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
+from duramen.importances.arguments import metadata_of
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
-from duramen.results.provenance import versions
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.tables import encode
 
@@ -289,19 +289,15 @@ def analyse(
 
 def _metadata(forest: Forest, context: Context, options: Options) -> dict[str, Any]:
     return {
-        "context": {
-            "name": context.name,
-            "values": list(context.labels),
-            "cuts": None if context.cuts is None else list(context.cuts),
-            "rows": fingerprint(context.codes),
-        },
         "empty": options.empty,
-        "forest": forest.settings.to_dict(),
-        "n_trees": forest.n_trees,
-        "n_rows": forest.n_rows,
-        "seed": forest.seed,
-        "fingerprint": forest.fingerprint,
-        "versions": versions(),
+        **metadata_of(
+            forest,
+            "context",
+            name=context.name,
+            values=list(context.labels),
+            cuts=None if context.cuts is None else list(context.cuts),
+            rows=fingerprint(context.codes),
+        ),
     }
 
 

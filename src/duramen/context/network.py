@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -15,6 +14,7 @@ from duramen.context.analysis import Options, analyse, beside
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import split_off
 from duramen.forests import parameters
+from duramen.forests.progress import stepwise_bar
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
 from duramen.significance.replicates import Plan, replicate_seed
@@ -106,7 +106,7 @@ min_samples_leaf, plain, plain_p_values, tolerance, names
     if n_bins is not None:
         inputs = binned(variables, parameters.check_integer(_FUNCTION, "n_bins", n_bins, 2))
     analyses = {}
-    with _bar(len(chosen), verbose) as advance:
+    with stepwise_bar(len(chosen), _FUNCTION, "target", plan.verbose) as advance:
         for j in chosen:
             y, criterion = _target(variables, j)
             growth = Growth(
@@ -145,14 +145,3 @@ def _target(variables: EncodedTable, j: int) -> tuple[NDArray[Any], str]:
         )
     values = np.asarray(variables.values(j))[variables.codes(j)]
     return values, "variance" if variables.kinds[j] == "numeric" else "entropy"
-
-
-@contextmanager
-def _bar(total: int, verbose: int) -> Iterator[Callable[[], object]]:
-    if not verbose:
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc=_FUNCTION, unit="target") as bar:
-        yield bar.update

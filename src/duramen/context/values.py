@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from duramen.forests.parameters import check_integer
 from duramen.tables import EncodedTable
+from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
 from duramen.theory.reading import objects, observed, own_name
 
-# A context of whole numbers with more distinct values than this is a quantity.
-_FEW_VALUES = 20
 _UNNAMED = ("Xc", "context")
 _EXACT = 2.0**53  # float64 holds every whole number up to here
 
@@ -101,7 +100,7 @@ def read_context(
 def _is_quantity(values: NDArray[Any], n_bins: int) -> bool:
     if values.dtype.kind == "f":
         return len(values) > n_bins
-    return values.dtype.kind in "iu" and len(values) > _FEW_VALUES
+    return values.dtype.kind in "iu" and len(values) > FEW_VALUES
 
 
 def split_off(

@@ -21,3 +21,17 @@ def progress_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[int]
 
         yield report
         report(total)
+
+
+@contextmanager
+def stepwise_bar(
+    total: int, what: str, unit: str, verbose: int, *, done: int = 0
+) -> Iterator[Callable[[], object]]:
+    """Give a function that is called after each step; it does nothing when not verbose."""
+    if not verbose:
+        yield lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, initial=done, desc=what, unit=unit) as bar:
+        yield bar.update

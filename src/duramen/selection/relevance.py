@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -12,12 +13,14 @@ from duramen.results.multiplicity import false_discovery
 from duramen.selection.evidence import Evidence
 
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 
 # Trees without any importance that every feature has beside its own: few trees say little.
 _SHRINKAGE = 5.0
 _FEWEST_DRAWS = 3
-_MOST_IN_TAIL, _LEAST_IN_TAIL = 100, 5
-FloatArray = NDArray[np.float64]
+# A tenth of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
+_TAIL, _MOST_IN_TAIL = 10, 100
+FEWEST_FEATURES = 50
 
 
 class RelevanceTest(Protocol):
@@ -30,7 +33,7 @@ class RelevanceTest(Protocol):
 
     @property
     def decoy(self) -> bool:
-        """Whether trees for the decoy of the target are needed."""
+        """Whether companions are needed, in which decoys stand in for features."""
         ...
 
     def passes(self, evidence: Evidence) -> BoolArray:
@@ -129,20 +132,19 @@ class DecoyTest:
         """Whether each feature passes, of shape (p,)."""
         scores = self.scores(evidence)
         scores[evidence.compared < _FEWEST_DRAWS] = 0.0
-        k = min(_MOST_IN_TAIL, len(scores) // 10)
-        if k < _LEAST_IN_TAIL or self.level == 0:
-            return np.zeros(len(scores), dtype=np.bool_)
+        return scores >= self._threshold(scores)
+
+    def _threshold(self, scores: FloatArray) -> float:
+        """The least score that is enough; infinity where none is."""
+        k = min(_MOST_IN_TAIL, len(scores) // _TAIL)
+        if len(scores) < FEWEST_FEATURES or self.level == 0:
+            return math.inf
         tail = np.partition(-scores, len(scores) - k)[len(scores) - k :]
         start = float(tail.min())
-        if start <= 0:
-            return np.zeros(len(scores), dtype=np.bool_)
-        excess = float(np.log(tail / start).sum()) / (k - 1)
+        excess = float(np.log(tail / start).sum()) / (k - 1) if start > 0 else 0.0
         if excess <= 0:
-            return np.zeros(len(scores), dtype=np.bool_)
+            return math.inf
         above = np.sort(scores[scores > start])[::-1]
         expected = k * (above / start) ** (-1 / excess)
         enough = np.flatnonzero(expected <= self.level * np.arange(1, len(above) + 1))
-        if not len(enough):
-            return np.zeros(len(scores), dtype=np.bool_)
-        passes: BoolArray = scores >= above[enough[-1]]
-        return passes
+        return float(above[enough[-1]]) if len(enough) else math.inf

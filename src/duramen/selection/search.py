@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,19 +12,15 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import ARRAY_NAMES
 from duramen.forests.joining import joined, separated
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fingerprint import fingerprint
+from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.selection.drawing import IntArray, among_found, by_weight, stream
 from duramen.selection.evidence import Evidence, Outcome
 from duramen.selection.relevance import RelevanceTest
 from duramen.selection.trees import Grower
 from duramen.selection.workers import Grow, Workers
 
-_FORMAT = 1
 _KIND = "sequential random subspace"
-# Seconds between two writes of a checkpoint, and how many times longer than a write they are.
-_INTERVAL = 10.0
-_PATIENCE = 10
+_INTERVAL = 10.0  # seconds between two writes of a checkpoint
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ def search(
     # A test reads all p features: on many, not after each tree, but as soon as a fiftieth of
     # them has been given to trees.
     every = max(1, grower.source.n_columns // (50 * plan.size))
-    store = _Checkpoint(checkpoint, identity, function)
+    store = _Rounds(Checkpoint(checkpoint, _KIND, identity_of(identity), function, _INTERVAL))
 
     def take(outcome: Outcome) -> None:
         last = state.n_trees + 1 == plan.n_trees
@@ -202,59 +197,45 @@ class _Kept:
         return Outcome(columns, values[:q], probes, decoys, self._trees[tree])
 
 
-class _Checkpoint:
-    """The trees of whole rounds with the importances in each, in a file replaced as a whole."""
+class _Rounds:
+    """The trees of whole rounds with the importances in each, on disk."""
 
-    def __init__(self, path: Path | None, identity: Mapping[str, Any], function: str) -> None:
-        self._path = path
-        self._function = function
-        self._identity = fingerprint(*(f"{key}={identity[key]!r}" for key in sorted(identity)))
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
         self._values: list[NDArray[np.float64]] = []
         self._written = 0
-        self._due = time.monotonic() + _INTERVAL
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ValueError(f"{function}: the folder of the checkpoint {path} does not exist.")
 
     def read(self, n_probes: int) -> _Kept | None:
-        if self._path is None or not self._path.exists():
+        arrays = self._checkpoint.read()
+        if arrays is None:
             return None
-        header, arrays = read_archive(
-            self._path, what=_KIND, newest=_FORMAT, function=self._function
-        )
-        if header["identity"] != self._identity:
-            raise ValueError(
-                f"{self._function}: the checkpoint {self._path} is of another run: other data, "
-                "settings, seed or version. Hint: give another file, or remove this one."
-            )
         kept = _Kept(arrays, n_probes)
         self._written = len(kept)
         return kept
 
     def note(self, outcome: Outcome) -> None:
-        if self._path is not None:
+        if self._checkpoint.wanted:
             self._values.append(np.concatenate([outcome.values, outcome.probes, outcome.decoys]))
 
     def write_now_and_then(self, state: State) -> None:
-        if self._path is not None and time.monotonic() >= self._due:
+        if self._checkpoint.due:
             self.write(state, whole_rounds=state.n_trees)
 
     def write(self, state: State, *, whole_rounds: int) -> None:
         """Keep the trees of whole rounds, unless as many are kept already."""
-        if self._path is None or whole_rounds <= self._written:
+        if not self._checkpoint.wanted or whole_rounds <= self._written:
             return
-        start = time.monotonic()
         values = self._values[:whole_rounds]
         places = [np.flatnonzero(one) for one in values]
-        arrays = {
-            **joined(state.trees[:whole_rounds]),
-            "outcome_offsets": np.cumsum([0, *map(len, places)]),
-            "outcome_places": np.concatenate(places),
-            "outcome_values": np.concatenate(
-                [one[place] for one, place in zip(values, places, strict=True)]
-            ),
-            "outcome_widths": np.array([len(one) for one in values]),
-        }
-        header = {"what": _KIND, "format": _FORMAT, "identity": self._identity}
-        write_archive(self._path, header, arrays)
+        self._checkpoint.write(
+            {
+                **joined(state.trees[:whole_rounds]),
+                "outcome_offsets": np.cumsum([0, *map(len, places)]),
+                "outcome_places": np.concatenate(places),
+                "outcome_values": np.concatenate(
+                    [one[place] for one, place in zip(values, places, strict=True)]
+                ),
+                "outcome_widths": np.array([len(one) for one in values]),
+            }
+        )
         self._written = whole_rounds
-        self._due = time.monotonic() + max(_INTERVAL, _PATIENCE * (time.monotonic() - start))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -32,6 +31,7 @@ from duramen.selection.workers import Threads, Workers, check_client
 from duramen.tables import EncodedTable, encode, encode_target, infer_task
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
+from duramen.theory.convergence import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
 _CRITERIA = ("gini", "entropy", "variance")
@@ -345,13 +345,12 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         batch = parameters.check_integer(owner, "batch_size", self.batch_size, 1)
         alpha = parameters.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
         size = self._subspace(source, batch)
-        places = alpha * size
         patience = parameters.check_optional_integer(owner, "patience", self.patience, 1)
         soft = parameters.check_choice(owner, "sampling", self.sampling, _SAMPLING) == "soft"
         return Plan(
             n_trees=parameters.check_integer(owner, "n_estimators", self.n_estimators, 1),
             size=size,
-            places=round(places) if math.isclose(places, round(places)) else int(places),
+            places=kept_places(size, alpha),
             soft=soft,
             batch=batch,
             patience=patience,

@@ -7,23 +7,20 @@ their order, keeps what is done on disk, and stops early where the method says t
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import parameters
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fingerprint import fingerprint
+from duramen.forests.progress import stepwise_bar
+from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.tables.memory import require_memory
 
 FloatArray = NDArray[np.float64]
@@ -31,11 +28,8 @@ Task = Callable[[int, int], FloatArray]
 Decided = Callable[[FloatArray], bool]
 Ready = Callable[[FloatArray], int]
 
-_FORMAT = 1
 _KIND = "replicates"
-# Seconds between two writes of a checkpoint, and how many times longer than a write they are.
-_INTERVAL = 5.0
-_PATIENCE = 10
+_INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
 
 @dataclass(frozen=True)
@@ -135,14 +129,15 @@ def run_replicates(
         function=function,
         hint="ask for fewer replicates",
     )
-    store = _Checkpoint(plan.checkpoint, _identity(identity, seed, width), function)
+    whole = identity_of(identity, seed=seed, width=width)
+    store = _Kept(Checkpoint(plan.checkpoint, _KIND, whole, function, _INTERVAL))
     values = np.empty((n_replicates, width))
     done = store.read(values)
     if decided is not None:
         for b in range(1, done + 1):
             if decided(values[:b]):
                 return values[:b]
-    with _bar(n_replicates, done, function, unit, plan.verbose) as advance:
+    with stepwise_bar(n_replicates, function, unit, plan.verbose, done=done) as advance:
         try:
             while (until := n_replicates if ready is None else ready(values[:done])) > done:
                 for result in _in_order(task, range(done, until), seed, plan.n_threads):
@@ -178,37 +173,18 @@ def _in_order(task: Task, numbers: range, seed: int, n_threads: int) -> Iterator
                 future.cancel()
 
 
-def _identity(identity: Mapping[str, Any], seed: int, width: int) -> str:
-    parts = [f"{key}={identity[key]!r}" for key in sorted(identity)]
-    return fingerprint(*parts, f"seed={seed}", f"width={width}")
+class _Kept:
+    """The replicates that are done, on disk."""
 
-
-class _Checkpoint:
-    """What is done, in a file that is replaced as a whole."""
-
-    def __init__(self, path: str | PathLike[str] | None, identity: str, function: str) -> None:
-        self._path = None if path is None else Path(path)
-        self._identity = identity
-        self._function = function
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
         self._count = 0
-        self._due = time.monotonic() + _INTERVAL
-        if self._path is not None and not self._path.absolute().parent.is_dir():
-            raise ValueError(
-                f"{function}: the folder of the checkpoint {self._path} does not exist."
-            )
 
     def read(self, values: FloatArray) -> int:
         """Fill in the replicates that are on disk; return how many."""
-        if self._path is None or not self._path.exists():
+        arrays = self._checkpoint.read()
+        if arrays is None:
             return 0
-        header, arrays = read_archive(
-            self._path, what=_KIND, newest=_FORMAT, function=self._function
-        )
-        if header["identity"] != self._identity:
-            raise ValueError(
-                f"{self._function}: the checkpoint {self._path} is of another run: other data, "
-                "settings, seed or version. Hint: give another file, or remove this one."
-            )
         kept = arrays["values"][: len(values)]
         values[: len(kept)] = kept
         self._count = len(arrays["values"])
@@ -216,29 +192,11 @@ class _Checkpoint:
 
     def write_now_and_then(self, values: FloatArray) -> None:
         """Keep the replicates if the last time was long ago."""
-        if self._path is not None and time.monotonic() >= self._due:
+        if self._checkpoint.due:
             self.write(values)
 
     def write(self, values: FloatArray) -> None:
         """Keep the replicates, unless as many are kept already."""
-        if self._path is None or len(values) <= self._count:
-            return
-        start = time.monotonic()
-        header = {"what": _KIND, "format": _FORMAT, "identity": self._identity}
-        write_archive(self._path, header, {"values": values})
-        self._count = len(values)
-        self._due = time.monotonic() + max(_INTERVAL, _PATIENCE * (time.monotonic() - start))
-
-
-@contextmanager
-def _bar(
-    total: int, done: int, what: str, unit: str, verbose: int
-) -> Iterator[Callable[[], object]]:
-    """A progress bar over replicates, with the time left."""
-    if not verbose:
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, initial=done, desc=what, unit=unit) as bar:
-        yield bar.update
+        if len(values) > self._count:
+            self._checkpoint.write({"values": values})
+            self._count = len(values)

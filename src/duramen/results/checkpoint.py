@@ -1,0 +1,106 @@
+"""What is done of a long run, in a file that is replaced as a whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from duramen.results.archive import read_archive, write_archive
+from duramen.results.fingerprint import fingerprint
+
+_FORMAT = 1
+# How many times longer than a write the time between two of them is, at least.
+_PATIENCE = 10
+
+
+def identity_of(identity: Mapping[str, Any], **more: Any) -> str:
+    """Return a fingerprint of what a run depends on, as far as the repr of it tells."""
+    parts = [f"{key}={identity[key]!r}" for key in sorted(identity)]
+    return fingerprint(*parts, *(f"{key}={value}" for key, value in more.items()))
+
+
+class Checkpoint:
+    """The file of one run, or none at all.
+
+    Parameters
+    ----------
+    path : path or None
+        The file; without it nothing is kept.
+    kind : str
+        What is kept, such as "replicates".
+    identity : str
+        As `identity_of` gives; a file with another is refused.
+    function : str
+        The function that the user called, for errors.
+    interval : float
+        Seconds between two writes, at least.
+
+    Raises
+    ------
+    ValueError
+        If the folder of the file does not exist.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | None,
+        kind: str,
+        identity: str,
+        function: str,
+        interval: float,
+    ) -> None:
+        self._path = None if path is None else Path(path)
+        self._kind = kind
+        self._identity = identity
+        self._function = function
+        self._interval = interval
+        self._due = time.monotonic() + interval
+        if self._path is not None and not self._path.absolute().parent.is_dir():
+            raise ValueError(
+                f"{function}: the folder of the checkpoint {self._path} does not exist."
+            )
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything is to be kept."""
+        return self._path is not None
+
+    @property
+    def due(self) -> bool:
+        """Whether the last write was long ago."""
+        return self.wanted and time.monotonic() >= self._due
+
+    def read(self) -> dict[str, NDArray[Any]] | None:
+        """Return what is kept; None where nothing is.
+
+        Raises
+        ------
+        ValueError
+            If it is of another run, or damaged.
+        """
+        if self._path is None or not self._path.exists():
+            return None
+        header, arrays = read_archive(
+            self._path, what=self._kind, newest=_FORMAT, function=self._function
+        )
+        if header["identity"] != self._identity:
+            raise ValueError(
+                f"{self._function}: the checkpoint {self._path} is of another run: other data, "
+                "settings, seed or version. Hint: give another file, or remove this one."
+            )
+        return arrays
+
+    def write(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep arrays, in place of what was kept."""
+        if self._path is None:
+            return
+        start = time.monotonic()
+        header = {"what": self._kind, "format": _FORMAT, "identity": self._identity}
+        write_archive(self._path, header, arrays)
+        took = time.monotonic() - start
+        self._due = time.monotonic() + max(self._interval, _PATIENCE * took)
