@@ -47,7 +47,7 @@ def xor(seed: int) -> Problem:
 
 def madelon(seed: int) -> Problem:
     data = dm.datasets.madelon_like(
-        600, n_informative=5, n_redundant=5, n_probes=40, random_state=seed
+        600, n_redundant=5, n_repeated=0, n_probes=40, random_state=seed
     )
     relevant = np.isin(np.array(data.names), data.relevant)
     return np.asarray(data.X, dtype=np.float64), data.y, relevant

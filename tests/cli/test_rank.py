@@ -18,7 +18,7 @@ from duramen import __version__, datasets
 def madelon():
     """An exclusive or of three bits in clouds, its copies, and probes."""
     return datasets.madelon_like(
-        600, n_informative=3, n_redundant=3, n_probes=14, flip=0.0, random_state=0
+        600, n_informative=3, n_redundant=3, n_repeated=0, n_probes=14, flip=0.0, random_state=0
     )
 
 

@@ -50,16 +50,52 @@ def test_xor_has_nothing_to_say_alone():
 
 def test_madelon_like_knows_its_truth():
     data = datasets.madelon_like(random_state=1)
+    kinds = {kind: set(names) for kind, names in data.details.items()}
+    assert {kind: len(names) for kind, names in kinds.items()} == {
+        "informative": 5,
+        "redundant": 5,
+        "repeated": 10,
+    }
     assert len(data.relevant) == 20
-    assert len(data.details["informative"]) == 5
-    assert set(data.relevant) == {*data.details["informative"], *data.details["redundant"]}
+    assert set(data.relevant) == kinds["informative"] | kinds["redundant"] | kinds["repeated"]
     assert list(data.relevant) != list(data.names[:20])
     place = [data.names.index(name) for name in data.relevant]
-    relevant = data.X[:, place]
-    assert np.linalg.matrix_rank(relevant, tol=1e-6) == 5
+    spectrum = np.linalg.eigvalsh(np.corrcoef(data.X[:, place].T))
+    # Five dimensions, and the noise of each feature: a hundredth of its variance.
+    assert spectrum[14] < 0.02 < 0.2 < spectrum[15]
+    assert spectrum[:15].mean() == pytest.approx(0.01, abs=0.002)
     noise = np.delete(data.X, place, axis=1)
     assert np.abs(np.corrcoef(noise.T) - np.eye(480)).max() < 0.15
     assert abs(data.y.mean() - 0.5) < 0.02
+
+
+def test_copies_in_madelon_like_go_with_what_they_copy():
+    data = datasets.madelon_like(random_state=3)
+    place = {kind: np.isin(data.names, names) for kind, names in data.details.items()}
+    own = np.hstack([data.X[:, place["informative"]], data.X[:, place["redundant"]]])
+    together = np.abs(np.corrcoef(own.T, data.X[:, place["repeated"]].T)[:10, 10:])
+    assert np.all(together.max(axis=0) > 0.98)
+
+
+def test_no_dimension_of_madelon_like_decides_the_class():
+    # scikit-learn's make_classification, asked for all vertices, has the last one do so: the
+    # correlation is then .85 in every draw.
+    strongest = []
+    for seed in range(20):
+        data = datasets.madelon_like(2000, n_probes=0, random_state=seed)
+        strongest.append(np.abs(np.corrcoef(data.X.T, data.y)[-1, :-1]).max())
+    # The classes of sixteen vertices on a side: hypergeometric, of standard deviation .09.
+    assert np.median(strongest) < 0.3
+    assert max(strongest) < 0.5
+
+
+def test_the_vertices_of_madelon_like_decide_the_class():
+    data = datasets.madelon_like(3200, n_probes=0, flip=0.0, noise=0.0, random_state=4)
+    informative = data.X[:, np.isin(data.names, data.details["informative"])]
+    vertex = (informative > 0) @ (1 << np.arange(5))
+    shares = np.array([data.y[vertex == number].mean() for number in range(32)])
+    assert np.sum(shares > 0.5) == 16
+    assert np.median(np.abs(shares - 0.5)) > 0.25  # clouds overlap
 
 
 def test_linear_sign_follows_its_weights():
@@ -88,7 +124,9 @@ def test_random_state(make):
         (datasets.madelon_like, {"n_samples": 0}, "n_samples must be an int >= 1, got 0"),
         (datasets.madelon_like, {"n_informative": 40}, "n_informative must be an int in 1..16"),
         (datasets.madelon_like, {"n_probes": 1.5}, "n_probes must be an int >= 0, got 1.5"),
+        (datasets.madelon_like, {"n_repeated": -1}, "n_repeated must be an int >= 0, got -1"),
         (datasets.madelon_like, {"flip": 2}, "flip must be a share from 0 to 1, got 2"),
+        (datasets.madelon_like, {"noise": -0.1}, "noise must be a share from 0 to 1, got -0.1"),
         (datasets.linear_sign, {"n_relevant": 200}, "at most n_features=120, got 200"),
         (datasets.linear_sign, {"n_features": True}, "n_features must be an int >= 1, got True"),
     ],

@@ -8,6 +8,8 @@ from duramen.datasets.dataset import Dataset
 
 # A hypercube of d dimensions has 2^d vertices, each the centre of a cloud.
 _MOST_INFORMATIVE = 16
+_SEPARATION = 2.0
+_KINDS = ("informative", "redundant", "repeated")
 
 RandomState = int | np.random.Generator | None
 
@@ -16,75 +18,95 @@ def madelon_like(
     n_samples: int = 2600,
     *,
     n_informative: int = 5,
-    n_redundant: int = 15,
+    n_redundant: int = 5,
+    n_repeated: int = 10,
     n_probes: int = 480,
     flip: float = 0.01,
+    noise: float = 0.1,
     random_state: RandomState = None,
 ) -> Dataset:
     """Make a problem like Madelon: an exclusive or of many dimensions, copies of it, and probes.
 
-    Normal clouds sit on the vertices of a hypercube in the informative dimensions, half of the
-    vertices at random belong to class 1; redundant features are linear combinations of the
-    informative ones; probes are noise. The columns are shuffled.
+    Normal clouds, each with covariances of its own, sit on the vertices of a hypercube in the
+    informative dimensions, at -2 and 2; half of the vertices, drawn at random, belong to class 1,
+    so that some dimensions may tell something alone, but only all together tell the class.
+    Redundant features are linear combinations of the informative ones with weights uniform on
+    (-1, 1), repeated ones copies of both kinds; all have noise of their own. Probes are standard
+    normal. The columns are shuffled.
 
     Parameters
     ----------
     n_samples : int
         Number of rows.
-    n_informative, n_redundant, n_probes : int
-        Number of features of each kind; the first two kinds are relevant.
+    n_informative, n_redundant, n_repeated, n_probes : int
+        Number of features of each kind; the first three kinds are relevant.
     flip : float
         Share of rows whose class is drawn at random.
+    noise : float
+        Standard deviation of the noise of a relevant feature, as a share of the feature's own. With
+        .1 a feature and its copy have correlation .99, as in Madelon.
     random_state : int, numpy.random.Generator or None
         Where the random numbers come from.
 
     Returns
     -------
     Dataset
-        X float64, y of 0 and 1; `details` holds ``informative`` and ``redundant`` names.
+        X float64, y of 0 and 1; `details` holds ``informative``, ``redundant`` and ``repeated``
+        names.
     """
     _check_count("madelon_like", "n_samples", n_samples, 1)
     _check_count("madelon_like", "n_informative", n_informative, 1, _MOST_INFORMATIVE)
     _check_count("madelon_like", "n_redundant", n_redundant, 0)
+    _check_count("madelon_like", "n_repeated", n_repeated, 0)
     _check_count("madelon_like", "n_probes", n_probes, 0)
     _check_share("madelon_like", "flip", flip)
-    from sklearn.datasets import make_classification
-
+    _check_share("madelon_like", "noise", noise)
     rng = np.random.default_rng(random_state)
-    n_features = n_informative + n_redundant + n_probes
-    X, y = make_classification(
-        n_samples,
-        n_features,
-        n_informative=n_informative,
-        n_redundant=n_redundant,
-        n_clusters_per_class=2 ** (n_informative - 1),
-        class_sep=2.0,
-        flip_y=flip,
-        shuffle=False,
-        random_state=int(rng.integers(2**31)),
-    )
-    rows, columns = rng.permutation(n_samples), rng.permutation(n_features)
-    names = tuple(f"f{j}" for j in range(n_features))
-    kinds = np.repeat(["informative", "redundant", "probe"], [n_informative, n_redundant, n_probes])
-    kind = dict(zip(names, kinds[columns].tolist(), strict=True))
+    # scikit-learn's make_classification gives all vertices their classes in turn: the last
+    # dimension alone then decides.
+    n_vertices = 2**n_informative
+    vertex = rng.permutation(np.arange(n_samples) % n_vertices)
+    classes = rng.permutation(np.arange(n_vertices) % 2)
+    corners = 2.0 * _SEPARATION * (vertex[:, None] >> np.arange(n_informative) & 1) - _SEPARATION
+    informative = rng.standard_normal((n_samples, n_informative))
+    for number in range(n_vertices):
+        some = vertex == number
+        informative[some] @= rng.uniform(-1, 1, (n_informative, n_informative))
+    informative += corners
+    redundant = informative @ rng.uniform(-1, 1, (n_informative, n_redundant))
+    own = np.hstack([informative, redundant])
+    relevant = np.hstack([own, own[:, rng.integers(0, own.shape[1], n_repeated)]])
+    relevant += noise * relevant.std(axis=0) * rng.standard_normal(relevant.shape)
+    drawn = rng.integers(0, 2, n_samples)
+    y = np.where(rng.random(n_samples) < flip, drawn, classes[vertex])
+    columns = rng.permutation(relevant.shape[1] + n_probes)
+    X = np.empty((n_samples, len(columns)))
+    place = np.argsort(columns)
+    X[:, place[: relevant.shape[1]]] = relevant
+    for j in place[relevant.shape[1] :].tolist():
+        X[:, j] = rng.standard_normal(n_samples)
+    counts = [n_informative, n_redundant, n_repeated, n_probes]
+    kind = np.repeat([*_KINDS, "probe"], counts)[columns].tolist()
+    names = tuple(f"f{j}" for j in range(len(columns)))
     return Dataset(
         name="madelon_like",
-        X=np.ascontiguousarray(X[rows][:, columns]),
-        y=y[rows],
+        X=X,
+        y=y,
         names=names,
         description=(
             f"Clouds on the vertices of a hypercube in {n_informative} dimensions with classes at "
-            f"random, {n_redundant} linear combinations of them, {n_probes} probes."
+            f"random, {n_redundant} linear combinations of them, {n_repeated} copies of these, "
+            f"{n_probes} probes."
         ),
         citation=(
             "I. Guyon, J. Li, T. Mader, P. Pletscher, G. Schneider, M. Uhr (2007). Competitive "
             "baseline methods set new standards for the NIPS 2003 feature selection benchmark. "
             "Pattern Recognition Letters 28, 1438-1444."
         ),
-        relevant=tuple(name for name in names if kind[name] != "probe"),
+        relevant=tuple(names[j] for j in range(len(names)) if kind[j] != "probe"),
         details={
-            wanted: tuple(name for name in names if kind[name] == wanted)
-            for wanted in ("informative", "redundant")
+            wanted: tuple(names[j] for j in range(len(names)) if kind[j] == wanted)
+            for wanted in _KINDS
         },
     )
 
