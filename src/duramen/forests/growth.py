@@ -44,6 +44,7 @@ def grow(
     first_tree: int = 0,
     n_threads: int = 1,
     progress: Progress | None = None,
+    fingerprint: str | None = None,
 ) -> Forest:
     """Grow the trees ``first_tree`` .. ``first_tree + n_trees - 1`` of a forest.
 
@@ -72,6 +73,8 @@ def grow(
         Threads to use.
     progress : callable or None
         Called now and then with the number of trees that are done.
+    fingerprint : str or None
+        What the data is known by; None to take that of the learning set.
 
     Returns
     -------
@@ -104,7 +107,7 @@ def grow(
         n_rows=table.n_rows,
         total_weight=float(table.n_rows if weights is None else weights.sum()),
         seed=seed,
-        fingerprint=learning_set_fingerprint(table, target, classes, weights),
+        fingerprint=fingerprint or learning_set_fingerprint(table, target, classes, weights),
         first_tree=first_tree,
     )
 

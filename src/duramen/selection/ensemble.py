@@ -32,20 +32,16 @@ _AT_A_TIME = 4096  # columns that are taken into memory for what is known of the
 class Ensemble:
     """The trees of a search, put together when they are first asked for."""
 
-    def __init__(
-        self, trees: Sequence[Mapping[str, NDArray[Any]]], grower: Grower, fingerprint: str
-    ) -> None:
-        self._trees, self._grower, self._fingerprint = trees, grower, fingerprint
+    def __init__(self, trees: Sequence[Mapping[str, NDArray[Any]]], grower: Grower) -> None:
+        self._trees, self._grower = trees, grower
 
     @cached_property
     def forest(self) -> tuple[Forest, IntArray]:
         """As `as_forest` gives."""
-        return as_forest(joined(self._trees), self._grower, self._fingerprint)
+        return as_forest(joined(self._trees), self._grower)
 
 
-def as_forest(
-    arrays: Mapping[str, NDArray[Any]], grower: Grower, fingerprint: str
-) -> tuple[Forest, IntArray]:
+def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Forest, IntArray]:
     """Make a forest of trees whose features are numbered among all p columns.
 
     Parameters
@@ -54,8 +50,6 @@ def as_forest(
         Flat arrays of the trees; feature p is a probe.
     grower : Grower
         What they were grown on.
-    fingerprint : str
-        Fingerprint of the learning set.
 
     Returns
     -------
@@ -80,7 +74,7 @@ def as_forest(
         n_rows=grower.source.n_rows,
         total_weight=float(grower.source.n_rows),
         seed=grower.seed,
-        fingerprint=fingerprint,
+        fingerprint=grower.fingerprint,
     )
     return forest, columns
 

@@ -281,14 +281,14 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         checkpoint = self._file()
         settings = self._settings(criterion, source, plan.size + test.n_probes)
         seed = parameters.draw_seed(self.random_state)
-        grower = Grower(source, target, classes, settings, test.n_probes, test.decoy, seed)
-        print_of_data = fingerprint(source.fingerprint(), target, classes)
+        data = fingerprint(source.fingerprint(), target, classes)
+        grower = Grower(source, target, classes, settings, test.n_probes, test.decoy, seed, data)
         identity = {
             "settings": settings.to_dict(),
             "plan": plan,
             "test": test,
             "seed": seed,
-            "data": print_of_data,
+            "data": data,
             "versions": versions(),
         }
         workers: Workers = cluster or Threads(min(n_threads, plan.batch))
@@ -303,7 +303,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
                 function=f"{owner}.fit",
                 progress=progress,
             )
-        self._adopt(grower, plan, state, print_of_data)
+        self._adopt(grower, plan, state)
         return self
 
     def _target(self, y: Any, n_rows: int) -> tuple[str, NDArray[Any], NDArray[Any] | None]:
@@ -405,7 +405,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             ),
         )
 
-    def _adopt(self, grower: Grower, plan: Plan, state: State, data: str) -> None:
+    def _adopt(self, grower: Grower, plan: Plan, state: State) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
         evidence = state.evidence
@@ -420,8 +420,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self.history_ = {"n_selected": np.array(state.sizes, dtype=np.int64)}
         if grower.classes is not None:
             self.classes_ = grower.classes
-        self._grower, self._state, self._data = grower, state, data
-        self._ensemble = Ensemble(state.trees, grower, data)
+        self._grower, self._state = grower, state
+        self._ensemble = Ensemble(state.trees, grower)
 
     # --- among scikit-learn's tools ----------------------------------------------------------
 
@@ -507,7 +507,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
                 "n_trees": evidence.n_trees,
                 "n_rows": grower.source.n_rows,
                 "seed": grower.seed,
-                "fingerprint": self._data,
+                "fingerprint": grower.fingerprint,
                 "versions": versions(),
             },
         )

@@ -45,6 +45,8 @@ class Grower:
         rows permuted: by one permutation, the same for all trees.
     seed : int
         Seed of the search.
+    fingerprint : str
+        That of all p columns and the target.
     """
 
     source: EncodedTable | ColumnStore
@@ -54,6 +56,7 @@ class Grower:
     n_probes: int
     decoy: bool
     seed: int
+    fingerprint: str
 
     def grow(self, tree: int, columns: IntArray, found: BoolArray) -> Outcome:
         """Grow the tree of a number on these columns, ascending; the same whenever it is asked.
@@ -85,6 +88,7 @@ class Grower:
             seed=seed,
             classes=self.classes,
             first_tree=tree,
+            fingerprint=self.fingerprint,
         )
 
     @cached_property
