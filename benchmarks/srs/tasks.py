@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
-
-from joblib import Parallel, delayed
 
 Task = dict[str, Any]
 
@@ -20,11 +20,11 @@ def run(work: Callable[..., Task], tasks: Iterable[Task], kept: Path, processes:
     done = read(kept)
     wanted = [task for task in tasks if _key(task) not in done]
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.open("a") as file:
-        results = Parallel(n_jobs=processes, return_as="generator_unordered", batch_size=1)(
-            delayed(_with_task)(work, task) for task in wanted
-        )
-        for task, result in results:
+    fork = multiprocessing.get_context("fork")  # functions of the module that was started
+    with kept.open("a") as file, ProcessPoolExecutor(processes, mp_context=fork) as pool:
+        waiting = {pool.submit(work, **task): task for task in wanted}
+        for answer in as_completed(waiting):
+            task, result = waiting[answer], answer.result()
             done[_key(task)] = {**task, **result}
             file.write(json.dumps([task, result]) + "\n")
             file.flush()
@@ -38,10 +38,6 @@ def read(kept: Path) -> dict[str, Task]:
         return {}
     lines = [json.loads(line) for line in kept.read_text().splitlines()]
     return {_key(task): {**task, **result} for task, result in lines}
-
-
-def _with_task(work: Callable[..., Task], task: Task) -> tuple[Task, Task]:
-    return task, work(**task)
 
 
 def _key(task: Task) -> str:
