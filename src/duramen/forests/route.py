@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,11 +111,21 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float6
 
 def predict_leaves(forest: Forest, leaves: NDArray[np.int32]) -> NDArray[np.float64]:
     """Mean over the trees, summed in their order, of the values of the given leaves."""
-    total = np.zeros((len(leaves), forest.n_values))
-    for tree in range(forest.n_trees):
-        number = forest.child[forest.offsets[tree] + leaves[:, tree]]
-        total += forest.leaf_values[forest.leaf_offsets[tree] + number]
-    return total / forest.n_trees
+    (means,) = staged_means(forest, leaves, [forest.n_trees])
+    return means
+
+
+def staged_means(
+    forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
+) -> Iterator[NDArray[np.float64]]:
+    """The same over the first trees only, up to each of these ends, which ascend."""
+    total, start = np.zeros((len(leaves), forest.n_values)), 0
+    for end in ends:
+        for tree in range(start, end):
+            number = forest.child[forest.offsets[tree] + leaves[:, tree]]
+            total += forest.leaf_values[forest.leaf_offsets[tree] + number]
+        start = end
+        yield total / end
 
 
 def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from duramen.forests.forest import (
 )
 from duramen.forests.inputs import table_like
 from duramen.forests.joining import joined
+from duramen.forests.structure import decreases
 from duramen.selection.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
 
@@ -105,7 +106,22 @@ def _probes_unknown(arrays: dict[str, NDArray[Any]], probe: int) -> int:
     return 1 + max(last, default=0)
 
 
-def rows_for(forest: Forest, X: Any, columns: IntArray, n_features: int, owner: str) -> Any:
+def staged_totals(
+    forest: Forest, columns: IntArray, n_features: int, ends: Sequence[int]
+) -> Iterator[NDArray[np.float64]]:
+    """Sums over the first trees, up to each of these ends, of the importances of all p features."""
+    node_ends = forest.offsets[list(ends)].tolist()
+    shares = decreases(forest) * forest.weight / forest.total_weight
+    place = np.append(columns, -1)[forest.feature]  # of a probe and of leaves -1
+    total, start = np.zeros(n_features), 0
+    for end in node_ends:
+        some = np.flatnonzero(place[start:end] >= 0) + start
+        total = total + np.bincount(place[some], weights=shares[some], minlength=n_features)
+        start = end
+        yield total
+
+
+def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: str) -> Any:
     """Prepare new rows, tables of p columns, to be sent down: float64 array of shape (n, u + 1).
 
     Only the columns that the trees split on are read. A probe is missing in new rows.

@@ -23,7 +23,7 @@ from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.selection.drawing import IntArray
-from duramen.selection.ensemble import Ensemble, names_of, rows_for
+from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
 from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
@@ -522,6 +522,34 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         ranking[order] = np.arange(2, len(order) + 2)
         return ranking
 
+    def staged_importances(self, every: int = 1) -> Iterator[NDArray[np.float64]]:
+        """Mean decrease of impurity of all features after the first trees, for curves.
+
+        Parameters
+        ----------
+        every : int, default=1
+            After each so many trees, and after the last.
+
+        Yields
+        ------
+        float64 array of shape (p,)
+            As the values of `importances_` were then, up to rounding.
+
+        Raises
+        ------
+        ValueError
+            If `every` is no positive int.
+        """
+        forest, columns = self._trees()
+        ends = self._stages(every)
+        totals = staged_totals(forest, columns, self.n_features_in_, ends)
+        for end, total in zip(ends, totals, strict=True):
+            yield total / end
+
+    def _stages(self, every: int) -> list[int]:
+        step = parameters.check_integer(type(self).__name__, "every", every, 1)
+        return [*range(step, self.n_estimators_, step), self.n_estimators_]
+
     @property
     def forest_(self) -> Forest:
         """The trees on the columns that they split on, and one for the probes."""
@@ -547,11 +575,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             Only the columns that some tree splits on are read. At a split on a probe a row goes
             where most of the training rows went.
         """
-        means = self._means(X)
-        if self._grower.classes is None:
-            return means[:, 0]
-        labels: NDArray[Any] = self._grower.classes[np.argmax(means, axis=1)]
-        return labels
+        return self._label(self._means(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Class probabilities of shape (n, C): means over the trees.
@@ -566,6 +590,31 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             raise AttributeError(f"{type(self).__name__}: a numeric target has no probabilities.")
         return self._means(X)
 
+    def staged_predict(self, X: Any, every: int = 1) -> Iterator[NDArray[Any]]:
+        """Predict by the first trees, for curves.
+
+        Parameters
+        ----------
+        X : table or ColumnStore of shape (n, p)
+            As for `predict`.
+        every : int, default=1
+            After each so many trees, and after the last.
+
+        Yields
+        ------
+        array of shape (n,)
+            What `predict` would have said then.
+
+        Raises
+        ------
+        ValueError
+            If `every` is no positive int, or X does not fit.
+        """
+        forest, _ = self._trees()
+        leaves = route.leaves(forest, self._rows(X), self._threads())
+        for means in route.staged_means(forest, leaves, self._stages(every)):
+            yield self._label(means)
+
     def score(self, X: Any, y: ArrayLike) -> float:
         """Return the accuracy, or R^2 in regression, of `predict`."""
         from sklearn.metrics import accuracy_score, r2_score
@@ -575,10 +624,19 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         return float(rate(np.asarray(y), predicted))
 
     def _means(self, X: Any) -> NDArray[np.float64]:
-        forest, columns = self._trees()
-        owner = type(self).__name__
-        rows = rows_for(forest, X, columns, self.n_features_in_, owner)
-        return route.predict(forest, rows, parameters.check_jobs(owner, self.n_jobs))
+        return route.predict(self._trees()[0], self._rows(X), self._threads())
+
+    def _rows(self, X: Any) -> Any:
+        return rows_for(*self._trees(), X, self.n_features_in_, type(self).__name__)
+
+    def _threads(self) -> int:
+        return parameters.check_jobs(type(self).__name__, self.n_jobs)
+
+    def _label(self, means: NDArray[np.float64]) -> NDArray[Any]:
+        if self._grower.classes is None:
+            return means[:, 0]
+        labels: NDArray[Any] = self._grower.classes[np.argmax(means, axis=1)]
+        return labels
 
 
 @contextmanager
