@@ -39,10 +39,11 @@ def law_by_weight(weights, size, places):
     return dict(law)
 
 
-def decreases_of_tree(tree, total_rows):
+def decreases_of_tree(tree, total_rows, power=0.0):
     """{column: decrease of impurity} of one tree, a mapping of lists, by its children one by one.
 
-    Keys: feature, child, n_children, rows, impurity.
+    Keys: feature, child, n_children, rows, impurity. Each node counts by its share of the rows to
+    this power, once more.
     """
     sums = defaultdict(float)
     for node, column in enumerate(tree["feature"]):
@@ -51,5 +52,6 @@ def decreases_of_tree(tree, total_rows):
         first = tree["child"][node]
         children = range(first, first + tree["n_children"][node])
         rest = math.fsum(tree["rows"][c] * tree["impurity"][c] for c in children)
-        sums[column] += (tree["rows"][node] * tree["impurity"][node] - rest) / total_rows
+        decrease = (tree["rows"][node] * tree["impurity"][node] - rest) / total_rows
+        sums[column] += decrease * (tree["rows"][node] / total_rows) ** power
     return dict(sums)

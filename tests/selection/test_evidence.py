@@ -7,8 +7,8 @@ from duramen.selection.evidence import Evidence, Outcome
 NONE = np.zeros(0)
 
 
-def outcome(columns, values, probes=NONE, decoys=NONE):
-    parts = (np.asarray(part, dtype=float) for part in (values, probes, decoys))
+def outcome(columns, values, probes=NONE, excess=NONE):
+    parts = (np.asarray(part, dtype=float) for part in (values, probes, excess))
     return Outcome(np.array(columns), *parts, arrays={})
 
 
@@ -39,15 +39,33 @@ def test_a_feature_beats_no_probe_of_zero_with_nothing():
 def test_by_hand_with_decoys():
     """What was found before a tree is not compared by it any more, but counts otherwise."""
     evidence = Evidence(4)
-    evidence.add(outcome([0, 1, 3], [0.3, 0.1, 0.0], decoys=[0.1, 0.2, 0.0]), nothing_found(4))
+    evidence.add(outcome([0, 1, 3], [0.3, 0.1, 0.0], excess=[0.2, -0.1, 0.0]), nothing_found(4))
     found = np.array([True, False, False, False])
-    evidence.add(outcome([0, 1, 2], [0.5, 0.4, 0.1], decoys=[0.6, 0.1, 0.1]), found)
+    evidence.add(outcome([0, 1, 2], [0.5, 0.4, 0.1], excess=[-0.1, 0.3, 0.0]), found)
     assert evidence.drawn.tolist() == [2, 2, 1, 1]
     assert evidence.compared.tolist() == [1, 2, 1, 1]
     np.testing.assert_allclose(evidence.excess, [0.2, 0.2, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(evidence.total, [0.8, 0.5, 0.1, 0.0])
     assert not evidence.wins.any()
     assert found.tolist() == [True, False, False, False]
+
+
+def test_advantage_by_hand():
+    evidence = Evidence(4)
+    evidence.compared[:], evidence.excess[:] = [0, 5, 15, 2], [0.0, 1.0, -2.0, 3.0]
+    np.testing.assert_allclose(evidence.advantage(), [0, 0.1, -0.1, 0])  # two trees are too few
+    np.testing.assert_allclose(evidence.advantage(np.array([2, 1])), [-0.1, 0.1])
+    assert evidence.excess.tolist() == [0.0, 1.0, -2.0, 3.0]
+
+
+def test_the_deepest_shortfall_of_all_trees_is_kept():
+    """Sums -1, -2, -4, -3, +5 over 1 to 5 trees: below three trees nothing counts, then -4/8."""
+    evidence = Evidence(2)
+    for value, expected in ((-1, 0), (-1, 0), (-2, 4 / 8), (1, 4 / 8), (8, 4 / 8)):
+        evidence.add(outcome([1], [0.0], excess=[value]), nothing_found(2))
+        np.testing.assert_allclose(evidence.shortfall, [0, expected])
+    evidence.add(outcome([1], [0.0], excess=[-100]), np.array([False, True]))  # found: no more
+    np.testing.assert_allclose(evidence.shortfall, [0, 4 / 8])
 
 
 def test_no_tree():

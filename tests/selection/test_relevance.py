@@ -18,10 +18,11 @@ def counted(drawn, wins):
 
 
 def compared(scores, times=10):
-    """Evidence that leads to these scores W, of features that were compared so many times."""
+    """Evidence that leads to these scores W, which were never lower."""
     evidence = Evidence(len(scores))
     evidence.compared[:] = times
     evidence.excess[:] = np.asarray(scores) * (evidence.compared + 5)
+    evidence.shortfall[:] = np.maximum(0, -np.asarray(scores))
     return evidence
 
 
@@ -83,12 +84,6 @@ def test_binomial_selection_by_hand():
 # --- the decoys -------------------------------------------------------------------------------
 
 
-def test_scores_by_hand():
-    evidence = Evidence(3)
-    evidence.compared[:], evidence.excess[:] = [0, 5, 15], [0.0, 1.0, -2.0]
-    np.testing.assert_allclose(DecoyTest(0.05).scores(evidence), [0, 0.1, -0.1])
-
-
 def test_threshold_by_hand():
     """100 features: the tail is the 10 lowest, -0.10 to -0.19, a power law above 0.10.
 
@@ -111,6 +106,18 @@ def test_threshold_by_hand():
     for factor, passed in ((1.0001, True), (0.9999, False)):
         scores = [*bulk, threshold * factor, 0.0]
         assert DecoyTest(0.05).passes(compared(scores))[98] == passed
+
+
+def test_how_far_features_ever_fell_short_is_what_counts():
+    """Another look has other scores; what chance did at earlier ones stays."""
+    scores = [*-np.arange(10, 20) / 1000, *np.zeros(88), 0.80, 0.61]
+    evidence = compared(scores)
+    assert DecoyTest(0.05).passes(evidence).sum() == 2
+    evidence.shortfall[:10] = np.arange(10, 20) / 100  # as in the test by hand
+    assert DecoyTest(0.05).passes(evidence).sum() == 2
+    evidence.excess[98] = 0.59 * 15
+    evidence.excess[99] = 0.59 * 15
+    assert not DecoyTest(0.05).passes(evidence).any()
 
 
 def test_what_stands_out_is_found_whatever_its_place():

@@ -140,7 +140,7 @@ def test_counts_are_those_of_the_trees(grown, relevance):
     for _, columns, _, outcome in grown:
         draws[columns] += 1
         assert len(outcome.probes) == (0 if relevance == "decoy" else 2)
-        assert len(outcome.decoys) == (6 if relevance == "decoy" else 0)
+        assert len(outcome.excess) == (6 if relevance == "decoy" else 0)
         for j, value in zip(columns, outcome.values, strict=True):
             wins[j] += all(value > probe for probe in outcome.probes) and relevance != "decoy"
     np.testing.assert_array_equal(model.draws_, draws)

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Trees without any importance that every feature has beside its own: few trees say little.
+_SHRINKAGE = 5.0
+_FEWEST_COMPARED = 3
+
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -25,9 +29,9 @@ class Outcome:
         Their importances in the tree.
     probes : float64 array of shape (m,)
         Importances of its probes.
-    decoys : float64 array of shape (q,) or (0,)
-        Importances of their decoys, in a tree where those that were not found before are replaced
-        by these; empty where none was grown.
+    excess : float64 array of shape (q,) or (0,)
+        What they get beyond their decoys, which stand in for them in a tree of its own where they
+        were not found before; empty where none was grown.
     arrays : dict
         The flat arrays of the tree; `feature` is the number of the feature among all p, and p for a
         probe.
@@ -36,7 +40,7 @@ class Outcome:
     columns: IntArray
     values: FloatArray
     probes: FloatArray
-    decoys: FloatArray
+    excess: FloatArray
     arrays: dict[str, NDArray[Any]]
 
 
@@ -54,7 +58,9 @@ class Evidence:
     compared : int64 array of shape (p,)
         Trees that were given the feature, and a companion its decoy, before it was found.
     excess : float64 array of shape (p,)
-        Sum over these of its importances less those of its decoy.
+        Sum over these of what it gets beyond its decoy.
+    shortfall : float64 array of shape (p,)
+        The most that `advantage` was below 0 after any of these trees.
     n_trees : int
         Number of trees.
     """
@@ -65,6 +71,7 @@ class Evidence:
         self.total = np.zeros(n_features)
         self.compared = np.zeros(n_features, dtype=np.int64)
         self.excess = np.zeros(n_features)
+        self.shortfall = np.zeros(n_features)
         self.n_trees = 0
 
     @property
@@ -77,10 +84,12 @@ class Evidence:
         self.n_trees += 1
         self.drawn[outcome.columns] += 1
         self.total[outcome.columns] += outcome.values
-        if outcome.decoys.size:
+        if outcome.excess.size:
             new = ~found[outcome.columns]
-            self.compared[outcome.columns[new]] += 1
-            self.excess[outcome.columns[new]] += (outcome.values - outcome.decoys)[new]
+            columns = outcome.columns[new]
+            self.compared[columns] += 1
+            self.excess[columns] += outcome.excess[new]
+            self.shortfall[columns] = np.maximum(self.shortfall[columns], -self.advantage(columns))
         if outcome.probes.size:
             beaten = outcome.values > outcome.probes.max()
             self.wins[outcome.columns[beaten]] += 1
@@ -88,3 +97,13 @@ class Evidence:
     def mean_when_drawn(self) -> FloatArray:
         """Mean importance over the trees that were given a feature; 0 where there are none."""
         return self.total / np.maximum(self.drawn, 1)
+
+    def advantage(self, columns: IntArray | slice = slice(None)) -> FloatArray:
+        """What features get beyond their decoys, shrunk where trees are few; 0 below three trees.
+
+        W in the Notes of `SequentialRandomSubspace`; of shape (p,), or that of `columns`.
+        """
+        times = self.compared[columns]
+        means: FloatArray = self.excess[columns] / (times + _SHRINKAGE)
+        means[times < _FEWEST_COMPARED] = 0.0
+        return means

@@ -15,9 +15,6 @@ from duramen.selection.evidence import Evidence
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
-# Trees without any importance that every feature has beside its own: few trees say little.
-_SHRINKAGE = 5.0
-_FEWEST_DRAWS = 3
 # A tenth of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
 _TAIL, _MOST_IN_TAIL = 10, 100
 FEWEST_FEATURES = 50
@@ -109,7 +106,7 @@ class ProbeBinomial:
 
 @dataclass(frozen=True)
 class DecoyTest:
-    """What features get beyond their decoys, against how far others fall short of theirs.
+    """What features get beyond their decoys, against how far others ever fell short of theirs.
 
     The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
 
@@ -123,23 +120,17 @@ class DecoyTest:
     n_probes: ClassVar[int] = 0
     decoy: ClassVar[bool] = True
 
-    def scores(self, evidence: Evidence) -> FloatArray:
-        """W of each feature, of shape (p,)."""
-        scores: FloatArray = evidence.excess / (evidence.compared + _SHRINKAGE)
-        return scores
-
     def passes(self, evidence: Evidence) -> BoolArray:
         """Whether each feature passes, of shape (p,)."""
-        scores = self.scores(evidence)
-        scores[evidence.compared < _FEWEST_DRAWS] = 0.0
-        return scores >= self._threshold(scores)
+        scores = evidence.advantage()
+        return scores >= self._threshold(scores, evidence.shortfall)
 
-    def _threshold(self, scores: FloatArray) -> float:
+    def _threshold(self, scores: FloatArray, shortfall: FloatArray) -> float:
         """The least score that is enough; infinity where none is."""
         k = min(_MOST_IN_TAIL, len(scores) // _TAIL)
         if len(scores) < FEWEST_FEATURES or self.level == 0:
             return math.inf
-        tail = np.partition(-scores, len(scores) - k)[len(scores) - k :]
+        tail = np.partition(shortfall, len(scores) - k)[len(scores) - k :]
         start = float(tail.min())
         excess = float(np.log(tail / start).sum()) / (k - 1) if start > 0 else 0.0
         if excess <= 0:

@@ -193,8 +193,8 @@ class _Kept:
         values = np.zeros(int(self._widths[tree]))
         values[self._places[some]] = self._values[some]
         q, m = len(columns), self._n_probes
-        probes, decoys = values[q : q + m], values[q + m :]
-        return Outcome(columns, values[:q], probes, decoys, self._trees[tree])
+        probes, excess = values[q : q + m], values[q + m :]
+        return Outcome(columns, values[:q], probes, excess, self._trees[tree])
 
 
 class _Rounds:
@@ -215,7 +215,7 @@ class _Rounds:
 
     def note(self, outcome: Outcome) -> None:
         if self._checkpoint.wanted:
-            self._values.append(np.concatenate([outcome.values, outcome.probes, outcome.decoys]))
+            self._values.append(np.concatenate([outcome.values, outcome.probes, outcome.excess]))
 
     def write_now_and_then(self, state: State) -> None:
         if self._checkpoint.due:

@@ -166,24 +166,29 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     every tree, and beats probes that are drawn anew nearly always: with many more features than
     rows some irrelevant ones pass "probe", and more pass "binomial", whose p-values are those of
     trees, not of samples. A decoy is one permutation of the feature for the whole search, and has
-    its own chance association. With :math:`v_{tj}` the importance of feature j in tree t and
+    its own chance association. With :math:`v_{tj}` the importance of feature j in tree t, and
     :math:`v^*_{tj}` that of its decoy,
 
     .. math:: W_j = \frac{\sum_t (v_{tj} - v^*_{tj})}{n_j + 5}
 
-    over its n_j trees before it was found is as likely to be above as below 0 if the feature has
-    nothing to do with the target and with the features found, so that the negative ones show how
-    large W gets by chance. The tail of their largest hundred (p / 10, if that is fewer) is taken
-    for a power law after Hill (1975): with w_k the k-th largest of them and h the mean of the
-    logarithms of all k over w_k, :math:`k (w/w_k)^{-1/h}` features are expected above w. Those
-    above the least w where that is at most `level` times their number are found. Fewer than 50
-    features have no tail to speak of, and none is found. The threshold is looked at many times,
-    which `level` does not account for; the caution of the power law does: in noise of 100 rows and
-    1000 features 0 of 6 searches of 300 trees found anything.
+    over its n_j trees before it was found (0 if these are fewer than three) is as likely to be
+    above as below 0 if the feature has nothing to do with the target and with the features found,
+    so that the negative ones show how large W gets by chance. Since W is looked at again and again,
+    the most that a feature was ever short, :math:`M_j = \max(-W_j)` over all trees so far, takes the
+    place of -W: by chance, so many are ever above as below. The tail of the largest hundred M (p /
+    10, if that is fewer) is taken for a power law after Hill (1975): with m_k the k-th largest of
+    them and h the mean of the logarithms of all k over m_k, :math:`k (w/m_k)^{-1/h}` features are
+    expected ever above w. Those above the least w where that is at most `level` times their number
+    are found. Fewer than 50 features have no tail to speak of, and none is found.
+
+    Chance gives a split about the same decrease times the share p of the rows at its node, however
+    few these are, and fully grown trees have many small nodes. In v and v*, not in `importances_`,
+    decreases therefore count by p^(9/8) in place of p: with p, features of two values that matter
+    alone are lost in what chance does further down; with p^(5/4), exclusive ors are.
 
     *Masking.* Trees in which all q features compete (`max_features=None`) take one of several
-    features that tell the same, and once that is found and kept, the others tell nothing more.
-    With smaller `max_features`, or alpha = 0, more of them are found.
+    features that tell the same, and those that were found and kept hide others. With an `alpha` so
+    small that not all of them have a place, or smaller `max_features`, more are found.
 
     References
     ----------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.decreases import mean_decreases
+from duramen.forests.decreases import early_decreases, mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.joining import arrays_on
@@ -71,13 +71,14 @@ class Grower:
             table = with_probes(table, copied, random.permuted(rows, axis=1))
         forest = self._forest(tree, table, self.seed)
         values = mean_decreases(forest).values
-        decoys = np.zeros(0)
+        excess = np.zeros(0)
         if self.decoy:
             table = with_permuted(table, np.flatnonzero(~found), self._order)
-            decoys = mean_decreases(self._forest(tree, table, (self.seed + 1) % 2**64)).values
+            companion = self._forest(tree, table, (self.seed + 1) % 2**64)
+            excess = early_decreases(forest) - early_decreases(companion)
         q = len(columns)
         numbers = np.concatenate([columns, np.full(self.n_probes, self.source.n_columns)])
-        return Outcome(columns, values[:q], values[q:], decoys[:q], arrays_on(forest, numbers))
+        return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
 
     def _forest(self, tree: int, table: EncodedTable, seed: int) -> Forest:
         return grow(

@@ -1,0 +1,211 @@
+"""The search against its model: Tables 1a to 1c of the SRS paper, real trees, and rounds.
+
+``python -m benchmarks.srs.model`` prints three tables.
+
+* Settings of Table 1: the exact expectation of the number of trees until all relevant features are
+  found, and its simulation under the simplified growth of the papers.
+* Real trees (Extra-Trees, all q features candidates) in real searches, on the distribution itself:
+  every row that has a probability is there, and irrelevant features are constant, so that whatever
+  has an importance is relevant. Then on samples, where irrelevant features are random bits and a
+  test decides.
+* Rounds: trees until all of a chain is found, by the number of trees of a round.
+
+The chain: Y is X1, X1 xor X2, ... or the xor of all, each as likely; the clique: the xor of all;
+marginal features: Y is one of them, each as likely.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import duramen as dm
+from duramen.forests.settings import GrowthSettings
+from duramen.selection.evidence import Evidence
+from duramen.selection.relevance import DecoyTest, RelevanceTest
+from duramen.selection.search import Plan, State, search
+from duramen.selection.trees import Grower
+from duramen.selection.workers import Threads
+from duramen.theory.convergence import expected_trees, kept_places
+from duramen.theory.simulation import simulate
+
+TABLE = [
+    ("chain", 10_000, 100, 1),
+    ("chain", 10_000, 100, 2),
+    ("chain", 10_000, 100, 3),
+    ("chain", 10_000, 100, 5),
+    ("chain", 100_000, 100, 3),
+    ("clique", 10_000, 100, 1),
+    ("clique", 10_000, 100, 2),
+    ("clique", 10_000, 1000, 4),
+    ("marginal", 10_000, 100, 10),
+    ("marginal", 10_000, 100, 50),
+    ("marginal", 10_000, 100, 90),
+    ("marginal", 10_000, 100, 100),
+    ("marginal", 25_000, 100, 50),
+]
+# Expectations that are too large to simulate.
+MOST = 200_000
+SMALL = [("chain", 200, 40, 3), ("clique", 120, 40, 3), ("marginal", 200, 40, 6)]
+ROUNDS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Done(Exception):
+    """All relevant features are found."""
+
+
+@dataclass(frozen=True)
+class Positive:
+    """On the distribution itself whatever has an importance is relevant."""
+
+    n_probes: ClassVar[int] = 0
+    decoy: ClassVar[bool] = False
+
+    def passes(self, evidence: Evidence) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = evidence.total > 1e-9  # rounding aside
+        return found
+
+
+def distribution(scenario: str, r: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every row that has a probability, all of them as likely: bits of shape (n, r), and Y."""
+    bits = np.array(list(itertools.product((0, 1), repeat=r)))
+    if scenario == "clique":
+        return bits, bits.sum(axis=1) % 2
+    said = bits.cumsum(axis=1) % 2 if scenario == "chain" else bits
+    return np.repeat(bits, r, axis=0), said.reshape(-1)
+
+
+def trees_until_found(
+    X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
+    test: RelevanceTest, most: int,
+) -> int:  # fmt: skip
+    """Trees until the first r features are all found; `most` where they are not by then."""
+    codes = np.unique(y, return_inverse=True)[1].astype(np.uint32)
+    settings = GrowthSettings(criterion="entropy", cut="random", max_features=q)
+    grower = Grower(
+        dm.encode(X), codes, np.arange(2), settings, test.n_probes, test.decoy, seed, "model"
+    )
+
+    def enough(state: State) -> None:
+        if state.member[:r].all():
+            raise Done
+
+    plan = Plan(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
+    states: list[State] = []
+
+    def watch(state: State) -> None:
+        states[:] = [state]
+        enough(state)
+
+    try:
+        search(
+            grower, plan, test, workers=Threads(1), checkpoint=None, identity={},
+            function="model", progress=watch,
+        )  # fmt: skip
+    except Done:
+        return states[0].n_trees
+    return most
+
+
+def mean(values: list[int]) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{np.mean(values):.1f} +- {error:.1f}"
+
+
+def table_1(replicates: int) -> None:
+    print("| scenario | p, q, r | alpha | exact | simulated | standard errors apart |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for scenario, p, q, r in TABLE:
+        for keep in (0, 1):
+            given: dict[str, Any] = {"n_features": p, "subspace": q, "n_relevant": r, "keep": keep}
+            exact = expected_trees(scenario, **given)
+            row = f"| {scenario} | {p}, {q}, {r} | {keep} | {exact:.6g} |"
+            if exact > MOST:
+                print(f"{row} not simulated | |")
+                continue
+            run = simulate(
+                scenario, **given, n_trees=int(20 * exact), n_replicates=replicates, random_state=0
+            )
+            average, error = run.expected_trees()
+            print(f"{row} {average:.6g} +- {error:.2g} | {(average - exact) / error:+.1f} |")
+
+
+def real_trees(replicates: int) -> None:
+    print("\n| scenario | p, q, r | alpha | model | real trees, distribution | ratio |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for scenario, p, q, r in SMALL:
+        bits, y = distribution(scenario, r)
+        X = np.hstack([bits, np.zeros((len(y), p - r), dtype=np.int64)])
+        for keep in (0, 1):
+            exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
+            found = [
+                trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(30 * exact))
+                for seed in range(replicates)
+            ]
+            print(
+                f"| {scenario} | {p}, {q}, {r} | {keep} | {exact:.1f} | {mean(found)} | "
+                f"{np.mean(found) / exact:.2f} |",
+                flush=True,
+            )
+
+
+def samples(replicates: int) -> None:
+    print("\n| scenario | rows | alpha | model | real trees, test of decoys | ratio | all found |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for scenario, p, q, r in SMALL:
+        rows, said = distribution(scenario, r)
+        for n in (500, 2000):
+            for keep in (0, 1):
+                exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
+                most = int(30 * exact) + 200
+                found = []
+                for seed in range(replicates):
+                    random = np.random.default_rng(seed)
+                    some = random.integers(0, len(said), n)
+                    X = np.hstack([rows[some], random.integers(0, 2, (n, p - r))])
+                    y = said[some]
+                    found.append(
+                        trees_until_found(X, y, r, q, keep, 1, seed, DecoyTest(0.05), most)
+                    )
+                print(
+                    f"| {scenario} | {n} | {keep} | {exact:.1f} | {mean(found)} | "
+                    f"{np.mean(found) / exact:.1f} | {np.mean(np.array(found) < most):.2f} |",
+                    flush=True,
+                )
+
+
+def rounds(replicates: int) -> None:
+    print("\n| trees a round | p / q = 5 | p / q = 50 |")
+    print("| --- | --- | --- |")
+    bits, y = distribution("chain", 3)
+    for batch in ROUNDS:
+        cells = []
+        for p in (200, 2000):
+            X = np.hstack([bits, np.zeros((len(y), p - 3), dtype=np.int64)])
+            found = [
+                trees_until_found(X, y, 3, 40, 1, batch, seed, Positive(), 100_000)
+                for seed in range(replicates)
+            ]
+            cells.append(mean(found))
+        print(f"| {batch} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.srs.model", description=__doc__)
+    parser.add_argument("--replicates", type=int, default=400)
+    options = parser.parse_args()
+    table_1(options.replicates)
+    real_trees(options.replicates)
+    samples(options.replicates // 10)
+    rounds(options.replicates)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
