@@ -212,6 +212,20 @@ def test_a_plink_file_in_place(out, tmp_path):
     assert result.stdout.startswith("a.bed: 90 rows x 69 features, target FID of 2 classes")
 
 
+def test_samples_beside_a_plink_file(out, tmp_path):
+    values = genotypes(90, 70)
+    values[:, 20] = np.arange(90) % 3
+    write_bed(tmp_path / "a.bed", values)
+    people = ["north" if i % 3 < 2 else "south" for i in range(90)]
+    pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
+    words = ["select", tmp_path / "a.bed", "--samples", tmp_path / "people.csv"]
+    result, run = done(out, *words, "--target", "people", *FEW)
+    assert found(out)[0] == "rs20"
+    assert result.stdout.startswith("a.bed: 90 rows x 70 features, target people of 2 classes")
+    assert run["settings"]["samples"] == "people.csv"
+    assert "--samples people.csv " in run["command"]
+
+
 # --- as it should be -----------------------------------------------------------------------------
 
 
@@ -376,6 +390,9 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
         (["s", "--target", "kind", "--drop", "kind"], "--drop kind is the target"),
         (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
+        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, the table 150"),
+        (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
+        (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples goes with a folder"),
         (["gaps", "--target", "y"], "duramen select: --target y"),
         (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column beside the target"),
     ],

@@ -64,6 +64,14 @@ CategoricalOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Numbers that are categories; repeat for more."),
 ]
+SamplesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        show_default=False,
+        help="What is known of the rows, such as their classes: a table with one row for each.",
+    ),
+]
 CriterionOption = Annotated[
     Criterion, typer.Option(help="Impurity; auto is entropy for classes, variance for numbers.")
 ]

@@ -13,7 +13,7 @@ import typer
 from duramen.cli.checkpoint import keeping
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
-from duramen.cli.options import CategoricalOption, JobsOption, QuietOption
+from duramen.cli.options import CategoricalOption, JobsOption, QuietOption, SamplesOption
 from duramen.cli.output import write_results
 from duramen.cli.source import repeated
 
@@ -65,14 +65,7 @@ def pack(
             metavar="NAME", show_default=False, help="Layer of an .h5ad file, or raw; else X."
         ),
     ] = None,
-    samples: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="What is known of the rows, such as their classes: a table with one row for each.",
-        ),
-    ] = None,
+    samples: SamplesOption = None,
     categorical: CategoricalOption = None,
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory to use, such as 512MB or 2GiB.")

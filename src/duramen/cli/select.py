@@ -22,6 +22,7 @@ from duramen.cli.options import (
     JobsOption,
     OutOption,
     QuietOption,
+    SamplesOption,
     TargetOption,
     Task,
     TaskOption,
@@ -114,6 +115,7 @@ class Options:
 
     file: Path | None
     target: str | None
+    samples: Path | None
     demo: bool
     task: Task
     drop: tuple[str, ...]
@@ -168,6 +170,7 @@ def select(
         ),
     ] = None,
     target: TargetOption = None,
+    samples: SamplesOption = None,
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
@@ -301,6 +304,7 @@ def select(
     options = Options(
         file=file,
         target=target,
+        samples=samples,
         demo=demo,
         task=task,
         drop=tuple(drop or ()),
@@ -415,11 +419,17 @@ def _read(options: Options, clock: Clock) -> Given:
                 COMMAND,
                 options.file,
                 str(options.target),
+                samples=options.samples,
                 task=options.task,
                 drop=options.drop,
                 categorical=options.categorical,
             )
         return Given(stored.name, stored.store, stored.y, stored.task, str(options.target))
+    if options.samples is not None:
+        raise ValueError(
+            "--samples goes with a folder made by duramen pack or a .bed file; put the target of a "
+            "table among its columns, or pack it"
+        )
     demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if options.demo else None
     with clock.step("read"):
         source = read_source(COMMAND, options.file, options.target, demo, options.drop)
@@ -482,6 +492,7 @@ def _record(
             **{name: getattr(search, name) for name in asked if _applies(name, options)},
             **{name: getattr(search, name) for name in ways},
             **found.metadata["forest"],
+            "samples": None if options.samples is None else options.samples.name,
             "dropped": list(options.drop),
             "categorical": list(options.categorical),
         },
@@ -511,6 +522,7 @@ def _command(options: Options, given: Given, search: SequentialRandomSubspace) -
     """
     words = ["duramen", COMMAND]
     words += ["--demo"] if options.demo else [given.name, "--target", given.target]
+    words += [] if options.samples is None else ["--samples", options.samples.name]
     words += ["--task", given.task]
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
     words += ["--subspace", str(search.n_subspace_features_), "--alpha", repr(options.alpha)]

@@ -35,6 +35,7 @@ def read_stored(
     path: Path,
     target: str,
     *,
+    samples: Path | None,
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
@@ -48,7 +49,9 @@ def read_stored(
     path : Path
         A folder that ``duramen pack`` made, or a .bed file.
     target : str
-        A column of the store, or of what it knows of its rows.
+        A column of the store, or of what is known of its rows.
+    samples : Path or None
+        A table of what is known of the rows, in place of what the store knows.
     task : Task
         What the user says that the target is.
     drop : sequence of str
@@ -70,7 +73,7 @@ def read_stored(
             f"--categorical {categorical[0]} is for duramen pack: the kinds of the columns of a "
             "store are settled when it is packed"
         )
-    store = open_store(path)
+    store = open_store(path, samples)
     try:
         columns, values = store.target(target)
         apart = [] if len(columns) == store.n_columns else [store.find(target)]

@@ -53,4 +53,7 @@ def early_decreases(forest: Forest) -> NDArray[np.float64]:
     # Square roots are the same on every machine, other powers are not.
     root = np.sqrt(np.sqrt(np.sqrt(share[inner])))
     values = decreases(forest)[inner] * share[inner] * root
-    return np.bincount(forest.feature[inner], weights=values, minlength=forest.n_features)
+    sums: NDArray[np.float64] = np.bincount(
+        forest.feature[inner], weights=values, minlength=forest.n_features
+    ).astype(np.float64, copy=False)
+    return sums

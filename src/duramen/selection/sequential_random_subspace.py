@@ -174,12 +174,12 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     over its n_j trees before it was found (0 if these are fewer than three) is as likely to be
     above as below 0 if the feature has nothing to do with the target and with the features found,
     so that the negative ones show how large W gets by chance. Since W is looked at again and again,
-    the most that a feature was ever short, :math:`M_j = \max(-W_j)` over all trees so far, takes the
-    place of -W: by chance, so many are ever above as below. The tail of the largest hundred M (p /
-    10, if that is fewer) is taken for a power law after Hill (1975): with m_k the k-th largest of
-    them and h the mean of the logarithms of all k over m_k, :math:`k (w/m_k)^{-1/h}` features are
-    expected ever above w. Those above the least w where that is at most `level` times their number
-    are found. Fewer than 50 features have no tail to speak of, and none is found.
+    the most that a feature was ever short, :math:`M_j = \max(-W_j)` over all trees so far, takes
+    the place of -W: by chance, so many are ever above as below. The tail of the largest hundred M
+    (p / 10, if that is fewer) is taken for a power law after Hill (1975): with m_k the k-th largest
+    of them and h the mean of the logarithms of all k over m_k, :math:`k (w/m_k)^{-1/h}` features
+    are expected ever above w. Those above the least w where that is at most `level` times their
+    number are found. Fewer than 50 features have no tail to speak of, and none is found.
 
     Chance gives a split about the same decrease times the share p of the rows at its node, however
     few these are, and fully grown trees have many small nodes. In v and v*, not in `importances_`,

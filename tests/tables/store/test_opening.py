@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from tests.tables.store.stores import left_over
 import duramen as dm
 from duramen.tables import encode
 from duramen.tables.store import layout, open_store, pack
+from duramen.tables.store.view import without
 
 FRAME = pd.DataFrame(
     {
@@ -33,6 +35,34 @@ def flip(path, at):
     data = bytearray(path.read_bytes())
     data[at] ^= 1
     path.write_bytes(bytes(data))
+
+
+def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
+    own = pd.DataFrame({"kind": ["u", "v"] * 15})
+    own.to_csv(tmp_path / "own.csv", index=False)
+    for samples in (own, tmp_path / "own.csv", str(tmp_path / "own.csv")):
+        opened = open_store(store.path, samples)
+        assert opened.samples.column_names == ["kind"]
+        columns, y = opened.target("kind")
+        assert columns.tolist() == [0, 1, 2, 3]
+        assert y.tolist() == ["u", "v"] * 15
+        assert opened.fingerprint() == store.fingerprint()
+    for same in (pickle.loads(pickle.dumps(opened)), without(opened, [1])):
+        assert same.samples.column_names == ["kind"]
+    assert store.samples.column_names == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("samples", "error", "message"),
+    [
+        (pd.DataFrame({"y": [1, 2]}), ValueError, "open_store: samples has 2 rows, the table 30"),
+        ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
+        ("no.csv", FileNotFoundError, "no.csv"),
+    ],
+)
+def test_samples_that_will_not_do_are_refused(store, samples, error, message):
+    with pytest.raises(error, match=message):
+        open_store(store.path, samples)
 
 
 @pytest.mark.parametrize("name", ["columns.bin", "shared.bin", "names.bin"])

@@ -16,6 +16,7 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
 from duramen.tables.store.bed import BedColumns
+from duramen.tables.store.beside import check_samples, samples_table
 from duramen.tables.store.packed import PackedColumns
 from duramen.tables.store.reader import LocalFolder
 from duramen.tables.store.remote import Place, open_place, place_of
@@ -86,8 +87,11 @@ class ColumnStore:
     n_rows, n_columns : int
     """
 
-    def __init__(self, columns: Columns, path: Path | Place) -> None:
+    def __init__(
+        self, columns: Columns, path: Path | Place, samples: pa.Table | None = None
+    ) -> None:
         self._columns = columns
+        self._samples = samples
         self._table: weakref.ref[EncodedTable] | None = None
         self.path: Any = path
         self.n_rows = columns.n_rows
@@ -96,7 +100,7 @@ class ColumnStore:
     def __reduce__(self) -> tuple[Any, ...]:
         # Absolute: another process may work in another folder.
         place = self.path.absolute() if isinstance(self.path, Path) else self.path
-        return open_store, (place,)
+        return open_store, (place, self._samples)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -204,9 +208,9 @@ class ColumnStore:
         """What is known of the rows beside the columns, one row each; None where nothing is.
 
         The .fam file of a PLINK file, ``obs`` of an .h5ad file, the first line of a transposed
-        text, or what `pack` was given.
+        text, or what `pack` or `open_store` was given.
         """
-        return self._columns.samples()
+        return self._columns.samples() if self._samples is None else self._samples
 
     def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """A column, or else a column of `samples`, as a target, and what may explain it.
@@ -300,7 +304,7 @@ def _decoded(table: EncodedTable) -> NDArray[Any]:
     return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
 
 
-def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
+def open_store(path: str | os.PathLike[str] | Place, samples: Any = None) -> ColumnStore:
     """Open a table on disk, to read columns of it as they are needed.
 
     Parameters
@@ -311,6 +315,9 @@ def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
         file), 0, 1 or 2. A packed folder may also lie wherever fsspec gets: a URL such as
         ``"s3://bucket/cohort.store"``, or an object with `fs` and `path` (universal_pathlib) or
         `fs` and `root` (a mapper of fsspec), which are pickled with the options of the file system.
+    samples : path or table, optional
+        What is known of the rows, one row for each in the same order, such as their classes; in
+        place of what the store knows itself.
 
     Returns
     -------
@@ -320,17 +327,28 @@ def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
     ------
     FileNotFoundError
         If there is no such folder or file.
+    TypeError
+        If `samples` is neither a path nor a table.
     ValueError
-        If it is no store, is of a later version, is damaged as far as can be told by sizes and by
-        the files that are read at once, or a .bed file and its neighbours do not belong together;
-        if the protocol of a URL is not known.
+        If `samples` has another number of rows; if it is no store, is of a later version, is
+        damaged as far as can be told by sizes and by the files that are read at once, or a .bed
+        file and its neighbours do not belong together; if the protocol of a URL is not known.
     ModuleNotFoundError
         If a URL needs fsspec, and that is not there.
     """
     function = "open_store"
+    columns, place = _opened(path, function)
+    beside = None if samples is None else samples_table(samples, function)
+    check_samples(beside, columns.n_rows, function)
+    return ColumnStore(columns, place, beside)
+
+
+def _opened(
+    path: str | os.PathLike[str] | Place, function: str
+) -> tuple[PackedColumns | BedColumns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
-        return ColumnStore(open_place(place, function), place)
+        return open_place(place, function), place
     path = Path(path).expanduser()  # type: ignore[arg-type]
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
@@ -338,7 +356,7 @@ def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
                 f"{function}: {path} is no column store: it has no {layout.HEADER}. Hint: pack a "
                 "table there"
             )
-        return ColumnStore(PackedColumns(LocalFolder(path), function), path)
+        return PackedColumns(LocalFolder(path), function), path
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
     if path.suffix.lower() != ".bed":
@@ -348,4 +366,4 @@ def open_store(path: str | os.PathLike[str] | Place) -> ColumnStore:
         )
     bed = BedColumns(path, function)
     bed.check_names()
-    return ColumnStore(bed, path)
+    return bed, path

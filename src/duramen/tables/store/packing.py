@@ -17,6 +17,7 @@ from duramen.tables.encoding import encode_source, resolve_threads
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
+from duramen.tables.store.beside import check_samples, samples_table
 from duramen.tables.store.budget import memory_bytes
 from duramen.tables.store.column_store import ColumnStore, open_store
 from duramen.tables.store.inputs.bed import BedInput
@@ -123,7 +124,7 @@ def pack(
     else:
         _check_unique(given)
     encoder = _Encoder(given, chosen, kinds, n_threads, budget)
-    beside = _samples(given, samples)
+    beside = given.samples() if samples is None else samples_table(samples, _FUNCTION)
     options = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
     with making(place, plan, _FUNCTION) as (folder, found):
@@ -209,40 +210,13 @@ def _check_unique(given: Input) -> None:
         raise repetition(repeated, given.where, _FUNCTION, _HINT)
 
 
-def _samples(given: Input, samples: Any) -> pa.Table | None:
-    """What is known of the rows, as an Arrow table."""
-    if samples is None:
-        return given.samples()
-    import pyarrow as pa
-
-    from duramen.tables.files import read_table
-
-    if isinstance(samples, str | os.PathLike):
-        return read_table(samples, function=_FUNCTION)
-    if isinstance(samples, pa.Table):
-        return samples
-    import narwhals as nw
-
-    try:
-        return nw.from_native(samples, eager_only=True).to_arrow()
-    except TypeError:
-        raise TypeError(
-            f"{_FUNCTION}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
-            "table, or the path of a file with one row for each row of the table"
-        ) from None
-
-
 def _check_whole(writer: StoreWriter, given: Input, samples: pa.Table | None) -> None:
     if writer.n_columns != given.n_columns:
         raise ValueError(
             f"{_FUNCTION}: {given.where} gave {writer.n_columns} columns, not {given.n_columns}; "
             "it changed while it was packed"
         )
-    if samples is not None and samples.num_rows != writer.n_rows:
-        raise ValueError(
-            f"{_FUNCTION}: samples has {samples.num_rows} rows, the table {writer.n_rows}; it "
-            "needs one row for each, in the same order"
-        )
+    check_samples(samples, writer.n_rows or 0, _FUNCTION)
 
 
 def _plan(

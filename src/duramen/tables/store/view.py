@@ -54,7 +54,7 @@ class StoreView(ColumnStore):
     """A store without some of its columns; `without` makes it."""
 
     def __init__(self, store: ColumnStore, left_out: NDArray[np.int64]) -> None:
-        super().__init__(_Others(store._columns, left_out), store.path)
+        super().__init__(_Others(store._columns, left_out), store.path, store._samples)
         self._whole = store
         self._left_out = left_out
 

@@ -1,0 +1,47 @@
+"""What is known of the rows of a store beside its columns, such as their classes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def samples_table(samples: Any, function: str) -> pa.Table:
+    """Return what a user gives for it, a table or the path of one, as an Arrow table.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    FileNotFoundError, ValueError
+        If there is no such file, or it cannot be read.
+    """
+    import pyarrow as pa
+
+    from duramen.tables.files import read_table
+
+    if isinstance(samples, str | os.PathLike):
+        return read_table(samples, function=function)
+    if isinstance(samples, pa.Table):
+        return samples
+    import narwhals as nw
+
+    try:
+        return nw.from_native(samples, eager_only=True).to_arrow()
+    except TypeError:
+        raise TypeError(
+            f"{function}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
+            "table, or the path of a file with one row for each row of the table"
+        ) from None
+
+
+def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:
+    """Raise ValueError if there is not one row for each row of the table."""
+    if samples is not None and samples.num_rows != n_rows:
+        raise ValueError(
+            f"{function}: samples has {samples.num_rows} rows, the table {n_rows}; it needs one "
+            "row for each, in the same order"
+        )
