@@ -30,6 +30,7 @@ from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace, search
 from duramen.selection.drawing import among_found, by_weight, stream
 from duramen.selection.trees import Grower
+from duramen.tables.store.budget import memory_bytes
 
 RESULTS = (
     "selected_",
@@ -631,19 +632,29 @@ def test_totally_randomised_trees_have_one_candidate():
 
 
 def test_memory_says_how_many_features():
-    """Each value takes its code, 1 byte of up to 256 rows, else 4, and 8 bytes."""
+    """Columns of three values: 12 bytes a row, 24 a value, and 400."""
     X, y = problem(n=100, p=1500)
     given = {"n_subspace_features": None, "relevance": "decoy"}
-    for memory, batch, q in (("1MB", 1, 10**6 // 900), (2_000_000, 7, 2 * 10**6 // 6300)):
+    column = 1200 + 72 + 400
+    for memory, batch in (("1MB", 1), (2_000_000, 7)):
         model = selector(2, memory=memory, batch_size=batch, **given).fit(X, y)
-        assert model.n_subspace_features_ == q
-        assert model.draws_.sum() == 2 * q
+        assert model.n_subspace_features_ == int(memory_bytes(memory, "")) // batch // column
+        assert model.draws_.sum() == 2 * model.n_subspace_features_
     model = selector(2, memory="1GB", **given).fit(X, y)
     assert model.n_subspace_features_ == 1500
-    more_rows, labels = problem(n=300, p=400)
-    model = selector(2, memory="1MB", **given).fit(more_rows, labels)
-    assert model.n_subspace_features_ == 10**6 // 3600
-    assert selector(1, **given).fit(more_rows, labels).n_subspace_features_ == 400
+    assert selector(1, **given).fit(X, y).n_subspace_features_ == 1500
+
+
+def test_memory_holds_the_widest_columns(tmp_path):
+    """Whichever are drawn: 300 values of 300 rows take two bytes each, and 24 a value."""
+    X, y = problem(n=300, p=400)
+    X[:, :40] = np.random.default_rng(0).normal(size=(300, 40))
+    X[5, 7] = np.nan
+    wide, narrow = 300 * 16 + 24 * 300 + 400, 300 * 12 + 24 * 3 + 400
+    expected = 40 + (10**6 - 40 * wide) // narrow
+    given = {"n_subspace_features": None, "memory": "1MB", "relevance": "decoy"}
+    for source in (X, dm.pack(X, tmp_path / "s"), dm.encode(X)):
+        assert selector(1, **given).fit(source, y).n_subspace_features_ == expected
 
 
 def test_memory_does_not_let_the_threads_change_anything():
@@ -660,7 +671,7 @@ def test_memory_that_will_not_do_is_refused():
             selector(5, n_subspace_features=None, memory=memory).fit(X, y)
     with pytest.raises(ValueError, match="memory and n_subspace_features both"):
         selector(5, memory="1MB").fit(X, y)
-    with pytest.raises(ValueError, match="holds no column of 60 rows for each of 2000 trees"):
+    with pytest.raises(ValueError, match="widest column, of 60 rows, for each of 2000 trees"):
         selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)
 
 

@@ -24,6 +24,7 @@ from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.selection.drawing import IntArray
 from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
+from duramen.selection.memory import column_bytes, columns_within
 from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
@@ -37,9 +38,6 @@ _CUTS = {"cart": "best", "extra": "random", "random": "random"}
 _CRITERIA = ("gini", "entropy", "variance")
 _TESTS = ("decoy", "probe", "binomial")
 _SAMPLING = ("hard", "soft")
-# Bytes of a value of a column while a tree grows, beside its code: single-precision copies by
-# column and by row.
-_COPIES = 8
 
 
 class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,7 +61,9 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         all where that is not given either.
     memory : int, str or None, default=None
         Bytes, such as ``"512MB"``, for the columns of `batch_size` trees, which may grow at a time,
-        if `n_subspace_features` is None.
+        if `n_subspace_features` is None: q is such that they fit whichever are drawn, and however
+        they are tested. A column of n rows and m values takes 12 n + 24 m + 400 bytes at most, a
+        little more where m is above 256.
     alpha : float, default=0.5
         Share of the q features that may be features found before, in [0, 1].
     tree : {"extra", "cart", "random"}, default="extra"
@@ -373,16 +373,15 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         if self.memory is None:
             return p
         budget = memory_bytes(self.memory, owner)
-        codes = 1 if source.n_rows <= 256 else 4
-        column = source.n_rows * (codes + _COPIES)
-        size = budget // (n_at_a_time * column)
+        size = columns_within(budget // n_at_a_time, source)
         if size < 1:
+            least = n_at_a_time * int(column_bytes(source).max())
             raise ValueError(
-                f"{owner}: memory={self.memory!r} holds no column of {source.n_rows} rows for each "
-                f"of {n_at_a_time} trees at a time; {n_at_a_time * column} bytes are needed at "
-                "least. Hint: raise it, or lower batch_size."
+                f"{owner}: memory={self.memory!r} does not hold the widest column, of "
+                f"{source.n_rows} rows, for each of {n_at_a_time} trees at a time; {least} bytes "
+                "are needed at least. Hint: raise it, or lower batch_size."
             )
-        return int(min(p, size))
+        return size
 
     def _settings(
         self, criterion: str, source: EncodedTable | ColumnStore, offered: int

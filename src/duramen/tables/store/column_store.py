@@ -124,6 +124,11 @@ class ColumnStore:
         """The kind of each column: "numeric", "ordinal" or "nominal"."""
         return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
 
+    def n_codes(self) -> NDArray[np.int64]:
+        """Number of codes of each column, that of missing included; shape (p,)."""
+        parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
+        return np.concatenate(parts).astype(np.int64)
+
     def names_of(self, index: ArrayLike) -> tuple[str, ...]:
         """The names of the columns of the given indices, or of a mask."""
         chosen = EncodedTable._positions(index, self.n_columns, "names_of")
