@@ -67,12 +67,12 @@ def shares(problem: Callable[[int], Problem]) -> Callable[[int, int], NDArray[np
     """The task of one data set: shares of relevant and of irrelevant features, by method."""
 
     def task(_: int, seed: int) -> NDArray[np.float64]:
-        X, y, relevant = problem(seed % 2**32)
-        names = tuple(f"x{j}" for j in range(X.shape[1]))
+        data, y, relevant = problem(seed % 2**32)
+        X = dm.encode(data)
         row: list[float] = []
         with tempfile.TemporaryDirectory() as folder:
             for method in METHODS:
-                chosen = taken(method, method.run(X, y, seed % 2**32, Path(folder)), names)
+                chosen = taken(method, method.run(X, y, seed % 2**32, Path(folder)), X.names)
                 row += [float(chosen[relevant].mean()), float(chosen[~relevant].mean())]
         return np.array(row)
 
@@ -83,6 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.power", description=__doc__)
     parser.add_argument("--data-sets", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     found = {
@@ -96,6 +97,7 @@ def main() -> int:
             function="power",
         ).mean(axis=0)
         for name, problem in PROBLEMS.items()
+        if name in options.problems
     }
     print("| method | " + " | ".join(f"{name}: relevant, irrelevant" for name in found) + " |")
     print("| --- |" + " --- |" * len(found))
