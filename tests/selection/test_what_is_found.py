@@ -1,0 +1,83 @@
+"""Searches against their model, and what the tests of relevance find; `benchmarks/srs` has more."""
+
+import numpy as np
+import pytest
+from benchmarks.srs.model import SMALL, Positive, distribution, trees_until_found
+
+import duramen as dm
+from duramen.selection.relevance import DecoyTest
+from duramen.theory import expected_trees
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize("setting", SMALL, ids=lambda setting: setting[0])
+def test_real_trees_on_the_distribution_against_the_model(setting, keep):
+    """200 searches; constants beside the relevant features, so that any importance is relevance.
+
+    Chains and marginal features are found as the model has it. Of a clique the model says that one
+    feature is found by a tree, the last on all its paths: paths of a real tree end with different
+    ones, so that trees find more.
+    """
+    scenario, p, q, r = setting
+    bits, y = distribution(scenario, r)
+    X = np.hstack([bits, np.zeros((len(y), p - r), dtype=np.int64)])
+    model = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
+    found = [
+        trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(40 * model))
+        for seed in range(200)
+    ]
+    error = np.std(found, ddof=1) / np.sqrt(200)
+    if scenario == "clique":
+        assert 0.4 * model < np.mean(found) < 0.9 * model
+        assert np.mean(found) < model - 3 * error
+    else:
+        assert abs(np.mean(found) - model) < 3 * error
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_features_of_two_values_that_matter_alone_are_found(seed):
+    """Six bits, each of which is the class in a sixth of 2000 rows, among 200.
+
+    With plain decreases of impurity they are lost: a bit is used once on a path, and gets nothing
+    further down, where chance gives the others more than that.
+    """
+    rows, said = distribution("marginal", 6)
+    random = np.random.default_rng(seed)
+    some = random.integers(0, len(said), 2000)
+    X, y = np.hstack([rows[some], random.integers(0, 2, (2000, 194))]), said[some]
+    model = dm.SequentialRandomSubspace(500, n_subspace_features=40, random_state=0).fit(X, y)
+    assert np.count_nonzero(model.selected_ < 6) >= 5
+    assert np.count_nonzero(model.selected_ >= 6) <= 1
+
+
+def test_a_chain_is_found_in_samples():
+    rows, said = distribution("chain", 3)
+    random = np.random.default_rng(0)
+    some = random.integers(0, len(said), 1000)
+    X, y = np.hstack([rows[some], random.integers(0, 2, (1000, 197))]), said[some]
+    assert trees_until_found(X, y, 3, 40, 1, 1, 0, DecoyTest(0.05), 400) < 400
+
+
+def f1(model, relevant):
+    right = np.count_nonzero(relevant[model.selected_])
+    return 2 * right / (relevant.sum() + len(model.selected_))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_decoys_find_more_than_the_probe_in_madelon_and_with_memory_more_than_without(seed):
+    data = dm.datasets.madelon_like(2000, n_probes=1980, random_state=seed)
+    relevant = np.isin(data.names, data.relevant)
+    X = dm.encode(data.X)
+
+    def found(alpha, relevance):
+        search = dm.SequentialRandomSubspace(
+            1500, n_subspace_features=40, alpha=alpha, relevance=relevance, random_state=0
+        )
+        return f1(search.fit(X, data.y), relevant)
+
+    decoy, probe = found(0.5, "decoy"), found(0.5, "probe")
+    assert decoy >= 0.9
+    assert decoy > probe
+    assert decoy >= found(0.0, "decoy")
