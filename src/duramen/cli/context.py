@@ -19,6 +19,7 @@ from duramen.cli.contexts import Given, complete, with_target, without_target
 from duramen.cli.exact import Missing
 from duramen.cli.options import (
     CategoricalOption,
+    CheckpointOption,
     Criterion,
     CriterionOption,
     DropOption,
@@ -26,6 +27,7 @@ from duramen.cli.options import (
     JobsOption,
     OutOption,
     QuietOption,
+    SeedOption,
     TargetOption,
     Task,
     TaskOption,
@@ -192,18 +194,8 @@ def context(
     control: Annotated[
         ControlName, typer.Option(help="Error rate that --alpha bounds: none is of each p-value.")
     ] = ControlName.fdr,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Where permutations are kept; a run that was stopped goes on from it.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of trees and permutations."),
-    ] = 0,
+    checkpoint: CheckpointOption = None,
+    seed: SeedOption = 0,
     jobs: JobsOption = -1,
     out: OutOption = Path("duramen-context"),
     top: TopOption = 20,

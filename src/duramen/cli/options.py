@@ -75,6 +75,17 @@ SamplesOption = Annotated[
 CriterionOption = Annotated[
     Criterion, typer.Option(help="Impurity; auto is entropy for classes, variance for numbers.")
 ]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        show_default=False,
+        help="Where what is done is kept; a run that was stopped goes on from it.",
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")
+]
 JobsOption = Annotated[
     int,
     typer.Option(

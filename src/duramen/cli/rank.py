@@ -18,6 +18,7 @@ from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
     CategoricalOption,
+    CheckpointOption,
     Criterion,
     CriterionOption,
     DropOption,
@@ -25,6 +26,7 @@ from duramen.cli.options import (
     JobsOption,
     OutOption,
     QuietOption,
+    SeedOption,
     TargetOption,
     Task,
     TaskOption,
@@ -116,14 +118,7 @@ def rank(
             help="Rounds of the test, each with forests of its own; by default the method's, 100.",
         ),
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Where the test keeps what is done; a run that was stopped goes on from it.",
-        ),
-    ] = None,
+    checkpoint: CheckpointOption = None,
     distribution: Annotated[
         Law | None,
         typer.Option(
@@ -160,9 +155,7 @@ def rank(
             help=f"What a group's importance is: {', '.join(GroupScore)}; by default the first.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the forest.")
-    ] = 0,
+    seed: SeedOption = 0,
     jobs: JobsOption = -1,
     out: OutOption = Path("duramen-rank"),
     top: TopOption = 20,

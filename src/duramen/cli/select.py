@@ -18,11 +18,13 @@ from duramen.cli.console import ending_well, standard_error, user_errors, warnin
 from duramen.cli.forests import parsed_max_features
 from duramen.cli.options import (
     CategoricalOption,
+    CheckpointOption,
     DropOption,
     JobsOption,
     OutOption,
     QuietOption,
     SamplesOption,
+    SeedOption,
     TargetOption,
     Task,
     TaskOption,
@@ -281,17 +283,8 @@ def select(
             help="End once so many trees brought nothing new; by default never.",
         ),
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="Where the trees that are done are kept; a run that was stopped goes on from it.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of the search.")
-    ] = 0,
+    checkpoint: CheckpointOption = None,
+    seed: SeedOption = 0,
     jobs: JobsOption = -1,
     out: OutOption = Path("duramen-select"),
     top: TopOption = 20,
