@@ -224,8 +224,11 @@ def test_repr_and_kind_codes() -> None:
     assert table.shape == (400, 6)
 
 
-def test_take_columns() -> None:
+@pytest.mark.parametrize("many", [0, 16, 1000])  # copied one by one, as it comes, all at once
+def test_take_columns(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duramen.tables.encoded._MANY_VALUES", many)
     table = mixed()
+    assert table.take_columns([]).shape == (400, 0)
     chosen = [4, 2, 1]
     part = table.take_columns(chosen)
     assert part.names == ("hole", "many", "word")

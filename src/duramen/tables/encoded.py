@@ -12,6 +12,9 @@ from duramen.results.fingerprint import fingerprint
 from duramen.tables.names import KINDS
 from duramen.tables.schema import Schema
 
+# Columns of more values than these, on average, are copied one by one, fewer all at once.
+_MANY_VALUES = 16
+
 Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]]
 
 
@@ -130,22 +133,35 @@ class EncodedTable:
             here = block_of == number
             slot[here] = np.arange(np.count_nonzero(here))
             blocks.append(self.blocks[number][self.slot[chosen[here]]])
-        counts = np.diff(self.value_offsets)[chosen]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        starts = np.repeat(self.value_offsets[chosen] - offsets[:-1], counts)
+        numbers = chosen.tolist()
+        values, offsets = self._values_of(chosen)
         return EncodedTable(
             n_rows=self.n_rows,
-            names=tuple(self.names[j] for j in chosen),
-            kinds=tuple(self.kinds[j] for j in chosen),
+            names=tuple([self.names[j] for j in numbers]),
+            kinds=tuple([self.kinds[j] for j in numbers]),
             blocks=(blocks[0], blocks[1], blocks[2]),
             block_of=block_of,
             slot=slot,
-            cut_values=self.cut_values[starts + np.arange(offsets[-1])],
+            cut_values=values,
             value_offsets=offsets,
-            labels={i: self.labels[j] for i, j in enumerate(chosen.tolist()) if j in self.labels},
+            labels={i: self.labels[j] for i, j in enumerate(numbers) if j in self.labels}
+            if self.labels
+            else {},
             missing=self.missing[chosen],
             named=self.named,
         )
+
+    def _values_of(
+        self, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The values of columns, one after the other, and where those of each begin and end."""
+        starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
+        offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
+        if offsets[-1] > _MANY_VALUES * len(chosen):
+            pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+            return np.concatenate([self.cut_values[start:end] for start, end in pairs]), offsets
+        places = np.repeat(starts - offsets[:-1], ends - starts) + np.arange(offsets[-1])
+        return self.cut_values[places], offsets
 
     def take_rows(self, index: ArrayLike) -> "EncodedTable":
         """The rows of the given indices, or of a boolean mask; codes keep their meaning."""
