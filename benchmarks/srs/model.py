@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -52,6 +53,8 @@ TABLE = [
 ]
 # Expectations that are too large to simulate.
 MOST = 200_000
+# Trees of a search on a sample.
+LONGEST = 1000
 SMALL = [("chain", 200, 40, 3), ("clique", 120, 40, 3), ("marginal", 200, 40, 6)]
 ROUNDS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -81,36 +84,36 @@ def distribution(scenario: str, r: int) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.repeat(bits, r, axis=0), said.reshape(-1)
 
 
-def trees_until_found(
+def searched(
     X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
     test: RelevanceTest, most: int,
-) -> int:  # fmt: skip
-    """Trees until the first r features are all found; `most` where they are not by then."""
+) -> State:  # fmt: skip
+    """A search until the first r features are all found, or for `most` trees."""
     codes = np.unique(y, return_inverse=True)[1].astype(np.uint32)
     settings = GrowthSettings(criterion="entropy", cut="random", max_features=q)
     grower = Grower(
         dm.encode(X), codes, np.arange(2), settings, test.n_probes, test.decoy, seed, "model"
     )
 
-    def enough(state: State) -> None:
-        if state.member[:r].all():
-            raise Done
-
     plan = Plan(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
     states: list[State] = []
 
     def watch(state: State) -> None:
         states[:] = [state]
-        enough(state)
+        if state.member[:r].all():
+            raise Done
 
-    try:
+    with suppress(Done):
         search(
             grower, plan, test, workers=Threads(1), checkpoint=None, identity={},
             function="model", progress=watch,
         )  # fmt: skip
-    except Done:
-        return states[0].n_trees
-    return most
+    return states[0]
+
+
+def trees_until_found(*given: Any) -> int:
+    """As `searched` takes: the number of trees."""
+    return searched(*given).n_trees
 
 
 def mean(values: list[int]) -> str:
@@ -156,28 +159,28 @@ def real_trees(replicates: int) -> None:
 
 
 def samples(replicates: int) -> None:
-    print("\n| scenario | rows | alpha | model | real trees, test of decoys | ratio | all found |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("\n| scenario | rows | alpha | model | trees | all found in | found, of r | others |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for scenario, p, q, r in SMALL:
         rows, said = distribution(scenario, r)
-        for n in (500, 2000):
-            for keep in (0, 1):
-                exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
-                most = int(30 * exact) + 200
-                found = []
-                for seed in range(replicates):
-                    random = np.random.default_rng(seed)
-                    some = random.integers(0, len(said), n)
-                    X = np.hstack([rows[some], random.integers(0, 2, (n, p - r))])
-                    y = said[some]
-                    found.append(
-                        trees_until_found(X, y, r, q, keep, 1, seed, DecoyTest(0.05), most)
-                    )
-                print(
-                    f"| {scenario} | {n} | {keep} | {exact:.1f} | {mean(found)} | "
-                    f"{np.mean(found) / exact:.1f} | {np.mean(np.array(found) < most):.2f} |",
-                    flush=True,
+        for n, keep in itertools.product((500, 2000), (0, 1)):
+            exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
+            states = []
+            for seed in range(replicates):
+                random = np.random.default_rng(seed)
+                some = random.integers(0, len(said), n)
+                X = np.hstack([rows[some], random.integers(0, 2, (n, p - r))])
+                states.append(
+                    searched(X, said[some], r, q, keep, 1, seed, DecoyTest(0.05), LONGEST)
                 )
+            right = np.array([state.member[:r].sum() for state in states])
+            others = np.mean([state.member[r:].sum() for state in states])
+            print(
+                f"| {scenario} | {n} | {keep} | {exact:.1f} "
+                f"| {mean([state.n_trees for state in states])} | {np.mean(right == r):.2f} "
+                f"| {right.mean():.1f} of {r} | {others:.1f} |",
+                flush=True,
+            )
 
 
 def rounds(replicates: int) -> None:
