@@ -86,11 +86,11 @@ def distribution(scenario: str, r: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 def searched(
     X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
-    test: RelevanceTest, most: int,
+    test: RelevanceTest, most: int, criterion: str = "entropy",
 ) -> State:  # fmt: skip
     """A search until the first r features are all found, or for `most` trees."""
     codes = np.unique(y, return_inverse=True)[1].astype(np.uint32)
-    settings = GrowthSettings(criterion="entropy", cut="random", max_features=q)
+    settings = GrowthSettings(criterion=criterion, cut="random", max_features=q)
     grower = Grower(
         dm.encode(X), codes, np.arange(2), settings, test.n_probes, test.decoy, seed, "model"
     )
@@ -175,7 +175,7 @@ def samples(replicates: int) -> None:
                 some = random.integers(0, len(said), n)
                 X = np.hstack([rows[some], random.integers(0, 2, (n, p - r))])
                 states.append(
-                    searched(X, said[some], r, q, keep, 1, seed, DecoyTest(0.05), LONGEST)
+                    searched(X, said[some], r, q, keep, 1, seed, DecoyTest(0.05), LONGEST, "gini")
                 )
             right = np.array([state.member[:r].sum() for state in states])
             others = np.mean([state.member[r:].sum() for state in states])
