@@ -9,7 +9,6 @@ at .05. Results are kept in DIR.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import sys
 from collections.abc import Callable
@@ -126,11 +125,9 @@ def versus(one: str, other: str, sets: list[list[dict[str, Any]]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks.srs.accuracy", description=__doc__)
+    parser = tasks.parser("accuracy", __doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=50)
-    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     wanted = [
         {"data": str(options.data), "name": name, "split": split}

@@ -9,7 +9,6 @@ kept in DIR and not computed again.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import sys
 import time
@@ -92,9 +91,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks.srs.figure2", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--processes", type=int, default=2)
+    parser = tasks.parser("figure2", __doc__)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     wanted = [

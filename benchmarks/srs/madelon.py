@@ -11,7 +11,6 @@ DIR.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import sys
 from pathlib import Path
@@ -113,12 +112,10 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks.srs.madelon", description=__doc__)
+    parser = tasks.parser("madelon", __doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--splits", type=int, default=50)
     parser.add_argument("--alphas", type=float, nargs="*", default=ALPHAS)
-    parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     wanted = [
         {"path": str(options.data), "split": split, "p": p, "alpha": alpha, "iterations": number}

@@ -84,6 +84,22 @@ def distribution(scenario: str, r: int) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.repeat(bits, r, axis=0), said.reshape(-1)
 
 
+def population(scenario: str, p: int, r: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distribution with constants beside the relevant features: X of p columns, and Y."""
+    bits, y = distribution(scenario, r)
+    return np.hstack([bits, np.zeros((len(y), p - r), dtype=np.int64)]), y
+
+
+def sample(
+    scenario: str, p: int, r: int, n: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows drawn from it, with random bits beside the relevant features."""
+    rows, y = distribution(scenario, r)
+    random = np.random.default_rng(seed)
+    some = random.integers(0, len(y), n)
+    return np.hstack([rows[some], random.integers(0, 2, (n, p - r))]), y[some]
+
+
 def searched(
     X: NDArray[Any], y: NDArray[Any], r: int, q: int, keep: float, batch: int, seed: int,
     test: RelevanceTest, most: int, criterion: str = "entropy",
@@ -147,8 +163,7 @@ def real_trees(replicates: int) -> None:
     print("\n| scenario | p, q, r | alpha | model | real trees, distribution | ratio |")
     print("| --- | --- | --- | --- | --- | --- |")
     for scenario, p, q, r in SMALL:
-        bits, y = distribution(scenario, r)
-        X = np.hstack([bits, np.zeros((len(y), p - r), dtype=np.int64)])
+        X, y = population(scenario, p, r)
         for keep in (0, 1):
             exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
             found = [
@@ -166,17 +181,12 @@ def samples(replicates: int) -> None:
     print("\n| scenario | rows | alpha | model | trees | all found in | found, of r | others |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for scenario, p, q, r in SMALL:
-        rows, said = distribution(scenario, r)
         for n, keep in itertools.product((500, 2000), (0, 1)):
             exact = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
             states = []
             for seed in range(replicates):
-                random = np.random.default_rng(seed)
-                some = random.integers(0, len(said), n)
-                X = np.hstack([rows[some], random.integers(0, 2, (n, p - r))])
-                states.append(
-                    searched(X, said[some], r, q, keep, 1, seed, DecoyTest(0.05), LONGEST, "gini")
-                )
+                X, y = sample(scenario, p, r, n, seed)
+                states.append(searched(X, y, r, q, keep, 1, seed, DecoyTest(0.05), LONGEST, "gini"))
             right = np.array([state.member[:r].sum() for state in states])
             others = np.mean([state.member[r:].sum() for state in states])
             print(
@@ -190,11 +200,10 @@ def samples(replicates: int) -> None:
 def rounds(replicates: int) -> None:
     print("\n| trees a round | p / q = 5 | p / q = 50 |")
     print("| --- | --- | --- |")
-    bits, y = distribution("chain", 3)
     for batch in ROUNDS:
         cells = []
         for p in (200, 2000):
-            X = np.hstack([bits, np.zeros((len(y), p - 3), dtype=np.int64)])
+            X, y = population("chain", p, 3)
             found = [
                 trees_until_found(X, y, 3, 40, 1, batch, seed, Positive(), 100_000)
                 for seed in range(replicates)

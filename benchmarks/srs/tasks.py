@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import multiprocessing
 from collections.abc import Callable, Iterable
@@ -10,6 +11,14 @@ from pathlib import Path
 from typing import Any
 
 Task = dict[str, Any]
+
+
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The options of a benchmark that keeps its results in a folder."""
+    options = argparse.ArgumentParser(prog=f"benchmarks.srs.{name}", description=description)
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--processes", type=int, default=2)
+    return options
 
 
 def run(work: Callable[..., Task], tasks: Iterable[Task], kept: Path, processes: int) -> list[Task]:

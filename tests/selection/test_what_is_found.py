@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.srs.model import SMALL, Positive, distribution, trees_until_found
+from benchmarks.srs.model import SMALL, Positive, population, sample, trees_until_found
 
 import duramen as dm
 from duramen.selection.relevance import DecoyTest
@@ -21,8 +21,7 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
     ones, so that trees find more.
     """
     scenario, p, q, r = setting
-    bits, y = distribution(scenario, r)
-    X = np.hstack([bits, np.zeros((len(y), p - r), dtype=np.int64)])
+    X, y = population(scenario, p, r)
     model = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
     found = [
         trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(40 * model))
@@ -43,20 +42,14 @@ def test_features_of_two_values_that_matter_alone_are_found(seed):
     With plain decreases of impurity they are lost: a bit is used once on a path, and gets nothing
     further down, where chance gives the others more than that.
     """
-    rows, said = distribution("marginal", 6)
-    random = np.random.default_rng(seed)
-    some = random.integers(0, len(said), 2000)
-    X, y = np.hstack([rows[some], random.integers(0, 2, (2000, 194))]), said[some]
+    X, y = sample("marginal", 200, 6, 2000, seed)
     model = dm.SequentialRandomSubspace(500, n_subspace_features=40, random_state=0).fit(X, y)
     assert np.count_nonzero(model.selected_ < 6) >= 5
     assert np.count_nonzero(model.selected_ >= 6) <= 1
 
 
 def test_a_chain_is_found_in_samples():
-    rows, said = distribution("chain", 3)
-    random = np.random.default_rng(0)
-    some = random.integers(0, len(said), 1000)
-    X, y = np.hstack([rows[some], random.integers(0, 2, (1000, 197))]), said[some]
+    X, y = sample("chain", 200, 3, 1000, 0)
     assert trees_until_found(X, y, 3, 40, 1, 1, 0, DecoyTest(0.05), 400) < 400
 
 

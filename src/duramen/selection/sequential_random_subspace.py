@@ -24,7 +24,7 @@ from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.selection.drawing import IntArray
 from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
-from duramen.selection.memory import column_bytes, columns_within
+from duramen.selection.memory import column_bytes, widest_within
 from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
@@ -373,7 +373,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         if self.memory is None:
             return p
         budget = memory_bytes(self.memory, owner)
-        size = columns_within(budget // n_at_a_time, source)
+        size = widest_within(budget // n_at_a_time, source)
         if size < 1:
             least = n_at_a_time * int(column_bytes(source).max())
             raise ValueError(
