@@ -31,7 +31,7 @@ class BitGrower {
     const Settings& settings = problem.settings;
     const Table& table = problem.table;
     if (table.n_rows > 64 * kWords || problem.n_classes > kMostClasses) return false;
-    if (!problem.unit_weights()) return false;
+    if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
     if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
     if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
     if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
@@ -48,7 +48,7 @@ class BitGrower {
         working_(working),
         pool_(problem.table.n_columns),
         node_(problem),
-        cuts_(problem, working),
+        cuts_(problem, working, false),
         recorder_(problem),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {

@@ -8,17 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "bag.hpp"
+#include "decoys.hpp"
 #include "forest.hpp"
 #include "node.hpp"
 #include "problem.hpp"
 #include "recorder.hpp"
 #include "split/candidate.hpp"
-#include "split/grouped.hpp"
-#include "split/ordered.hpp"
+#include "split/evaluator.hpp"
 #include "working.hpp"
 
 namespace duramen {
@@ -35,20 +36,24 @@ class Grower {
         working_(working),
         pool_(problem.table.n_columns),
         node_(problem),
-        ordered_(problem, working),
-        grouped_(problem),
+        splits_(problem, working,
+                problem.settings.max_features > 1 || problem.decoys.cycle != nullptr),
+        ordered_(splits_.ordered()),
+        grouped_(splits_.grouped()),
         recorder_(problem),
         tree_weights_(problem.table.n_rows) {
     index_.reserve(problem.table.n_rows);
     for (std::size_t j = 0; j < table_.n_columns; ++j) {
       if (table_.kind(j) != Kind::numeric || table_.missing[j]) all_numeric_ = false;
     }
+    if (problem.decoys.cycle != nullptr) decoys_.emplace(problem, working);
   }
 
   // Appends one tree to `out`; false when it was stopped half-way.
   bool grow(std::uint64_t tree, Trees& out) {
     tree_ = tree;
     recorder_.start_tree(out);
+    if (decoys_) decoys_->start_tree(tree);
     fill_bag();
     universe_ = pool_.start_tree(settings_, problem_.seed, tree);
     const bool whole = settings_.max_leaf_nodes > 0 ? best_first() : depth_first();
@@ -57,8 +62,7 @@ class Grower {
   }
 
  private:
-  // At nodes with more rows than this, Ctrl-C is looked for at every candidate.
-  static constexpr std::uint32_t kManyRows = 4096;
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();  // no score
 
   struct Range {
     std::uint32_t start, end, depth, id;
@@ -129,6 +133,7 @@ class Grower {
         continue;
       }
       const std::uint32_t first = carry_out(range, best_, grouped_.chosen(), bounds_);
+      if (decoys_) decoys_->add_children(range.id, best_.feature, first, bounds_.size() - 1);
       for (std::size_t c = bounds_.size() - 1; c-- > 0;) {
         stack.push_back({bounds_[c], bounds_[c + 1], range.depth + 1,
                          first + static_cast<std::uint32_t>(c), range.n_constant,
@@ -209,11 +214,13 @@ class Grower {
     n_scored_ = 0;
     Random random(problem_.seed, tree_, range.id, Purpose::node);
     const std::uint32_t* rows = index_.data() + range.start;
-    ordered_.start_node(node_, rows);
+    splits_.start_node(node_, rows);
     if (settings_.cut == Cut::pert) return find_pert_split(rows, random);
+    if (decoys_) decoys_->start_node(range.id, node_, rows);
     if (settings_.splits == Family::multiway && settings_.max_leaf_nodes == 0) {
       return find_multiway_split(range, rows, random);
     }
+    if (decoys_) return find_split_beside_decoys(rows, random);
 
     if (all_numeric_ && !settings_.count_constants && ordered_.draws_side_by_side()) {
       return settings_.max_features == 1 ? draw_one(range, rows, random)
@@ -236,7 +243,7 @@ class Grower {
       if (low == high) break;
       const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
       const std::uint32_t column = pool_[at];
-      if (!evaluate(column, rows, random)) {
+      if (!splits_.evaluate(node_, column, rows, random, best_, n_scored_)) {
         pool_.swap(at, low++);
         if (settings_.count_constants) ++drawn;
       } else {
@@ -312,29 +319,40 @@ class Grower {
       std::size_t high = universe_;
       std::uint32_t n_constant = 0;
       std::uint32_t n_best = 0;
+      if (decoys_) decoys_->start_draws();
       for (std::uint32_t drawn = 0; drawn < settings_.max_features; ++drawn) {
         if (known + (high - low) == 0) break;
         const std::size_t pick = random.below(static_cast<std::uint32_t>(known + (high - low)));
         if (pick < known) {
           --known;
           ++n_constant;
+          if (decoys_) note_constant(low);
           continue;
         }
         const std::size_t at = low + (pick - known);
+        const std::uint32_t column = pool_[at];
         const double before = best_.score;
-        if (!evaluate(pool_[at], rows, random)) {
+        if (!splits_.evaluate(node_, column, rows, random, best_, n_scored_)) {
           pool_.swap(at, low++);
           ++n_constant;
+          if (decoys_) decoys_->note(column, false, kNone);
           continue;
         }
         pool_.swap(at, --high);
         const double score = grouped_.last_score();
+        if (decoys_) decoys_->note(column, true, score);
         if (n_best == 0 || score > before + node_.tolerance(before)) {
           n_best = best_.found() ? 1 : 0;
         } else if (score >= before - node_.tolerance(before)) {
           ++n_best;
         }
         if (stopped()) return false;
+      }
+      if (decoys_) {
+        decoys_->note_columns_above(static_cast<double>(settings_.max_features) /
+                                    static_cast<double>(universe_ - range.degree));
+        constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+        decoys_->settle(kUnlimited, -kNone, total_weight_, [](double) { return false; });
       }
       const bool gains = best_.found() && (settings_.max_features == 1 || node_.gains(best_.score));
       if (gains || n_constant == 0 || (n_best > 0 && random.below(n_best + n_constant) < n_best)) {
@@ -350,55 +368,52 @@ class Grower {
     return split;
   }
 
-  Family family_of(std::size_t column) const {
-    if (settings_.splits == Family::ordered && table_.kind(column) == Kind::nominal) {
-      return Family::any;
+  // The same beside decoys: every column is drawn with its decoy, so that none that is constant
+  // further up is left out. Where a perfect split ends the search, it is taken up again if the
+  // winner's decoy is less than perfect.
+  bool find_split_beside_decoys(const std::uint32_t* rows, Random& random) {
+    const double bound = node_.largest_score(settings_);
+    std::size_t high = universe_;
+    std::size_t drawn_at = 0;
+    std::uint32_t column = 0;
+    Split cut;
+    const auto draw = [&](Random& from) {
+      drawn_at = from.below(static_cast<std::uint32_t>(high));
+      column = pool_[drawn_at];
+      pool_.swap(drawn_at, --high);
+      cut = Split{};
+      return splits_.evaluate(node_, column, rows, from, cut, n_scored_);
+    };
+    while (high > 0 && decoys_->n_varying() < settings_.max_features && best_.score < bound) {
+      const bool varies = draw(random);
+      decoys_->note(column, varies, cut.score);
+      if (cut.found() && decoys_->beats(cut.score, best_.score)) {
+        best_ = cut;
+        if (cut.family == Family::any) first_codes_ = grouped_.chosen();
+      }
+      if ((high & 63U) == 0 && stopped()) return false;
     }
-    return settings_.splits;
+    decoys_->settle(settings_.max_features, bound, total_weight_, [&](double score) {
+      std::size_t wanted = settings_.max_features - decoys_->n_varying();
+      bool beaten = false;
+      later_.clear();
+      while (wanted > 0 && high > 0 && !beaten) {
+        if (draw(decoys_->random())) --wanted;
+        later_.push_back(drawn_at);
+        beaten = cut.found() && decoys_->beats(cut.score, score);
+      }
+      // The tree must not depend on it.
+      for (std::size_t k = later_.size(); k-- > 0;) pool_.swap(later_[k], high++);
+      return beaten;
+    });
+    if (best_.family == Family::any) grouped_.choose(first_codes_);
+    return best_.found();
   }
 
-  // Scores the splits of one column against the best so far; false when it is constant here.
-  bool evaluate(std::uint32_t column, const std::uint32_t* rows, Random& random) {
-    const Family family = family_of(column);
-    if (family == Family::ordered) {
-      if (settings_.cut == Cut::best) {
-        if constexpr (std::is_integral_v<T>) {
-          return ordered_.best_cut(node_, column, rows, random, best_, n_scored_);
-        }
-      } else if (!std::is_integral_v<T> || table_.kind(column) == Kind::numeric) {
-        return ordered_.random_cut(node_, column, rows, random, best_, n_scored_);
-      }
-    }
-    if constexpr (std::is_integral_v<T>) {
-      if (!group(column, rows)) return false;
-      const bool has_missing = table_.missing[column] != 0;
-      const bool best = settings_.cut == Cut::best;
-      switch (family) {
-        case Family::ordered:
-          grouped_.random_rank_cut(node_, column, has_missing, random, best_, n_scored_);
-          break;
-        case Family::multiway:
-          grouped_.multiway(node_, column, best_, n_scored_);
-          break;
-        case Family::one_vs_rest:
-          grouped_.one_vs_rest(node_, column, best, random, best_, n_scored_);
-          break;
-        case Family::any:
-          grouped_.any(node_, column, best, random, best_, n_scored_);
-          break;
-      }
-    }
-    return true;
-  }
-
-  // Groups the rows of the node by their codes of a column; false where that is constant.
-  bool group(std::uint32_t column, const std::uint32_t* rows) {
-    if constexpr (std::is_integral_v<T>) {
-      const auto [low, high] = ordered_.gather_range(column, rows, node_.n_rows());
-      if (low == high) return false;
-      grouped_.load(ordered_.codes(), node_.n_rows(), low, high, node_);
-    }
-    return true;
+  // Draws one of the columns at the front of the pool, which are constant at the node.
+  void note_constant(std::size_t count) {
+    const std::uint32_t column = pool_[decoys_->random().below(static_cast<std::uint32_t>(count))];
+    if (!decoys_->is_above(column)) decoys_->note(column, false, kNone);
   }
 
   // PERT: two rows of different classes, a column on which they differ, a cut between them.
@@ -413,13 +428,13 @@ class Grower {
           const T* codes = ordered_.gather(column, rows, node_.n_rows());
           if (codes[a] == codes[b]) continue;
           n_scored_ = 1;
-          const Family family = family_of(column);
+          const Family family = splits_.family_of(column);
           if (family == Family::ordered) {
             ordered_.mixture_cut(column, codes[a], codes[b], random, best_);
           } else {
             const T code_a = codes[a];
             const T code_b = codes[b];
-            group(column, rows);
+            splits_.group(node_, column, rows);
             grouped_.separating(node_, column, family, code_a, code_b, random, best_);
           }
           return true;
@@ -442,7 +457,7 @@ class Grower {
     const T* codes = best_.family == Family::multiway ? nullptr : ordered_.gather(column, rows, n);
     if (best_.family == Family::multiway) {
       if constexpr (std::is_integral_v<T>) {
-        if (!grouped) group(column, rows);
+        if (!grouped) splits_.group(node_, column, rows);
         grouped_.partition(rows, n, range.start, spare_, bounds);
       }
     } else {
@@ -610,11 +625,14 @@ class Grower {
   const Working<T>& working_;
   ColumnPool pool_;
   Node node_;
-  OrderedSplits<T, Node> ordered_;
-  GroupedSplits<Node> grouped_;
+  Evaluator<T, Node> splits_;
+  OrderedSplits<T, Node>& ordered_;
+  GroupedSplits<Node>& grouped_;
+  std::optional<DecoyContest<T, Node>> decoys_;  // where they are asked for
   Recorder<T> recorder_;
   std::vector<Weight> tree_weights_;  // of every row in the bag
-  std::vector<std::uint32_t> multiplicity_, index_, spare_, bounds_;
+  std::vector<std::uint32_t> multiplicity_, index_, spare_, bounds_, first_codes_;
+  std::vector<std::size_t> later_;
   std::vector<std::uint8_t> marks_;
   std::vector<Range> stack_;
   Split best_;

@@ -26,16 +26,19 @@ class LogTable {
   LogTable() = default;
   explicit LogTable(std::size_t total) : grid_(total + 1), exact_(total + 1) {
     const double largest = n_log2_n(static_cast<double>(total) + 2.0) + 1.0;
-    const double step = std::exp2(51 - std::ceil(std::log2(largest)));
+    step_ = std::exp2(51 - std::ceil(std::log2(largest)));
     for (std::size_t n = 0; n <= total; ++n) {
       exact_[n] = n_log2_n(static_cast<double>(n));
-      grid_[n] = std::nearbyint(exact_[n] * step);
+      grid_[n] = std::nearbyint(exact_[n] * step_);
     }
   }
   double grid(std::int32_t n) const { return grid_[static_cast<std::size_t>(n)]; }
   double exact(std::int32_t n) const { return exact_[static_cast<std::size_t>(n)]; }
+  // Bits of so many steps.
+  double bits(double steps) const { return steps / step_; }
 
  private:
+  double step_ = 1.0;
   std::vector<double> grid_, exact_;
 };
 

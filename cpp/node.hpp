@@ -139,12 +139,14 @@ class ClassNode {
     return kWhole && kCriterion == Criterion::entropy ? 0.0 : 1e-12 * std::fabs(score);
   }
 
-  // Whether a split with this score lowers the impurity at all.
-  bool gains(double score) const {
-    double terms = 0.0;
-    for (const W total : totals_) terms += term(total);
-    return score - join(terms, weight_) > 1e-9 * weight();
+  // What a split with this score takes off the impurity, times the weight.
+  double gain(double score) const {
+    const double gain = score - unsplit_score();
+    if constexpr (kWhole && kCriterion == Criterion::entropy) return problem_.logs.bits(gain);
+    return gain;
   }
+  // Whether it takes off anything at all.
+  bool gains(double score) const { return score - unsplit_score() > 1e-9 * weight(); }
 
   // No split scores higher: all children pure.
   double largest_score(const Settings&) const {
@@ -213,6 +215,11 @@ class ClassNode {
   }
 
  private:
+  double unsplit_score() const {
+    double terms = 0.0;
+    for (const W total : totals_) terms += term(total);
+    return join(terms, weight_);
+  }
   double grid(W count) const {
     if constexpr (kWhole) {
       return problem_.logs.grid(count);
@@ -320,6 +327,9 @@ class MomentNode {
   }
   double tolerance(double score) const { return 1e-12 * std::fabs(score); }
 
+  double gain(double score) const {
+    return std::ldexp(score - join(sum_, weight_), -2 * problem_.grid_shift);
+  }
   bool gains(double score) const { return score - join(sum_, weight_) > 1e-9 * std::fabs(score); }
 
   // The best cut of the sorted responses bounds every split into two; sought where nodes are small.

@@ -21,6 +21,13 @@ struct Monitor {
   std::atomic<std::int64_t> done{0};
 };
 
+// Decoys of the columns (decoys.hpp), if there is a cycle.
+struct Decoys {
+  const std::uint32_t* cycle = nullptr;  // all rows; the decoy's values are those of the next ones
+  const std::uint8_t* judged = nullptr;  // columns that are compared with their decoys
+  double* excess = nullptr;              // what each gets beyond its decoy
+};
+
 struct Problem {
   Table table;
   Settings settings;
@@ -31,8 +38,10 @@ struct Problem {
   const double* weights = nullptr;         // or null: every row weighs 1
   bool whole_weights = true;               // all weights are whole numbers of moderate size
   std::vector<double> grid_response;       // centred, on a grid where all sums are exact
+  int grid_shift = 0;                      // a unit of the target is 2^grid_shift of its steps
   std::vector<std::uint32_t> row_order;    // rows sorted by class
   LogTable logs;
+  Decoys decoys;
   Monitor* monitor = nullptr;
 
   // Fills what is derived from the public fields.
@@ -101,9 +110,9 @@ inline void Problem::prepare() {
     std::frexp(std::max(mass, 1.0), &mass_exponent);
     std::frexp(reach, &reach_exponent);
     // |sum w y| stays below 2^53 steps.
-    const int shift = 52 - mass_exponent - reach_exponent;
+    grid_shift = 52 - mass_exponent - reach_exponent;
     for (std::size_t i = 0; i < n; ++i) {
-      if (counts(i)) grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, shift));
+      if (counts(i)) grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, grid_shift));
     }
   }
 }

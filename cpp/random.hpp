@@ -13,7 +13,14 @@ inline std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-enum class Purpose : std::uint64_t { node = 0, bag = 1, columns = 2, permutation = 3, context = 4 };
+enum class Purpose : std::uint64_t {
+  node = 0,
+  bag = 1,
+  columns = 2,
+  permutation = 3,
+  context = 4,
+  decoy = 5
+};
 
 class Random {
  public:

@@ -47,6 +47,30 @@ void set_target(duramen::Problem& problem, const nb::object& target, std::uint32
   }
 }
 
+// Decoys that follow a cycle of all rows; what the columns get beyond them is summed up in
+// `excess`.
+void set_decoys(duramen::Problem& problem, const nb::object& cycle, const nb::object& judged,
+                std::vector<double>& excess) {
+  const auto rows = nb::cast<Vector<std::uint32_t>>(cycle);
+  const auto columns = nb::cast<Vector<bool>>(judged);
+  const duramen::Settings& settings = problem.settings;
+  need(settings.max_leaf_nodes == 0 && settings.cut != duramen::Cut::pert,
+       "decoys are for trees that grow depth first");
+  need(settings.min_impurity_decrease <= 0.0 && settings.stop_alpha >= 1.0,
+       "decoys are for trees without rules on the decrease of impurity");
+  need(rows.shape(0) == problem.table.n_rows, "cycle has not one entry a row");
+  need(columns.shape(0) == problem.table.n_columns, "judged has not one entry a column");
+  std::vector<bool> seen(rows.shape(0), false);
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    const std::uint32_t row = rows.data()[i];
+    need(row < seen.size() && !seen[row], "cycle does not hold every row once");
+    seen[row] = true;
+  }
+  excess.assign(problem.table.n_columns, 0.0);
+  problem.decoys = {rows.data(), reinterpret_cast<const std::uint8_t*>(columns.data()),
+                    excess.data()};
+}
+
 // Sums of counts, from 0: one more entry than there are counts.
 std::vector<std::int64_t> offsets_from(const std::vector<std::int64_t>& counts) {
   std::vector<std::int64_t> offsets(counts.size() + 1, 0);
@@ -57,7 +81,7 @@ std::vector<std::int64_t> offsets_from(const std::vector<std::int64_t>& counts) 
 nb::dict grow(DURAMEN_TABLE, const nb::object& target, std::uint32_t n_classes,
               const nb::object& weights, const nb::dict& settings, std::uint64_t first_tree,
               std::uint64_t n_trees, std::uint64_t seed, unsigned n_threads,
-              const nb::object& progress) {
+              const nb::object& progress, const nb::object& cycle, const nb::object& judged) {
   duramen::Monitor monitor;
   duramen::Problem problem;
   problem.table = DURAMEN_TABLE_OF;
@@ -69,6 +93,11 @@ nb::dict grow(DURAMEN_TABLE, const nb::object& target, std::uint32_t n_classes,
     const auto array = nb::cast<Vector<double>>(weights);
     need(array.shape(0) == problem.table.n_rows, "weights has not one entry a row");
     problem.weights = array.data();
+  }
+  std::vector<double> excess;
+  if (!cycle.is_none()) {
+    need(n_trees == 1, "decoys are for one tree");
+    set_decoys(problem, cycle, judged, excess);
   }
   duramen::Trees trees;
   run_watched(monitor, progress, [&] {
@@ -92,6 +121,7 @@ nb::dict grow(DURAMEN_TABLE, const nb::object& target, std::uint32_t n_classes,
   forest["node_weight"] = to_array(std::move(trees.weight));
   forest["impurity"] = to_array(std::move(trees.impurity));
   forest["leaf_values"] = to_array(std::move(trees.leaf_values), n_leaves, width);
+  if (!cycle.is_none()) forest["excess"] = to_array(std::move(excess));
   return forest;
 }
 
@@ -110,6 +140,7 @@ static void bind_forests(nb::module_& module) {
              nb::arg("kinds"), nb::arg("missing"), nb::arg("target"), nb::arg("n_classes"),
              nb::arg("weights").none(), nb::arg("settings"), nb::arg("first_tree"),
              nb::arg("n_trees"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("progress").none(),
+             nb::arg("cycle") = nb::none(), nb::arg("judged") = nb::none(),
              "Grow trees; the arrays of the forest by name.");
   module.def(
       "bag",

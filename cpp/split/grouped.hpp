@@ -20,8 +20,11 @@ class GroupedSplits {
  public:
   using Weight = typename Node::Weight;
 
-  explicit GroupedSplits(const Problem& problem)
-      : settings_(problem.settings), table_(problem.table), group_(problem.table.n_rows) {}
+  GroupedSplits(const Problem& problem, bool scoring)
+      : scoring_(scoring),
+        settings_(problem.settings),
+        table_(problem.table),
+        group_(problem.table.n_rows) {}
 
   // Groups the rows of a node by code, groups by ascending code; low and high are the least and the
   // largest code, and differ.
@@ -74,7 +77,7 @@ class GroupedSplits {
     }
     ++n_scored;
     double score = 0.0;
-    if (settings_.max_features > 1) {
+    if (scoring_) {
       describe();
       for (std::size_t g = 0; g < sizes_.size(); ++g) score += score_of(stats(g), weights_[g]);
     }
@@ -173,6 +176,8 @@ class GroupedSplits {
 
   // The codes of child 0 of the latest accepted bipartition.
   const std::vector<std::uint32_t>& chosen() const { return chosen_; }
+  // Puts back the codes of one that was accepted before.
+  void choose(const std::vector<std::uint32_t>& first_codes) { chosen_ = first_codes; }
 
   // A set of codes to test membership of.
   void mark(const std::vector<std::uint32_t>& codes, std::uint32_t n_codes) {
@@ -412,6 +417,7 @@ class GroupedSplits {
     offer(node, best, split, choice.score);
   }
 
+  bool scoring_;
   const Settings& settings_;
   const Table& table_;
   const Node* node_ = nullptr;

@@ -36,8 +36,9 @@ class OrderedSplits {
  public:
   using Weight = typename Node::Weight;
 
-  OrderedSplits(const Problem& problem, const Working<T>& working)
-      : table_(problem.table),
+  OrderedSplits(const Problem& problem, const Working<T>& working, bool scoring)
+      : scoring_(scoring),
+        table_(problem.table),
         settings_(problem.settings),
         working_(working),
         n_columns_(working.n_columns()),
@@ -54,7 +55,6 @@ class OrderedSplits {
         sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {}
 
   void start_node(const Node& node, const std::uint32_t* rows) {
-    scoring_ = settings_.max_features > 1;
     use_dense_ = false;
     if constexpr (kDensePossible) {
       use_dense_ = working_.dense() && settings_.cut == Cut::random &&
@@ -161,15 +161,21 @@ class OrderedSplits {
   bool random_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
                   Split& best, std::uint64_t& n_scored) {
     const auto [low, high] = gather_range(column, rows, node.n_rows());
-    if (low == high) return false;
+    Split cut;
+    Draw draw = Draw::constant;
     if constexpr (std::is_integral_v<T>) {
-      if (table_.missing[column] != 0 && high == missing_code(column)) {
+      if (low < high && table_.missing[column] != 0 && high == missing_code(column)) {
         random_cut_missing(node, column, buffer_.data(), low, random, best, n_scored);
         return true;
       }
+    } else if (low == high && working_.collides(column)) {
+      draw = code_cut(node, column, rows, random, cut);
     }
-    Split cut = drawn_cut(column, low, high, random);
-    if (score_cut(node, buffer_.data(), cut) == Draw::forbidden) return true;
+    if (low < high) {
+      cut = drawn_cut(column, low, high, random);
+      draw = score_cut(node, buffer_.data(), cut);
+    }
+    if (draw != Draw::scored) return draw == Draw::forbidden;
     ++n_scored;
     offer(node, best, cut, cut.score);
     return true;
@@ -464,9 +470,9 @@ class OrderedSplits {
     } else {
       double sum = 0.0;
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
-        if (!goes_first(codes[i])) continue;
-        first += node.weights()[i];
-        sum += node.moments()[i];
+        const bool in = goes_first(codes[i]);  // no branch: cuts are as good as random
+        first += in ? node.weights()[i] : Weight{0};
+        sum += in ? node.moments()[i] : 0.0;
       }
       return node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
     }
@@ -617,11 +623,12 @@ class OrderedSplits {
     }
   }
 
+  bool scoring_;
   const Table& table_;
   const Settings& settings_;
   const Working<T>& working_;
   std::size_t n_columns_, side_stride_;
-  bool by_row_ = false, use_dense_ = false, scoring_ = true;
+  bool by_row_ = false, use_dense_ = false;
   std::vector<T> buffer_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint64_t> words_;

@@ -43,6 +43,28 @@ def test_same_trees(n, cut, task, bootstrap):
         assert array.tobytes() == grown[1][name].tobytes(), name
 
 
+@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
+@pytest.mark.parametrize("n", [70, 400])
+@pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
+def test_same_decoys(n, task):
+    from duramen import _kernel_avx2
+
+    random = np.random.default_rng(n)
+    X = random.normal(size=(n, 12)).round(2)
+    X[:, 3] = random.integers(0, 3, n)
+    number = X[:, 0] * X[:, 1] + 0.3 * random.normal(size=n)
+    target = number if task == "variance" else (number > 0).astype(np.uint32)
+    settings = GrowthSettings(criterion=task, cut="random", max_features=12)
+    cycle, judged = random.permutation(n).astype(np.uint32), np.arange(12) > 1
+    given = (target, 0 if task == "variance" else 2, None, settings.for_kernel(), 3, 1, 5, 1, None)
+    excess = [
+        build.grow(*table_arguments(encode(X)), *given, cycle, judged)["excess"]
+        for build in (_kernel_generic, _kernel_avx2)
+    ]
+    assert np.count_nonzero(excess[0]) > 5
+    assert excess[0].tobytes() == excess[1].tobytes()
+
+
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("K", [1, 3, 40])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -85,38 +85,38 @@ def test_binomial_selection_by_hand():
 
 
 def test_threshold_by_hand():
-    """100 features: the tail is the 10 lowest, -0.10 to -0.19, a power law above 0.10.
+    """70 features: the tail is the 10 lowest, -0.10 to -0.19, a power law above 0.10.
 
-    10 (w / 0.10)^(-1/h) <= 0.05 i with h = log(1.0 x 1.1 x ... x 1.9) / 9 = 0.390: i = 1 from
-    0.791 on, i = 2 from 0.603 on.
+    10 (1 + log(w / 0.10) / S)^-9 <= 0.05 i with S = log(1.0 x 1.1 x ... x 1.9) = 3.512: i = 1 from
+    1.671 on, i = 2 from 1.045 on.
     """
-    bulk = np.concatenate([-np.arange(10, 20) / 100, np.zeros(88)])
+    bulk = np.concatenate([-np.arange(10, 20) / 100, np.zeros(58)])
     passing = {
-        (0.80, 0.61): [True, True],
-        (0.78, 0.61): [True, True],  # neither is enough for one, but both are for two
-        (0.80, 0.59): [True, False],
-        (0.78, 0.59): [False, False],
+        (1.70, 1.06): [True, True],
+        (1.65, 1.06): [True, True],  # neither is enough for one, but both are for two
+        (1.70, 1.03): [True, False],
+        (1.65, 1.03): [False, False],
     }
     for high, expected in passing.items():
         passes = DecoyTest(0.05).passes(compared([*bulk, *high]))
-        assert not passes[:98].any()
-        assert passes[98:].tolist() == expected
-    h = math.log(math.prod(range(10, 20)) / 10**10) / 9
-    threshold = 0.10 * (10 / 0.05) ** h
+        assert not passes[:68].any()
+        assert passes[68:].tolist() == expected
+    spread = math.log(math.prod(range(10, 20)) / 10**10)
+    threshold = 0.10 * math.exp(spread * ((10 / 0.05) ** (1 / 9) - 1))
     for factor, passed in ((1.0001, True), (0.9999, False)):
         scores = [*bulk, threshold * factor, 0.0]
-        assert DecoyTest(0.05).passes(compared(scores))[98] == passed
+        assert DecoyTest(0.05).passes(compared(scores))[68] == passed
 
 
 def test_how_far_features_ever_fell_short_is_what_counts():
     """Another look has other scores; what chance did at earlier ones stays."""
-    scores = [*-np.arange(10, 20) / 1000, *np.zeros(88), 0.80, 0.61]
+    scores = [*-np.arange(10, 20) / 1000, *np.zeros(58), 1.70, 1.06]
     evidence = compared(scores)
     assert DecoyTest(0.05).passes(evidence).sum() == 2
     evidence.shortfall[:10] = np.arange(10, 20) / 100  # as in the test by hand
     assert DecoyTest(0.05).passes(evidence).sum() == 2
-    evidence.excess[98] = 0.59 * 15
-    evidence.excess[99] = 0.59 * 15
+    evidence.excess[68] = 1.03 * 15
+    evidence.excess[69] = 1.03 * 15
     assert not DecoyTest(0.05).passes(evidence).any()
 
 
@@ -130,8 +130,8 @@ def test_what_stands_out_is_found_whatever_its_place():
 
 
 def test_ties_pass_together():
-    scores = np.concatenate([-np.arange(10, 20) / 100, np.zeros(86), np.full(4, 0.5)])
-    assert DecoyTest(0.05).passes(compared(scores)).tolist() == [False] * 96 + [True] * 4
+    scores = np.concatenate([-np.arange(10, 20) / 100, np.zeros(56), np.full(4, 0.7)])
+    assert DecoyTest(0.05).passes(compared(scores)).tolist() == [False] * 66 + [True] * 4
 
 
 def test_equal_negative_scores_have_no_tail():
@@ -153,15 +153,15 @@ def test_few_features_have_no_tail(p):
 
 
 def test_fifty_features_do():
-    scores = np.concatenate([[-0.1, -0.2, -0.3, -0.4, -0.5], np.zeros(44), [100.0]])
+    scores = np.concatenate([-np.arange(1, 8) / 10, np.zeros(42), [1e4]])
     assert DecoyTest(0.05).passes(compared(scores)).tolist() == [False] * 49 + [True]
 
 
 def test_features_of_fewer_than_three_trees_count_for_nothing():
-    evidence = compared(np.concatenate([-np.arange(10, 20) / 100, np.zeros(88), [0.9, 0.9]]))
-    evidence.compared[98] = 2
-    evidence.excess[98] = 10.0
-    assert np.flatnonzero(DecoyTest(0.05).passes(evidence)).tolist() == [99]
+    evidence = compared(np.concatenate([-np.arange(10, 20) / 100, np.zeros(58), [1.7, 1.7]]))
+    evidence.compared[68] = 2
+    evidence.excess[68] = 10.0
+    assert np.flatnonzero(DecoyTest(0.05).passes(evidence)).tolist() == [69]
 
 
 def test_level_zero_finds_none():

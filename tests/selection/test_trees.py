@@ -1,16 +1,21 @@
-"""One tree of a search and its companion."""
+"""One tree of a search, and what its columns get beyond their decoys."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.forests.decreases import early_decreases
-from duramen.forests.growth import grow
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import ARRAY_NAMES
+from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.selection.trees import Grower
 
-SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=4)
+SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
 SEED = 11
+COLUMNS = np.array([0, 1, 3, 6])
+NEW = np.zeros(4, dtype=bool)
 
 
 @pytest.fixture
@@ -21,37 +26,85 @@ def grower():
     return Grower(dm.encode(X), y, np.arange(2), SETTINGS, 0, True, SEED, "data")
 
 
-def early(grower, tree, columns, y, seed):
-    table = grower.source.take_columns(columns)
-    forest = grow(table, y, SETTINGS, n_trees=1, seed=seed, classes=np.arange(2), first_tree=tree)
-    return early_decreases(forest)
-
-
-def test_the_companion_of_what_was_found_is_another_tree_on_the_same(grower):
-    columns = np.array([0, 1, 3, 6])
-    outcome = grower.grow(5, columns, np.ones(4, dtype=bool))
-    both = [early(grower, 5, columns, grower.target, seed) for seed in (SEED, SEED + 1)]
-    np.testing.assert_allclose(outcome.excess, both[0] - both[1], atol=1e-15)
-
-
-def test_where_nothing_was_found_all_rows_are_permuted_alike_in_all_trees(grower):
-    """As if the classes were permuted, by the inverse, one permutation for all trees."""
+def beside_decoys(grower, tree, columns, judged):
     order = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(0, 2))).permutation(90)
-    y = np.empty_like(grower.target)
-    y[order] = grower.target
-    for tree, columns in enumerate(([0, 1, 2, 3], [1, 4, 5, 7])):
-        outcome = grower.grow(tree, np.array(columns), np.zeros(4, dtype=bool))
-        own = early(grower, tree, columns, grower.target, SEED)
-        decoys = early(grower, tree, columns, y, SEED + 1)
-        np.testing.assert_allclose(outcome.excess, own - decoys, atol=1e-15)
+    return grow_beside_decoys(
+        grower.source.take_columns(columns),
+        grower.target,
+        SETTINGS,
+        tree=tree,
+        seed=SEED,
+        cycle=order.astype(np.uint32),
+        judged=judged,
+        classes=np.arange(2),
+        fingerprint="data",
+    )
 
 
-def test_without_a_companion_there_is_no_excess(grower):
-    alone = Grower(grower.source, grower.target, np.arange(2), SETTINGS, 2, False, SEED, "data")
+@pytest.mark.parametrize("tree, columns", [(0, COLUMNS), (5, np.array([1, 4, 5, 7]))])
+def test_the_decoys_of_all_trees_have_one_order_of_the_rows(grower, tree, columns):
+    outcome = grower.grow(tree, columns, NEW)
+    forest, excess = beside_decoys(grower, tree, columns, ~NEW)
+    np.testing.assert_array_equal(outcome.excess, excess)
+    np.testing.assert_array_equal(outcome.columns, columns)
+    np.testing.assert_array_equal(outcome.values, mean_decreases(forest).values)
+    assert outcome.excess.any()
+    assert outcome.probes.shape == (0,)
+    for name in set(ARRAY_NAMES) - {"feature"}:
+        np.testing.assert_array_equal(outcome.arrays[name], getattr(forest, name))
+    numbers = np.append(columns, -1)  # those of the search; -1 for a leaf
+    np.testing.assert_array_equal(outcome.arrays["feature"], numbers[forest.feature])
+
+
+def test_what_was_found_has_no_decoy(grower):
+    for found in ([True, False, True, False], [True] * 4):
+        found = np.array(found)
+        outcome = grower.grow(5, COLUMNS, found)
+        _, excess = beside_decoys(grower, 5, COLUMNS, ~found)
+        np.testing.assert_array_equal(outcome.excess, excess)
+        assert (outcome.excess[found] == 0).all()
+        assert outcome.excess.shape == (4,)
+
+
+def test_the_tree_does_not_depend_on_what_was_found(grower):
+    for tree in range(20):
+        new = grower.grow(tree, COLUMNS, NEW)
+        found = grower.grow(tree, COLUMNS, ~NEW)
+        np.testing.assert_array_equal(new.values, found.values)
+        for name in ARRAY_NAMES:
+            np.testing.assert_array_equal(new.arrays[name], found.arrays[name])
+
+
+def test_the_same_whenever_it_is_asked(grower):
+    first = grower.grow(3, COLUMNS, NEW)
+    grower.grow(4, COLUMNS, NEW)
+    again = replace(grower).grow(3, COLUMNS, NEW)
+    np.testing.assert_array_equal(again.excess, first.excess)
+    np.testing.assert_array_equal(again.arrays["feature"], first.arrays["feature"])
+    other = replace(grower, seed=SEED + 1).grow(3, COLUMNS, NEW)
+    assert (other.excess != first.excess).any()
+
+
+def test_without_decoys_there_is_no_excess(grower):
+    alone = replace(grower, n_probes=2, decoy=False)
     outcome = alone.grow(0, np.array([2, 3]), np.zeros(2, dtype=bool))
     assert outcome.excess.shape == (0,)
     assert outcome.probes.shape == (2,)
+    assert set(outcome.arrays["feature"].tolist()) <= {-1, 2, 3, 8}
+
+
+def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
+    outcome = replace(grower, decoy=False).grow(2, COLUMNS, NEW)
+    table = grower.source.take_columns(COLUMNS)
+    forest = grow(
+        table, grower.target, SETTINGS, n_trees=1, seed=SEED, classes=np.arange(2), first_tree=2
+    )
+    np.testing.assert_array_equal(outcome.values, mean_decreases(forest).values)
 
 
 def test_trees_are_known_by_their_data(grower):
-    assert grower._forest(0, grower.source, SEED).fingerprint == "data"
+    forest, _ = beside_decoys(grower, 6, COLUMNS, ~NEW)
+    assert forest.fingerprint == "data"
+    assert forest.seed == SEED
+    assert forest.first_tree == 6
+    assert forest.total_weight == 90

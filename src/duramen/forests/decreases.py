@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.route import forest_arguments
-from duramen.forests.structure import decreases
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +39,3 @@ def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
         *forest_arguments(forest), forest.n_features, by_degree
     )
     return Decreases(values, standard_error, degrees if by_degree else None)
-
-
-def early_decreases(forest: Forest) -> NDArray[np.float64]:
-    """Sum of the decreases of impurity weighted by p(t)^(9/8) in place of p(t): shape (p,).
-
-    Chance gives about the same p(t) times decrease to a split, however few rows are at it, and most
-    nodes of a fully grown tree hold few. Here they count for less. The sum is over all trees.
-    """
-    share = forest.weight / forest.total_weight
-    inner = np.flatnonzero(forest.feature >= 0)
-    # Square roots are the same on every machine, other powers are not.
-    root = np.sqrt(np.sqrt(np.sqrt(share[inner])))
-    values = decreases(forest)[inner] * share[inner] * root
-    sums: NDArray[np.float64] = np.bincount(
-        forest.feature[inner], weights=values, minlength=forest.n_features
-    ).astype(np.float64, copy=False)
-    return sums

@@ -85,18 +85,8 @@ def grow(
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    refuse_many_categories(table, settings, 0 if classes is None else len(classes))
-    arrays = _kernel.grow(
-        *table_arguments(table),
-        target,
-        0 if classes is None else len(classes),
-        weights,
-        settings.for_kernel(),
-        first_tree,
-        n_trees,
-        seed,
-        n_threads,
-        progress,
+    arrays = _grown(
+        table, target, settings, classes, weights, first_tree, n_trees, seed, n_threads, progress
     )
     _fill_empty_trees(arrays, target, weights)
     return Forest(
@@ -110,6 +100,80 @@ def grow(
         fingerprint=fingerprint or learning_set_fingerprint(table, target, classes, weights),
         first_tree=first_tree,
     )
+
+
+def grow_beside_decoys(
+    table: EncodedTable,
+    target: NDArray[np.uint32] | NDArray[np.float64],
+    settings: GrowthSettings,
+    *,
+    tree: int,
+    seed: int,
+    cycle: NDArray[np.uint32],
+    judged: NDArray[np.bool_],
+    classes: NDArray[Any] | None,
+    fingerprint: str,
+) -> tuple[Forest, NDArray[np.float64]]:
+    r"""Grow one tree, and compare its columns with their decoys at every node.
+
+    A decoy is a copy of a column with its rows in another order, and splits nothing. At a node it
+    takes the place of its column among the candidates, which are drawn in the same order, and is
+    credited as its column would be if it wins. Beneath such a node it has yet another order of its
+    rows, and of its values one side of the cut, as the column has beneath its own splits; of
+    columns without an order, for both, only the first choice on a path counts.
+
+    Parameters
+    ----------
+    tree : int
+        Number of the tree in the stream of random numbers.
+    cycle : uint32 array of shape (n,)
+        Every row once, in an order drawn at random: at each row a decoy has the value of the next.
+    judged : bool array of shape (p,)
+        The columns that are compared with their decoys.
+
+    Others as for `grow`. Every row weighs 1.
+
+    Returns
+    -------
+    forest : Forest
+        The tree.
+    excess : float64 array of shape (p,)
+        For each judged column :math:`\sum_t p(t)^{9/8} \Delta i(t)` over the nodes t that split on
+        it, with p(t) the share of the rows, less the same for its decoy; 0 for the others.
+
+    Raises
+    ------
+    ValueError
+        When the best of all bipartitions would be sought among too many categories.
+    """
+    arrays = _grown(table, target, settings, classes, None, tree, 1, seed, 1, None, cycle, judged)
+    excess = arrays.pop("excess")
+    forest = Forest(
+        **arrays,
+        settings=settings,
+        schema=table.schema,
+        classes=classes,
+        n_rows=table.n_rows,
+        total_weight=float(table.n_rows),
+        seed=seed,
+        fingerprint=fingerprint,
+        first_tree=tree,
+    )
+    return forest, excess
+
+
+def _grown(
+    table: EncodedTable,
+    target: NDArray[Any],
+    settings: GrowthSettings,
+    classes: NDArray[Any] | None,
+    weights: NDArray[np.float64] | None,
+    *others: Any,
+) -> dict[str, NDArray[Any]]:
+    n_classes = 0 if classes is None else len(classes)
+    refuse_many_categories(table, settings, n_classes)
+    arguments = (*table_arguments(table), target, n_classes, weights, settings.for_kernel())
+    return _kernel.grow(*arguments, *others)
 
 
 def _fill_empty_trees(

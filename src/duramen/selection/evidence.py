@@ -30,8 +30,8 @@ class Outcome:
     probes : float64 array of shape (m,)
         Importances of its probes.
     excess : float64 array of shape (q,) or (0,)
-        What they get beyond their decoys, which stand in for them in a tree of its own where they
-        were not found before; empty where none was grown.
+        What they get beyond their decoys, 0 for those that were found before; empty where there
+        are no decoys.
     arrays : dict
         The flat arrays of the tree; `feature` is the number of the feature among all p, and p for a
         probe.
@@ -56,7 +56,7 @@ class Evidence:
     total : float64 array of shape (p,)
         Sum of its importances.
     compared : int64 array of shape (p,)
-        Trees that were given the feature, and a companion its decoy, before it was found.
+        Trees in which the feature was compared with its decoy, that is before it was found.
     excess : float64 array of shape (p,)
         Sum over these of what it gets beyond its decoy.
     shortfall : float64 array of shape (p,)

@@ -15,8 +15,8 @@ from duramen.selection.evidence import Evidence
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
-# A tenth of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
-_TAIL, _MOST_IN_TAIL = 10, 100
+# A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
+_TAIL, _MOST_IN_TAIL = 7, 100
 FEWEST_FEATURES = 50
 
 
@@ -30,7 +30,7 @@ class RelevanceTest(Protocol):
 
     @property
     def decoy(self) -> bool:
-        """Whether companions are needed, in which decoys stand in for features."""
+        """Whether features are compared with decoys."""
         ...
 
     def passes(self, evidence: Evidence) -> BoolArray:
@@ -132,10 +132,10 @@ class DecoyTest:
             return math.inf
         tail = np.partition(shortfall, len(scores) - k)[len(scores) - k :]
         start = float(tail.min())
-        excess = float(np.log(tail / start).sum()) / (k - 1) if start > 0 else 0.0
-        if excess <= 0:
+        spread = float(np.log(tail / start).sum()) if start > 0 else 0.0
+        if spread <= 0:
             return math.inf
         above = np.sort(scores[scores > start])[::-1]
-        expected = k * (above / start) ** (-1 / excess)
+        expected = k * (1 + np.log(above / start) / spread) ** (1 - k)
         enough = np.flatnonzero(expected <= self.level * np.arange(1, len(above) + 1))
         return float(above[enough[-1]]) if len(enough) else math.inf

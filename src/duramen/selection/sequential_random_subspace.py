@@ -85,10 +85,11 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         Test of a feature.
 
         "decoy"
-            Every tree has a companion in which the features that were not found before have their
-            rows permuted, all by one permutation that is the same for all trees. What a feature
-            gets beyond its decoy, in the mean over its trees, is compared with how far others fall
-            short of theirs; `level` bounds the share of false ones (see Notes). Twice the trees.
+            Every feature that was not found before has a decoy, itself with the rows in another
+            order, which is the same for all trees. At each node of each tree it is seen whether the
+            decoy would have been chosen in its feature's place. What a feature gets beyond its
+            decoy, in the mean over its trees, is compared with how far others fall short of theirs;
+            `level` bounds the share of false ones (see Notes). Twice the work.
         "probe"
             That of the papers (thesis, 7.C.1): each tree is given `n_probes` probes, columns of its
             own with permuted rows, and a feature that more than `min_draws` trees were given is
@@ -165,21 +166,31 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     *Why decoys.* A feature that is associated with the target by chance, in these rows, is so in
     every tree, and beats probes that are drawn anew nearly always: with many more features than
     rows some irrelevant ones pass "probe", and more pass "binomial", whose p-values are those of
-    trees, not of samples. A decoy is one permutation of the feature for the whole search, and has
-    its own chance association. With :math:`v_{tj}` the importance of feature j in tree t, and
-    :math:`v^*_{tj}` that of its decoy,
+    trees, not of samples. A decoy is one reordering of the feature for the whole search, and has
+    its own chance association.
+
+    *The comparison.* At a node the candidates are drawn in random order, and the best of them
+    splits it. A decoy takes the place of its feature in that order, all others being as they are;
+    if it would win, it is credited with its decrease of impurity, but splits nothing. So a feature
+    and its decoy meet the same nodes, those that the relevant features make among them. A feature
+    has fewer values beneath its own splits, and its chance association there is used up; so beneath
+    a node at which its decoy would have won, the decoy has yet another order, and the values of one
+    side of the cut, drawn by their shares of the rows. (Of features without an order, and of
+    "multiway" splits, only the first choice on a path counts, for feature and decoy.) If a feature
+    has nothing to do with the target and with the others, its credit :math:`v_{tj}` in a tree and
+    that of its decoy, :math:`v^*_{tj}`, then have nearly the same distribution, and
 
     .. math:: W_j = \frac{\sum_t (v_{tj} - v^*_{tj})}{n_j + 5}
 
     over its n_j trees before it was found (0 if these are fewer than three) is as likely to be
-    above as below 0 if the feature has nothing to do with the target and with the features found,
-    so that the negative ones show how large W gets by chance. Since W is looked at again and again,
-    the most that a feature was ever short, :math:`M_j = \max(-W_j)` over all trees so far, takes
-    the place of -W: by chance, so many are ever above as below. The tail of the largest hundred M
-    (p / 10, if that is fewer) is taken for a power law after Hill (1975): with m_k the k-th largest
-    of them and h the mean of the logarithms of all k over m_k, :math:`k (w/m_k)^{-1/h}` features
-    are expected ever above w. Those above the least w where that is at most `level` times their
-    number are found. Fewer than 50 features have no tail to speak of, and none is found.
+    above as below 0, so that the negative ones show how large W gets by chance. Since W is looked
+    at again and again, the most that a feature was ever short, :math:`M_j = \max(-W_j)` over all
+    trees so far, takes the place of -W: by chance, so many are ever above as below. The tail of the
+    largest k = 100 of them (p / 7, if that is fewer) is taken for a power law (Hill 1975), whose
+    exponent is known from these alone: with m_k the k-th largest and S the sum of the logarithms of
+    all k over m_k, the predictive distribution has :math:`k (1 + \log(w/m_k) / S)^{1-k}` features
+    ever above w. Those above the least w where that is at most `level` times their number are
+    found. Fewer than 50 features have no tail to speak of, and none is found.
 
     Chance gives a split about the same decrease times the share p of the rows at its node, however
     few these are, and fully grown trees have many small nodes. In v and v*, not in `importances_`,

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.decreases import early_decreases, mean_decreases
-from duramen.forests.forest import Forest
-from duramen.forests.growth import grow
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.joining import arrays_on
 from duramen.forests.settings import GrowthSettings
 from duramen.selection.drawing import IntArray, stream
 from duramen.selection.evidence import BoolArray, Outcome
 from duramen.tables import EncodedTable
-from duramen.tables.permuted import with_permuted
 from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
@@ -41,8 +39,8 @@ class Grower:
     n_probes : int
         Copies of columns with permuted rows that every tree is given beside its features.
     decoy : bool
-        Whether another tree is grown, in which those features that were not found before have their
-        rows permuted: by one permutation, the same for all trees.
+        Whether the features that were not found before are compared with decoys: copies whose rows
+        are in another order, the same for all trees.
     seed : int
         Seed of the search.
     fingerprint : str
@@ -69,30 +67,24 @@ class Grower:
             copied = random.integers(0, len(columns), self.n_probes)
             rows = np.tile(np.arange(table.n_rows), (self.n_probes, 1))
             table = with_probes(table, copied, random.permuted(rows, axis=1))
-        forest = self._forest(tree, table, self.seed)
-        values = mean_decreases(forest).values
+        given: dict[str, Any] = {
+            "settings": self.settings,
+            "seed": self.seed,
+            "classes": self.classes,
+            "fingerprint": self.fingerprint,
+        }
         excess = np.zeros(0)
         if self.decoy:
-            table = with_permuted(table, np.flatnonzero(~found), self._order)
-            companion = self._forest(tree, table, (self.seed + 1) % 2**64)
-            excess = early_decreases(forest) - early_decreases(companion)
+            given |= {"tree": tree, "cycle": self._cycle, "judged": ~found}
+            forest, excess = grow_beside_decoys(table, self.target, **given)
+        else:
+            forest = grow(table, self.target, n_trees=1, first_tree=tree, **given)
+        values = mean_decreases(forest).values
         q = len(columns)
         numbers = np.concatenate([columns, np.full(self.n_probes, self.source.n_columns)])
         return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
 
-    def _forest(self, tree: int, table: EncodedTable, seed: int) -> Forest:
-        return grow(
-            table,
-            self.target,
-            self.settings,
-            n_trees=1,
-            seed=seed,
-            classes=self.classes,
-            first_tree=tree,
-            fingerprint=self.fingerprint,
-        )
-
     @cached_property
-    def _order(self) -> IntArray:
-        """The one order of rows that all decoys have."""
-        return stream(self.seed, 0, 2).permutation(self.source.n_rows)
+    def _cycle(self) -> NDArray[np.uint32]:
+        """The order of the rows that all decoys follow."""
+        return stream(self.seed, 0, 2).permutation(self.source.n_rows).astype(np.uint32)
