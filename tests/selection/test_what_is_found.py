@@ -35,17 +35,40 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
         assert abs(np.mean(found) - model) < 3 * error
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_features_of_two_values_that_matter_alone_are_found(seed):
+def test_features_of_two_values_that_matter_alone_are_found(seed, alpha):
     """Six bits, each of which is the class in a sixth of 2000 rows, among 200.
 
     With plain decreases of impurity they are lost: a bit is used once on a path, and gets nothing
-    further down, where chance gives the others more than that.
+    further down, where chance gives the others more than that. And beneath six strong features
+    chance recurs in all trees, which is no reason to find more than these.
     """
     X, y = sample("marginal", 200, 6, 2000, seed)
-    model = dm.SequentialRandomSubspace(500, n_subspace_features=40, random_state=0).fit(X, y)
+    search = dm.SequentialRandomSubspace(500, n_subspace_features=40, alpha=alpha, random_state=0)
+    model = search.fit(X, y)
     assert np.count_nonzero(model.selected_ < 6) >= 5
     assert np.count_nonzero(model.selected_ >= 6) <= 1
+
+
+@pytest.mark.parametrize("criterion", ["gini", "variance"])
+def test_the_share_of_false_finds_beside_two_strong_features(criterion):
+    """40 samples of 150 rows, 101 columns: at a level of .05, at most .1 on average.
+
+    The standard error is about .02; trees are looked at one by one, which costs something too.
+    """
+    found, false = [], []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X = random.integers(0, 3, (150, 101))
+        y = X[:, 7] + X[:, 11] + random.normal(size=150) * (0.1 if criterion == "gini" else 1)
+        target = (y > 2).astype(int) if criterion == "gini" else y
+        search = dm.SequentialRandomSubspace(120, n_subspace_features=30, random_state=seed)
+        among = np.isin(search.fit(X, target).selected_, [7, 11])
+        found.append(among.sum())
+        false.append(np.mean(~among) if len(among) else 0)
+    assert np.mean(found) > 1.9
+    assert np.mean(false) < 0.1
 
 
 def test_a_chain_is_found_in_samples():
