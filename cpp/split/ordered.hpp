@@ -162,22 +162,20 @@ class OrderedSplits {
                   Split& best, std::uint64_t& n_scored) {
     const auto [low, high] = gather_range(column, rows, node.n_rows());
     Split cut;
-    Draw draw = Draw::constant;
+    if (low == high) {
+      if (std::is_integral_v<T> || !working_.collides(column)) return false;
+      const Draw draw = code_cut(node, column, rows, random, cut);
+      if (draw == Draw::scored) take_in(node, best, cut, n_scored);
+      return draw != Draw::constant;
+    }
     if constexpr (std::is_integral_v<T>) {
-      if (low < high && table_.missing[column] != 0 && high == missing_code(column)) {
+      if (table_.missing[column] != 0 && high == missing_code(column)) {
         random_cut_missing(node, column, buffer_.data(), low, random, best, n_scored);
         return true;
       }
-    } else if (low == high && working_.collides(column)) {
-      draw = code_cut(node, column, rows, random, cut);
     }
-    if (low < high) {
-      cut = drawn_cut(column, low, high, random);
-      draw = score_cut(node, buffer_.data(), cut);
-    }
-    if (draw != Draw::scored) return draw == Draw::forbidden;
-    ++n_scored;
-    offer(node, best, cut, cut.score);
+    cut = drawn_cut(column, low, high, random);
+    if (score_cut(node, buffer_.data(), cut) == Draw::scored) take_in(node, best, cut, n_scored);
     return true;
   }
 
@@ -349,6 +347,11 @@ class OrderedSplits {
     cut.low = table_.n_values(column) - 1;
     cut.high = table_.n_values(column);
     return cut;
+  }
+
+  static void take_in(const Node& node, Split& best, const Split& cut, std::uint64_t& n_scored) {
+    ++n_scored;
+    offer(node, best, cut, cut.score);
   }
 
   static void take(Split& best, const Split& cut, double score) {
