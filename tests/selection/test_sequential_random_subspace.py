@@ -881,7 +881,7 @@ def test_killed_in_the_middle_it_ends_with_the_same_bytes(tmp_path, relevance):
 def test_an_exclusive_or_is_found(seed):
     """Neither of two columns of 200 tells anything alone; both are in one tree of sixteen."""
     random = np.random.default_rng(seed)
-    X = random.integers(0, 2, (500, 200))
+    X = random.integers(0, 2, (1000, 200))
     y = X[:, 17] != X[:, 101]
     model = SequentialRandomSubspace(400, n_subspace_features=50, random_state=seed).fit(X, y)
     assert model.support_[[17, 101]].all()
