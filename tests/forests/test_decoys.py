@@ -100,6 +100,24 @@ def test_three_values_multiway(p, depth, criterion):
     assert n_compared >= 4
 
 
+def test_decoys_of_columns_that_were_used_up_are_candidates():
+    """Three values, multiway, and noise, so that decoys win at nodes beneath their columns."""
+    growth = GrowthSettings(criterion="gini", splits="multiway", max_features=3, max_depth=3)
+    n_compared = 0
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        X, y = random.integers(0, 3, (300, 3)), random.integers(0, 2, 300).astype(np.uint32)
+        cycle, judged = random.permutation(300), np.ones(3, dtype=bool)
+        try:
+            expected = oracle.excess(X, y, cycle, judged, "gini", 3, multiway=True)
+        except oracle.TooClose:
+            continue
+        _, excess = grown(dm.encode(X), y, growth, cycle, judged, seed=seed)
+        np.testing.assert_allclose(excess, expected, rtol=0, atol=1e-12)
+        n_compared += 1
+    assert n_compared >= 8
+
+
 def test_by_hand():
     """One split, by the first column. The decoy of the second is the target itself, and wins; that
     of the first takes off as much as its column, and wins over the second column."""
@@ -284,7 +302,7 @@ def test_irrelevant_columns_get_no_more_than_their_decoys(kind, n_relevant, chan
 )
 def test_used_up_columns_leave_the_others_a_little_more(kind, changes):
     """A known bias, beside relevant columns. In multiway trees, a column that was chosen further up
-    is no candidate, nor is its decoy, which may not have had its turn."""
+    is no candidate, and its decoy one with the probability that it would have been."""
     relative, error = bias(kind, 5, n_sets=60, **changes)
     assert error < 0.05
     assert abs(relative) < 0.15

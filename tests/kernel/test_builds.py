@@ -9,6 +9,15 @@ from duramen.forests.settings import GrowthSettings
 from duramen.tables import encode
 
 
+def problem(n, task):
+    random = np.random.default_rng(n)
+    X = random.normal(size=(n, 12)).round(2)
+    X[:, 3] = random.integers(0, 3, n)
+    number = X[:, 0] * X[:, 1] + 0.3 * random.normal(size=n)
+    target = number if task == "variance" else (number > 0).astype(np.uint32)
+    return X, target, random
+
+
 @pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("cut", ["best", "random"])
@@ -17,11 +26,7 @@ from duramen.tables import encode
 def test_same_trees(n, cut, task, bootstrap):
     from duramen import _kernel_avx2
 
-    random = np.random.default_rng(n)
-    X = random.normal(size=(n, 12)).round(2)
-    X[:, 3] = random.integers(0, 3, n)
-    number = X[:, 0] * X[:, 1] + 0.3 * random.normal(size=n)
-    target = number if task == "variance" else (number > 0).astype(np.uint32)
+    X, target, _ = problem(n, task)
     settings = GrowthSettings(criterion=task, cut=cut, max_features=4, bootstrap=bootstrap)
     grown = [
         build.grow(
@@ -49,11 +54,7 @@ def test_same_trees(n, cut, task, bootstrap):
 def test_same_decoys(n, task):
     from duramen import _kernel_avx2
 
-    random = np.random.default_rng(n)
-    X = random.normal(size=(n, 12)).round(2)
-    X[:, 3] = random.integers(0, 3, n)
-    number = X[:, 0] * X[:, 1] + 0.3 * random.normal(size=n)
-    target = number if task == "variance" else (number > 0).astype(np.uint32)
+    X, target, random = problem(n, task)
     settings = GrowthSettings(criterion=task, cut="random", max_features=12)
     cycle, judged = random.permutation(n).astype(np.uint32), np.arange(12) > 1
     given = (target, 0 if task == "variance" else 2, None, settings.for_kernel(), 3, 1, 5, 1, None)

@@ -23,7 +23,7 @@ def copies(X, cycle):
 def excess(X, y, cycle, judged, criterion, max_depth, multiway=False):
     """Weighted decreases of the judged columns less those of their decoys, of shape (p,).
 
-    With `multiway`, a column that was split on further up is no candidate, nor is its decoy.
+    With `multiway`, a column that was split on further up is no candidate, but its decoy is.
     """
     n, p = X.shape
     decoys = copies(X, cycle)
@@ -50,7 +50,7 @@ def excess(X, y, cycle, judged, criterion, max_depth, multiway=False):
             raise TooClose
         factor = (len(rows) / n) ** (9 / 8)
         beneath = set(spent)
-        for j in able:
+        for j in range(p):
             if not judged[j] or j in spent:
                 continue
             copy = value(decoys[:, j], rows)

@@ -39,11 +39,10 @@ def law_by_weight(weights, size, places):
     return dict(law)
 
 
-def decreases_of_tree(tree, total_rows, power=0.0):
+def decreases_of_tree(tree, total_rows):
     """{column: decrease of impurity} of one tree, a mapping of lists, by its children one by one.
 
-    Keys: feature, child, n_children, rows, impurity. Each node counts by its share of the rows to
-    this power, once more.
+    Keys: feature, child, n_children, rows, impurity.
     """
     sums = defaultdict(float)
     for node, column in enumerate(tree["feature"]):
@@ -53,5 +52,5 @@ def decreases_of_tree(tree, total_rows, power=0.0):
         children = range(first, first + tree["n_children"][node])
         rest = math.fsum(tree["rows"][c] * tree["impurity"][c] for c in children)
         decrease = (tree["rows"][node] * tree["impurity"][node] - rest) / total_rows
-        sums[column] += decrease * (tree["rows"][node] / total_rows) ** power
+        sums[column] += decrease
     return dict(sums)
