@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -10,7 +11,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, assert_stops, done, duramen
+from tests.tables.store.stores import genotypes, write_bed
 
+import duramen as dm
 from duramen import __version__, datasets
 
 
@@ -193,6 +196,39 @@ def test_other_files_in_the_folder_stay(file, tmp_path):
     )
 
 
+# --- from stores ---------------------------------------------------------------------------------
+
+
+def test_a_store_gives_the_same_as_its_table(file, tmp_path):
+    words = ["--target", "state", "--drop", "number", "--trees", 30, "--significance", "janitza"]
+    _, expected = done(tmp_path / "a", "rank", file, *words)
+    assert dm.pack(file, tmp_path / "s").n_columns == 22
+    result, run = done(tmp_path / "b", "rank", tmp_path / "s", *words)
+    for name in ("result.csv", "result.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    for key in ("fingerprint", "settings", "classes", "n_rows", "n_features", "task"):
+        assert run[key] == expected[key]
+    assert run["file"] == "s"
+    assert tuple(run["timings"])[:2] == ("open", "load")
+    assert result.stdout.startswith("s: 600 rows x 20 features, target state of 2 classes")
+
+
+def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
+    values = genotypes(90, 30)
+    values[:, 20] = np.arange(90) % 3
+    write_bed(tmp_path / "a.bed", values)
+    people = ["north" if i % 3 < 2 else "south" for i in range(90)]
+    pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
+    words = [tmp_path / "a.bed", "--samples", tmp_path / "people.csv", "--target", "people"]
+    _, run = run_in(tmp_path, *words, "--drop", "rs5", "--trees", 20)
+    ranked = pq.read_table(tmp_path / "out/result.parquet")["name"].to_pylist()
+    assert ranked[0] == "rs20"
+    assert set(ranked) == {f"rs{j}" for j in range(30)} - {"rs5"}
+    assert run["settings"]["samples"] == "people.csv"
+    said = shlex.split(run["command"])
+    assert said[2:7] == ["a.bed", "--target", "people", "--samples", "people.csv"]
+
+
 # --- what it refuses -----------------------------------------------------------------------------
 
 
@@ -215,11 +251,17 @@ def test_other_files_in_the_folder_stay(file, tmp_path):
         (["FILE", "--target", "state", "--jobs", "0"], "n_jobs"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["FILE", "--target", "state", "--samples", "few.csv"], "--samples goes with a folder"),
+        (["STORE", "--target", "y"], "every column is constant"),
+        (["STORE", "--target", "y", "--categorical", "a"], "--categorical a is for duramen pack"),
         (["nothing.csv", "--target", "y"], "there is no file nothing.csv"),
     ],
 )
 def test_mistakes_of_the_user(words, message, file, tmp_path):
-    words = [str(file) if word == "FILE" else word for word in words]
+    if words[:1] == ["STORE"]:
+        dm.pack(pa.table({"a": [1, 1, 1], "y": ["u", "v", "u"]}), tmp_path / "s")
+    paths = {"FILE": str(file), "STORE": str(tmp_path / "s")}
+    words = [paths.get(word, word) for word in words]
     assert_refused("rank", tmp_path / "out", words, message)
 
 

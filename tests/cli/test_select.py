@@ -1,5 +1,6 @@
 import os
 import shlex
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -226,6 +227,19 @@ def test_samples_beside_a_plink_file(out, tmp_path):
     assert "--samples people.csv " in run["command"]
 
 
+def test_a_store_by_its_url(genes, out, tmp_path):
+    dm.pack(genes, tmp_path / "s")
+    done(out, *of_kind(tmp_path / "s"))
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").put(str(tmp_path / "s"), "/cohort.store", recursive=True)
+    url = "memory://cohort.store"
+    result, run = done(tmp_path / "far", *of_kind(url))
+    assert (tmp_path / "far/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert run["file"] == url
+    assert shlex.split(run["command"])[2] == url
+    assert result.stdout.startswith(f"{url}: 150 rows x 101 features")
+
+
 # --- as it should be -----------------------------------------------------------------------------
 
 
@@ -386,6 +400,7 @@ def test_demo_takes_other_settings(out):
         (["few.csv", "--target", "y"], "--relevance decoy needs 50 columns"),
         (["gaps.csv", "--target", "y"], "missing"),
         (["folder", "--target", "y"], "is no column store"),
+        (["memory://none.store", "--target", "y"], "there is no column store at memory://"),
         (["none.bed", "--target", "y"], "there is no folder or file none.bed"),
         (["s", "--target", "kin"], "s has no column 'kin'; did you mean 'kind'?"),
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
@@ -406,6 +421,12 @@ def test_bad_input(genes, out, tmp_path, monkeypatch, words, message):
     if words[:1] in (["s"], ["gaps"]):
         dm.pack({"s": "genes.csv", "gaps": "gaps.csv"}[words[0]], words[0])
     assert_refused("select", out, words, message)
+
+
+def test_an_extra_that_is_not_there(out, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    words = ["memory://cohort.store", "--target", "y"]
+    assert_refused("select", out, words, "pip install duramen[distributed]")
 
 
 @pytest.mark.parametrize(

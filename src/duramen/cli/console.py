@@ -34,7 +34,9 @@ def user_errors(command: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        if isinstance(error, ImportError) and error.name is not None:
+            raise  # of a module of ours; words on an extra that is not there have no name
         complaint = " ".join(str(error).split()) or type(error).__name__
         owner = f"duramen {command}: "
         _complain(complaint if complaint.startswith(owner) else owner + complaint)

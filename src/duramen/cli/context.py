@@ -435,7 +435,7 @@ def _record(options: Options, given: Given, findings: list[Findings], clock: Clo
     return Run(
         command=_command(options, given),
         task=None if problem is None else problem.task,
-        target=None if problem is None else problem.source.target,
+        target=None if problem is None else problem.target,
         file=given.source.name,
         n_rows=given.table.n_rows,
         n_features=given.table.n_columns,

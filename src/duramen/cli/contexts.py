@@ -35,7 +35,7 @@ class Given:
     source: Source
     contexts: Mapping[str, Any]
     table: EncodedTable
-    problem: Problem | None
+    problem: Problem[EncodedTable] | None
     dropped_rows: int
 
 

@@ -39,6 +39,7 @@ from duramen.cli.source import Demo, Source, check_input, read_source, repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
+    from duramen.tables import EncodedTable
 
 COMMAND = "exact"
 
@@ -100,7 +101,7 @@ class Options:
 class Given:
     """The table as it is computed on."""
 
-    problem: Problem
+    problem: Problem[EncodedTable]
     finite: Finite
     criterion: Impurity
     dropped_rows: int
@@ -304,8 +305,8 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
     return Run(
         command=_command(options, problem),
         task=problem.task,
-        target=problem.source.target,
-        file=problem.source.name,
+        target=problem.target,
+        file=problem.name,
         n_rows=problem.table.n_rows,
         n_features=problem.table.n_columns,
         fingerprint=problem.fingerprint(),
@@ -337,16 +338,15 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
             **found.boundaries_record(),
         },
         timings=dict(clock.seconds),
-        citation=problem.source.citation,
+        citation=problem.citation,
     )
 
 
-def _command(options: Options, problem: Problem) -> str:
+def _command(options: Options, problem: Problem[EncodedTable]) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
-    source = problem.source
     drop = options.drop[len(_DEMO_DROPS) :] if options.demo else options.drop
     words = ["duramen", COMMAND]
-    words += ["--demo"] if options.demo else [source.name, "--target", source.target]
+    words += ["--demo"] if options.demo else [problem.name, "--target", problem.target]
     words += ["--task", problem.task]
     words += repeated("--drop", drop) + repeated("--categorical", options.categorical)
     words += ["--missing", options.missing.value]

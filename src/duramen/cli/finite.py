@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
+    from duramen.tables import EncodedTable
     from duramen.theory import FiniteDistribution
 
 FEW = 10
@@ -43,7 +44,7 @@ class Finite:
     cuts: dict[str, list[float]]
 
 
-def finite(problem: Problem, how: Discretize, bins: int) -> Finite:
+def finite(problem: Problem[EncodedTable], how: Discretize, bins: int) -> Finite:
     """Take the rows of a table for a distribution.
 
     Parameters
@@ -78,7 +79,7 @@ def finite(problem: Problem, how: Discretize, bins: int) -> Finite:
     return Finite(FiniteDistribution.from_table(table, problem.y), method, cuts)
 
 
-def _kinds(problem: Problem) -> tuple[str, ...]:
+def _kinds(problem: Problem[EncodedTable]) -> tuple[str, ...]:
     """Return the kinds of the columns, those of few numbers as categories."""
     table = problem.table
     return tuple(
@@ -86,7 +87,7 @@ def _kinds(problem: Problem) -> tuple[str, ...]:
     )
 
 
-def names_of_rows(problem: Problem, dist: FiniteDistribution) -> list[str]:
+def names_of_rows(problem: Problem[EncodedTable], dist: FiniteDistribution) -> list[str]:
     """Return the features with another value in each row, such as numbers of patients.
 
     Such a feature says everything about the target, and would about any other.

@@ -55,6 +55,14 @@ FileArgument = Annotated[
     Path | None,
     typer.Argument(metavar="FILE", help="A .csv, .tsv, .parquet or .arrow file."),
 ]
+PlaceArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE",
+        help="A .csv, .tsv, .parquet or .arrow file, a folder made by duramen pack or its URL, or "
+        "a PLINK .bed file.",
+    ),
+]
 TargetOption = Annotated[str | None, typer.Option(metavar="NAME", help="Column to explain.")]
 TaskOption = Annotated[Task, typer.Option(help="What the target is; auto goes by its values.")]
 DropOption = Annotated[

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.cli.options import TASKS, Task
 from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.tables import EncodedTable
+    from duramen.tables.store import ColumnStore
+
+Table = TypeVar("Table", bound="EncodedTable | ColumnStore")
 
 
 @dataclass(frozen=True)
-class Problem:
-    """An encoded table, and its target as classes or numbers."""
+class Problem(Generic[Table]):
+    """An encoded table, in memory or on disk, and its target as classes or numbers.
 
-    source: Source
-    table: EncodedTable
+    Parameters
+    ----------
+    name : str
+        What the table is called: its file or folder, without where that lies, or its URL.
+    table : EncodedTable or ColumnStore
+        The columns but the target and those left out.
+    y : ndarray of shape (n,)
+        The target.
+    task : str
+        "classification" or "regression".
+    target : str
+        Name of the target.
+    citation : str
+        What the data ask to be cited; empty if nothing.
+    """
+
+    name: str
+    table: Table
     y: Any
     task: str
+    target: str
+    citation: str = ""
 
-    def fingerprint(self) -> str:
+    def fingerprint(self: Problem[EncodedTable]) -> str:
         """Return the fingerprint of table and target, the same as of a forest grown on them."""
         from duramen.tables import encode_target, learning_set_fingerprint
 
@@ -44,7 +65,7 @@ class Problem:
 
 def encoded(
     command: str, source: Source, *, task: Task, categorical: Sequence[str], jobs: int
-) -> Problem:
+) -> Problem[EncodedTable]:
     """Encode a table and check its target.
 
     Parameters
@@ -75,6 +96,20 @@ def encoded(
     encode_target(y, settled, function=naming)  # for its errors, before the work
     kinds = dict.fromkeys(categorical, "nominal") or None
     table = encode(source.features, kinds=kinds, n_jobs=jobs)
+    return loaded(Problem(source.name, table, y, settled, source.target, source.citation))
+
+
+def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
+    """Return the problem with its table in memory.
+
+    Raises
+    ------
+    ValueError
+        If all columns are constant, or those of a store are damaged.
+    """
+    from duramen.tables import encode
+
+    table = encode(problem.table)
     if table.constant().all():
-        raise ValueError(f"every column is constant, there is nothing to say of {source.target}")
-    return Problem(source, table, y, settled)
+        raise ValueError(f"every column is constant, there is nothing to say of {problem.target}")
+    return replace(problem, table=table)

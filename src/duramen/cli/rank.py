@@ -14,6 +14,7 @@ import typer
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import ForestName, leaves_rows_out, make_forest
+from duramen.cli.inputs import Input, located
 from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
@@ -22,10 +23,11 @@ from duramen.cli.options import (
     Criterion,
     CriterionOption,
     DropOption,
-    FileArgument,
     JobsOption,
     OutOption,
+    PlaceArgument,
     QuietOption,
+    SamplesOption,
     SeedOption,
     TargetOption,
     Task,
@@ -33,13 +35,14 @@ from duramen.cli.options import (
     TopOption,
 )
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.problem import Problem, encoded
+from duramen.cli.problem import Problem
 from duramen.cli.request import Asked, GroupScore, Law, Request, requested
 from duramen.cli.significance import SignificanceName, announce, run_test
-from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.source import repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
+    from duramen.tables import EncodedTable
 
 COMMAND = "rank"
 
@@ -48,12 +51,7 @@ COMMAND = "rank"
 class Options:
     """What the user asked for."""
 
-    file: Path | None
-    target: str | None
-    demo: bool
-    task: Task
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
+    input: Input
     forest: ForestName
     trees: int
     max_features: str
@@ -70,8 +68,9 @@ class Options:
 
 
 def rank(
-    file: FileArgument = None,
+    file: PlaceArgument = None,
     target: TargetOption = None,
+    samples: SamplesOption = None,
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
@@ -166,12 +165,15 @@ def rank(
 ) -> None:
     """Rank the columns of a table by how much they tell about one of them."""
     options = Options(
-        file=file,
-        target=target,
-        demo=demo,
-        task=task,
-        drop=tuple(drop or ()),
-        categorical=tuple(categorical or ()),
+        input=Input(
+            file=located(file),
+            target=target,
+            samples=samples,
+            demo=demo,
+            task=task,
+            drop=tuple(drop or ()),
+            categorical=tuple(categorical or ()),
+        ),
         forest=forest,
         trees=trees,
         max_features=max_features,
@@ -203,12 +205,12 @@ def run_rank(options: Options) -> None:
     clock = Clock()
     with ExitStack() as stack:
         with user_errors(COMMAND):
-            check_input(options.file, options.target, options.demo, "leukemia set")
+            options.input.check()
             request = requested(options.significance, options.asked)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
-            problem = _read(options, clock)
+            problem = options.input.load(COMMAND, options.jobs, clock)
             if request is not None:
-                request.check(problem.table.names, problem.source.target)
+                request.check(problem.table.names, problem.target)
             estimator, found = _measure(options, request, problem, clock)
         from duramen.reports import summarise
         from duramen.reports.ranked import ranked
@@ -231,24 +233,8 @@ def run_rank(options: Options) -> None:
         show_ranking(found.measures, run, options.top, options.out, found.tested)
 
 
-def _read(options: Options, clock: Clock) -> Problem:
-    from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
-
-    demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if options.demo else None
-    with clock.step("read"):
-        source = read_source(COMMAND, options.file, options.target, demo, options.drop)
-    with clock.step("encode"):
-        return encoded(
-            COMMAND,
-            source,
-            task=options.task,
-            categorical=options.categorical,
-            jobs=options.jobs,
-        )
-
-
 def _measure(
-    options: Options, request: Request | None, problem: Problem, clock: Clock
+    options: Options, request: Request | None, problem: Problem[EncodedTable], clock: Clock
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
     verbose = not options.quiet and standard_error().is_terminal
@@ -308,7 +294,7 @@ def _tested(
 def _record(
     options: Options,
     request: Request | None,
-    problem: Problem,
+    problem: Problem[EncodedTable],
     estimator: Any,
     found: Found,
     clock: Clock,
@@ -324,8 +310,8 @@ def _record(
     return Run(
         command=_command(options, request, problem, found),
         task=problem.task,
-        target=problem.source.target,
-        file=problem.source.name,
+        target=problem.target,
+        file=problem.name,
         n_rows=problem.table.n_rows,
         n_features=problem.table.n_columns,
         fingerprint=grown.fingerprint,
@@ -335,8 +321,7 @@ def _record(
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
             **found.settings(),
-            "dropped": list(options.drop),
-            "categorical": list(options.categorical),
+            **options.input.record(),
         },
         versions=versions("pyarrow", "matplotlib"),
         classes=problem.classes(),
@@ -346,17 +331,15 @@ def _record(
             **found.figures(),
         },
         timings=dict(clock.seconds),
-        citation=problem.source.citation,
+        citation=problem.citation,
     )
 
 
-def _command(options: Options, request: Request | None, problem: Problem, found: Found) -> str:
+def _command(
+    options: Options, request: Request | None, problem: Problem[EncodedTable], found: Found
+) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
-    source = problem.source
-    words = ["duramen", COMMAND]
-    words += ["--demo"] if options.demo else [source.name, "--target", source.target]
-    words += ["--task", problem.task]
-    words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
+    words = ["duramen", COMMAND, *options.input.words(problem)]
     words += ["--forest", options.forest.value, "--trees", str(options.trees)]
     words += ["--max-features", options.max_features, "--criterion", options.criterion.value]
     if options.bootstrap is not None:

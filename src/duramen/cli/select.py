@@ -16,12 +16,14 @@ from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import parsed_max_features
+from duramen.cli.inputs import Input, located
 from duramen.cli.options import (
     CategoricalOption,
     CheckpointOption,
     DropOption,
     JobsOption,
     OutOption,
+    PlaceArgument,
     QuietOption,
     SamplesOption,
     SeedOption,
@@ -31,16 +33,12 @@ from duramen.cli.options import (
     TopOption,
 )
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.problem import encoded
-from duramen.cli.source import Demo, check_input, read_source, repeated
-from duramen.cli.stores import is_store, read_stored
+from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
     from duramen.reports import Run
     from duramen.reports.selection import Selection
     from duramen.selection import SequentialRandomSubspace
-    from duramen.tables import EncodedTable
-    from duramen.tables.store import ColumnStore
 
 COMMAND = "select"
 
@@ -115,13 +113,7 @@ _OF_TESTS = {
 class Options:
     """What the user asked for."""
 
-    file: Path | None
-    target: str | None
-    samples: Path | None
-    demo: bool
-    task: Task
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
+    input: Input
     memory: str | None
     subspace: str | None
     alpha: float
@@ -141,36 +133,8 @@ class Options:
     quiet: bool
 
 
-@dataclass(frozen=True)
-class Given:
-    """A table, in memory or on disk, without its target, and the target."""
-
-    name: str
-    table: EncodedTable | ColumnStore
-    y: Any
-    task: str
-    target: str
-    citation: str = ""
-
-    def classes(self) -> dict[str, int] | None:
-        """Return the classes with their number of rows; None where the target is a number."""
-        if self.task == "regression":
-            return None
-        import numpy as np
-
-        labels, counts = np.unique(self.y, return_counts=True)
-        return dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
-
-
 def select(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE",
-            help="A .csv, .tsv, .parquet or .arrow file, a folder made by duramen pack, or a PLINK "
-            ".bed file.",
-        ),
-    ] = None,
+    file: PlaceArgument = None,
     target: TargetOption = None,
     samples: SamplesOption = None,
     task: TaskOption = Task.auto,
@@ -295,13 +259,15 @@ def select(
 ) -> None:
     """Find the columns that tell something about one of them, some of them in memory at a time."""
     options = Options(
-        file=file,
-        target=target,
-        samples=samples,
-        demo=demo,
-        task=task,
-        drop=tuple(drop or ()),
-        categorical=tuple(categorical or ()),
+        input=Input(
+            file=located(file),
+            target=target,
+            samples=samples,
+            demo=demo,
+            task=task,
+            drop=tuple(drop or ()),
+            categorical=tuple(categorical or ()),
+        ),
         memory=memory,
         subspace=subspace,
         alpha=alpha,
@@ -329,23 +295,23 @@ def run_select(options: Options) -> None:
     clock = Clock()
     with ExitStack() as stack:
         with user_errors(COMMAND):
-            check_input(options.file, options.target, options.demo, "leukemia set")
+            options.input.check()
             options.test.check(options.relevance)
             search = _search(options)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
-            given = _read(options, clock)
-            _check_decoys(options, given)
-            search.set_params(criterion="variance" if given.task == "regression" else "gini")
+            problem = options.input.read(COMMAND, options.jobs, clock)
+            _check_decoys(options, problem)
+            search.set_params(criterion="variance" if problem.task == "regression" else "gini")
             with (
                 keeping(lambda: _kept(options), options.quiet),
                 clock.step("search"),
                 warnings_as_notes(options.quiet),
             ):
-                search.fit(given.table, given.y)
+                search.fit(problem.table, problem.y)
         from duramen.reports.selection import Selection, summarise_selection
 
         found = Selection.of(search)
-        run = _record(options, given, search, found, clock)
+        run = _record(options, problem, search, found, clock)
         report = partial(summarise_selection, found, run)
         write_results(folder, found.columns(), run, report, clock)
     if not options.quiet:
@@ -367,11 +333,11 @@ def _search(options: Options) -> SequentialRandomSubspace:
     if options.memory is not None and options.subspace is not None:
         raise ValueError("--memory and --subspace both say how many features a tree has; give one")
     subspace = None if options.subspace is None else _parsed_subspace(options.subspace)
-    if options.demo and options.memory is None and subspace is None:
+    if options.input.demo and options.memory is None and subspace is None:
         subspace = _DEMO_SUBSPACE
     auto = options.max_features == "auto"
     return SequentialRandomSubspace(
-        options.trees or (_DEMO_TREES if options.demo else _TREES),
+        options.trees or (_DEMO_TREES if options.input.demo else _TREES),
         n_subspace_features=subspace,
         memory=(options.memory or _MEMORY) if subspace is None else None,
         alpha=options.alpha,
@@ -403,46 +369,10 @@ def _parsed_subspace(given: str) -> int | float:
     )
 
 
-def _read(options: Options, clock: Clock) -> Given:
-    from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
-
-    if options.file is not None and is_store(options.file):
-        with clock.step("open"):
-            stored = read_stored(
-                COMMAND,
-                options.file,
-                str(options.target),
-                samples=options.samples,
-                task=options.task,
-                drop=options.drop,
-                categorical=options.categorical,
-            )
-        return Given(stored.name, stored.store, stored.y, stored.task, str(options.target))
-    if options.samples is not None:
-        raise ValueError(
-            "--samples goes with a folder made by duramen pack or a .bed file; put the target of a "
-            "table among its columns, or pack it"
-        )
-    demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if options.demo else None
-    with clock.step("read"):
-        source = read_source(COMMAND, options.file, options.target, demo, options.drop)
-    with clock.step("encode"):
-        problem = encoded(
-            COMMAND,
-            source,
-            task=options.task,
-            categorical=options.categorical,
-            jobs=options.jobs,
-        )
-    return Given(
-        source.name, problem.table, problem.y, problem.task, source.target, source.citation
-    )
-
-
-def _check_decoys(options: Options, given: Given) -> None:
+def _check_decoys(options: Options, problem: Problem[Any]) -> None:
     from duramen.selection.relevance import FEWEST_FEATURES
 
-    p = given.table.n_columns
+    p = problem.table.n_columns
     if options.relevance is RelevanceName.decoy and p < FEWEST_FEATURES:
         raise ValueError(
             f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to tell how "
@@ -459,7 +389,7 @@ def _kept(options: Options) -> list[Path]:
 
 def _record(
     options: Options,
-    given: Given,
+    problem: Problem[Any],
     search: SequentialRandomSubspace,
     found: Selection,
     clock: Clock,
@@ -470,12 +400,12 @@ def _record(
     asked = ("alpha", "tree", "relevance", "level", "min_draws", "confidence", "n_probes")
     ways = ("sampling", "batch_size", "patience")
     return Run(
-        command=_command(options, given, search),
-        task=given.task,
-        target=given.target,
-        file=given.name,
-        n_rows=given.table.n_rows,
-        n_features=given.table.n_columns,
+        command=_command(options, problem, search),
+        task=problem.task,
+        target=problem.target,
+        file=problem.name,
+        n_rows=problem.table.n_rows,
+        n_features=problem.table.n_columns,
         fingerprint=found.metadata["fingerprint"],
         seed=options.seed,
         settings={
@@ -485,12 +415,10 @@ def _record(
             **{name: getattr(search, name) for name in asked if _applies(name, options)},
             **{name: getattr(search, name) for name in ways},
             **found.metadata["forest"],
-            "samples": None if options.samples is None else options.samples.name,
-            "dropped": list(options.drop),
-            "categorical": list(options.categorical),
+            **options.input.record(),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=given.classes(),
+        classes=problem.classes(),
         results={
             "features_found": found.n_found,
             "trees": found.n_trees,
@@ -498,7 +426,7 @@ def _record(
             "unit": found.unit,
         },
         timings=dict(clock.seconds),
-        citation=given.citation,
+        citation=problem.citation,
     )
 
 
@@ -508,16 +436,12 @@ def _applies(name: str, options: Options) -> bool:
     return tests is None or options.relevance in tests
 
 
-def _command(options: Options, given: Given, search: SequentialRandomSubspace) -> str:
+def _command(options: Options, problem: Problem[Any], search: SequentialRandomSubspace) -> str:
     """Return the command line that does the same again, whatever folder it is run in.
 
     The number of features of a tree is in it as it turned out.
     """
-    words = ["duramen", COMMAND]
-    words += ["--demo"] if options.demo else [given.name, "--target", given.target]
-    words += [] if options.samples is None else ["--samples", options.samples.name]
-    words += ["--task", given.task]
-    words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
+    words = ["duramen", COMMAND, *options.input.words(problem)]
     words += ["--subspace", str(search.n_subspace_features_), "--alpha", repr(options.alpha)]
     words += ["--trees", str(search.n_estimators), "--tree", options.tree.value]
     words += ["--max-features", options.max_features, "--relevance", options.relevance.value]

@@ -75,7 +75,7 @@ class Source:
         return replace(self, features=features, column=self.column.filter(complete))
 
 
-def check_input(file: Path | None, target: str | None, demo: bool, what_ships: str) -> None:
+def check_input(file: Path | str | None, target: str | None, demo: bool, what_ships: str) -> None:
     """Check that the user named a table and its target, or asked for the one that ships.
 
     Raises
@@ -92,7 +92,11 @@ def check_input(file: Path | None, target: str | None, demo: bool, what_ships: s
 
 
 def read_source(
-    command: str, file: Path | None, target: str | None, demo: Demo | None, drop: Sequence[str]
+    command: str,
+    file: Path | str | None,
+    target: str | None,
+    demo: Demo | None,
+    drop: Sequence[str],
 ) -> Source:
     """Read a table, set its target apart and leave columns out.
 
@@ -106,9 +110,10 @@ def read_source(
 
     caller = f"duramen {command}"
     with ExitStack() as stack:
-        path = file if demo is None else stack.enter_context(bundled_file(demo.file))
-        if path is None:
+        found = file if demo is None else stack.enter_context(bundled_file(demo.file))
+        if found is None:
             raise ValueError("give a FILE")
+        path = Path(found)
         data = read_table(path, function=caller)
     wanted = demo.target if demo is not None else str(target)
     features, column = target_column(data, wanted, function=caller)

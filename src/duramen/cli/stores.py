@@ -3,51 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from duramen.cli.options import TASKS, Task
+from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A store without its target, and the target as classes or numbers."""
-
-    name: str
-    store: ColumnStore
-    y: Any
-    task: str
-
-
-def is_store(file: Path | None) -> bool:
-    """Tell whether a path looks like a store: a folder, or a PLINK file."""
-    if file is None:
-        return False
+def is_store(file: Path | str) -> bool:
+    """Tell whether a path looks like a store: a URL, a folder, or a PLINK file."""
+    if isinstance(file, str):
+        return True
     return file.expanduser().is_dir() or file.suffix.lower() == ".bed"
 
 
 def read_stored(
     command: str,
-    path: Path,
+    path: Path | str,
     target: str,
     *,
     samples: Path | None,
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
-) -> Stored:
+) -> Problem[ColumnStore]:
     """Open a store, set its target apart and leave columns out.
 
     Parameters
     ----------
     command : str
         The command, for errors.
-    path : Path
-        A folder that ``duramen pack`` made, or a .bed file.
+    path : Path or str
+        A folder that ``duramen pack`` made, its URL, or a .bed file.
     target : str
         A column of the store, or of what is known of its rows.
     samples : Path or None
@@ -89,5 +79,5 @@ def read_stored(
     y = target_array(values, function=naming)
     settled = infer_task(y) if task is Task.auto else TASKS[task]
     encode_target(y, settled, function=naming)  # for its errors, before the work
-    name = path.expanduser().resolve().name
-    return Stored(name, without(store, apart) if apart else store, y, settled)
+    name = path if isinstance(path, str) else path.expanduser().resolve().name
+    return Problem(name, without(store, apart) if apart else store, y, settled, target)

@@ -1,0 +1,128 @@
+"""What the user says of the data, and the table and target that it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.options import Task
+from duramen.cli.problem import Problem, encoded, loaded
+from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.stores import is_store, read_stored
+
+if TYPE_CHECKING:
+    from duramen.cli.clock import Clock
+    from duramen.tables import EncodedTable
+    from duramen.tables.store import ColumnStore
+
+
+def located(file: str | None) -> Path | str | None:
+    """Return a path of this machine as one, and a URL as it is."""
+    return file if file is None or "://" in file else Path(file)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A table or a store, its target, and what is left out.
+
+    Parameters
+    ----------
+    file : Path, str or None
+        A path, or a URL.
+    target : str or None
+        Name of the target.
+    samples : Path or None
+        A table of what is known of the rows of a store.
+    demo : bool
+        Whether it is the leukemia set that ships, in place of a file and a target.
+    task : Task
+        What the target is.
+    drop : tuple of str
+        Columns to leave out.
+    categorical : tuple of str
+        Columns of numbers that are categories.
+    """
+
+    file: Path | str | None
+    target: str | None
+    samples: Path | None
+    demo: bool
+    task: Task
+    drop: tuple[str, ...]
+    categorical: tuple[str, ...]
+
+    def check(self) -> None:
+        """Check that the user named a table and its target, or asked for the one that ships.
+
+        Raises
+        ------
+        ValueError
+            If something is missing, or too much.
+        """
+        check_input(self.file, self.target, self.demo, "leukemia set")
+
+    def read(
+        self, command: str, jobs: int, clock: Clock
+    ) -> Problem[EncodedTable] | Problem[ColumnStore]:
+        """Read and encode a table, or open a store.
+
+        Raises
+        ------
+        ValueError, TypeError, MemoryError, OSError
+            If there is no such file or column, or it cannot be used.
+        """
+        from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
+
+        if self.file is not None and is_store(self.file):
+            with clock.step("open"):
+                return read_stored(
+                    command,
+                    self.file,
+                    str(self.target),
+                    samples=self.samples,
+                    task=self.task,
+                    drop=self.drop,
+                    categorical=self.categorical,
+                )
+        if self.samples is not None:
+            raise ValueError(
+                "--samples goes with a folder made by duramen pack or a .bed file; put the target "
+                "of a table among its columns, or pack it"
+            )
+        with clock.step("read"):
+            demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if self.demo else None
+            source = read_source(command, self.file, self.target, demo, self.drop)
+        with clock.step("encode"):
+            return encoded(command, source, task=self.task, categorical=self.categorical, jobs=jobs)
+
+    def load(self, command: str, jobs: int, clock: Clock) -> Problem[EncodedTable]:
+        """Read and encode a table, or take a store into memory.
+
+        Raises
+        ------
+        ValueError, TypeError, MemoryError, OSError
+            If there is no such file or column, or it cannot be used.
+        """
+        from duramen.tables import EncodedTable
+
+        problem = self.read(command, jobs, clock)
+        if isinstance(problem.table, EncodedTable):
+            return problem
+        with clock.step("load"):
+            return loaded(problem)
+
+    def words(self, problem: Problem[Any]) -> list[str]:
+        """Return the words of a command line that say the same, whatever folder it is run in."""
+        words = ["--demo"] if self.demo else [problem.name, "--target", problem.target]
+        words += [] if self.samples is None else ["--samples", self.samples.name]
+        words += ["--task", problem.task]
+        return words + repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
+
+    def record(self) -> dict[str, Any]:
+        """Return what is on record of how the table was read."""
+        return {
+            "samples": None if self.samples is None else self.samples.name,
+            "dropped": list(self.drop),
+            "categorical": list(self.categorical),
+        }
