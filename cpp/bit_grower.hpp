@@ -71,9 +71,7 @@ class BitGrower {
     stack_.clear();
     stack_.push_back(root);
     while (!stack_.empty()) {
-      if (problem_.monitor != nullptr && problem_.monitor->stop.load(std::memory_order_relaxed)) {
-        return false;
-      }
+      if (problem_.stopped()) return false;
       const Range range = stack_.back();
       stack_.pop_back();
       grow_node(range);

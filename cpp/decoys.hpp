@@ -28,8 +28,6 @@ namespace duramen {
 template <class T, class Node>
 class DecoyContest {
  public:
-  static constexpr double kNone = -std::numeric_limits<double>::infinity();
-
   DecoyContest(const Problem& problem, const Working<T>& working)
       : problem_(problem),
         table_(problem.table),

@@ -94,7 +94,7 @@ Trees grow_on(const Problem& problem, const Working<T>& working, std::uint64_t f
     for (std::uint64_t b = next++; b < n_blocks; b = next++) {
       const std::uint64_t end = std::min(n_trees, (b + 1) * block_size);
       for (std::uint64_t t = b * block_size; t < end; ++t) {
-        if (problem.monitor != nullptr && problem.monitor->stop.load()) return;
+        if (problem.stopped()) return;
         if (!grower.grow(first_tree + t, block)) return;
         if (problem.monitor != nullptr) ++problem.monitor->done;
       }

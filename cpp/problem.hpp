@@ -47,6 +47,10 @@ struct Problem {
   // Fills what is derived from the public fields.
   void prepare();
 
+  bool stopped() const {
+    return monitor != nullptr && monitor->stop.load(std::memory_order_relaxed);
+  }
+
   // Whether a row that is in a bag weighs 1.
   bool unit_weights() const {
     return weights == nullptr && !settings.bootstrap && !settings.balanced_subsample;

@@ -8,8 +8,10 @@
 
 namespace duramen {
 
+constexpr double kNone = -std::numeric_limits<double>::infinity();  // no score
+
 struct Split {
-  double score = -std::numeric_limits<double>::infinity();
+  double score = kNone;
   std::int64_t feature = -1;
   Family family = Family::ordered;
   // ordered: codes <= low go to child 0, and the cut lies before the code `high`, the next one seen

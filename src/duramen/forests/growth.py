@@ -85,21 +85,20 @@ def grow(
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    arrays = _grown(
-        table, target, settings, classes, weights, first_tree, n_trees, seed, n_threads, progress
+    forest, _ = _grown(
+        table,
+        target,
+        settings,
+        classes,
+        weights,
+        fingerprint or learning_set_fingerprint(table, target, classes, weights),
+        first_tree,
+        n_trees,
+        seed,
+        n_threads,
+        progress,
     )
-    _fill_empty_trees(arrays, target, weights)
-    return Forest(
-        **arrays,
-        settings=settings,
-        schema=table.schema,
-        classes=classes,
-        n_rows=table.n_rows,
-        total_weight=float(table.n_rows if weights is None else weights.sum()),
-        seed=seed,
-        fingerprint=fingerprint or learning_set_fingerprint(table, target, classes, weights),
-        first_tree=first_tree,
-    )
+    return forest
 
 
 def grow_beside_decoys(
@@ -146,20 +145,21 @@ def grow_beside_decoys(
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    arrays = _grown(table, target, settings, classes, None, tree, 1, seed, 1, None, cycle, judged)
-    excess = arrays.pop("excess")
-    forest = Forest(
-        **arrays,
-        settings=settings,
-        schema=table.schema,
-        classes=classes,
-        n_rows=table.n_rows,
-        total_weight=float(table.n_rows),
-        seed=seed,
-        fingerprint=fingerprint,
-        first_tree=tree,
+    return _grown(
+        table,
+        target,
+        settings,
+        classes,
+        None,
+        fingerprint,
+        tree,
+        1,
+        seed,
+        1,
+        None,
+        cycle,
+        judged,
     )
-    return forest, excess
 
 
 def _grown(
@@ -168,12 +168,31 @@ def _grown(
     settings: GrowthSettings,
     classes: NDArray[Any] | None,
     weights: NDArray[np.float64] | None,
+    fingerprint: str,
+    first_tree: int,
+    n_trees: int,
+    seed: int,
     *others: Any,
-) -> dict[str, NDArray[Any]]:
+) -> tuple[Forest, NDArray[np.float64]]:
+    """Grow trees; the second result is empty without decoys."""
     n_classes = 0 if classes is None else len(classes)
     refuse_many_categories(table, settings, n_classes)
     arguments = (*table_arguments(table), target, n_classes, weights, settings.for_kernel())
-    return _kernel.grow(*arguments, *others)
+    arrays = _kernel.grow(*arguments, first_tree, n_trees, seed, *others)
+    excess = arrays.pop("excess", np.empty(0))
+    _fill_empty_trees(arrays, target, weights)
+    forest = Forest(
+        **arrays,
+        settings=settings,
+        schema=table.schema,
+        classes=classes,
+        n_rows=table.n_rows,
+        total_weight=float(table.n_rows if weights is None else weights.sum()),
+        seed=seed,
+        fingerprint=fingerprint,
+        first_tree=first_tree,
+    )
+    return forest, excess
 
 
 def _fill_empty_trees(
