@@ -6,28 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from os import PathLike
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy  # its subpackages are imported when they are used
 
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fields import FloatArray, checked_names, frozen, same
+from duramen.results.fields import FloatArray, checked_names, frozen
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned
 
 Measured: TypeAlias = Importances | Significance
 
-_FORMAT = 1
 _SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """Ranks that m measures give to the same p features, and how far they agree.
 
     Parameters
@@ -189,45 +187,6 @@ class Comparison:
                 "kendall": [self.kendall[pair] for pair in pairs],
             }
         )
-
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two comparisons hold the same names, scores and ranks; not metadata."""
-        return (
-            isinstance(other, Comparison)
-            and (self.names, self.measures) == (other.names, other.measures)
-            and same(self.scores, other.scores, rtol, atol)
-            and same(self.ranks, other.ranks, rtol, atol)
-        )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it."""
-        header = {
-            "what": "Comparison",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "measures": list(self.measures),
-            "metadata": dict(self.metadata),
-        }
-        write_archive(path, header, {"scores": self.scores, "ranks": self.ranks})
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="Comparison", newest=_FORMAT, function="Comparison.load"
-        )
-        labels = (tuple(header["names"]), tuple(header["measures"]))
-        return cls(*labels, arrays["scores"], arrays["ranks"], header["metadata"])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.names, self.measures, self.scores, self.ranks, dict(self.metadata))
-        return type(self), state
 
     def __repr__(self) -> str:
         m = len(self.measures)

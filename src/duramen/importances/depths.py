@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
-_FORMAT = 1
 _SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FirstSplits:
+class FirstSplits(Result):
     """How deep the p features of a forest are first split on.
 
     Parameters
@@ -103,44 +101,6 @@ class FirstSplits:
             The first of these libraries that is installed. Its columns are those of `columns`.
         """
         return native_frame(self.columns())
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it."""
-        arrays = {"depths": self.depths, "used": self.used, "null": self.null}
-        if self.standard_error is not None:
-            arrays["standard_error"] = self.standard_error
-        header = {
-            "what": "FirstSplits",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "threshold": self.threshold,
-            "n_trees": self.n_trees,
-            "metadata": dict(self.metadata),
-        }
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="FirstSplits", newest=_FORMAT, function="FirstSplits.load"
-        )
-        return cls(
-            names=tuple(header["names"]),
-            depths=arrays["depths"],
-            used=arrays["used"],
-            threshold=header["threshold"],
-            null=arrays["null"],
-            n_trees=header["n_trees"],
-            standard_error=arrays.get("standard_error"),
-            metadata=header["metadata"],
-        )
 
     def __repr__(self) -> str:
         best = self.order()[:_SHOWN]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from os import PathLike
-from typing import Any, Literal, Self, TypeAlias, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fields import checked_names, same
+from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed, printable
 
@@ -40,7 +39,6 @@ KINDS = (
     MIXED,
 )
 
-_FORMAT = 1
 _SHOWN = 10
 _OWNER = "ContextImportances"
 _BY_CONTEXT = (
@@ -54,19 +52,10 @@ _BY_CONTEXT = (
     "plain_p_values",
 )
 _BY_FEATURE = ("importances", "overall", "overall_p_values")
-_LABELS = (
-    "context_name",
-    "unit",
-    "empty",
-    "tolerance",
-    "n_permutations",
-    "relevance",
-    "relevance_p_value",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContextImportances:
+class ContextImportances(Result):
     r"""How a context :math:`X_c` of C values changes the importances of p features.
 
     ``len(result)`` is p. All importances are in `unit`; G is the decrease of impurity (the mutual
@@ -306,22 +295,6 @@ class ContextImportances:
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two results hold the same labels and numbers; metadata is not compared."""
-        if not isinstance(other, ContextImportances):
-            return False
-        labels = ("names", "contexts", *(set(_LABELS) - {"relevance", "relevance_p_value"}))
-        if any(getattr(self, what) != getattr(other, what) for what in labels):
-            return False
-        mine, theirs = (
-            np.array([v for v in (one.relevance, one.relevance_p_value) if v is not None])
-            for one in (self, other)
-        )
-        return same(mine, theirs, rtol, atol) and all(
-            same(getattr(self, what), getattr(other, what), rtol, atol)
-            for what in ("shares", *_BY_CONTEXT, *_BY_FEATURE)
-        )
-
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features, those that depend most on the context first.
 
@@ -377,57 +350,6 @@ class ContextImportances:
             columns["overall_p_value"] = spread(self.overall_p_values)
         columns["kind"] = self.kind.ravel().tolist()
         return columns
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        header, arrays = self.archive()
-        write_archive(path, header, arrays)
-
-    def archive(self) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-        """Return what `save` writes: a header that JSON can hold, and arrays by name."""
-        header: dict[str, Any] = {what: getattr(self, what) for what in _LABELS}
-        header |= {
-            "what": _OWNER,
-            "format": _FORMAT,
-            "names": list(self.names),
-            "contexts": list(self.contexts),
-            "metadata": dict(self.metadata),
-        }
-        arrays = {
-            what: getattr(self, what)
-            for what in ("shares", *_BY_CONTEXT, *_BY_FEATURE)
-            if getattr(self, what) is not None
-        }
-        return header, arrays
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        return cls.from_archive(
-            *read_archive(path, what=_OWNER, newest=_FORMAT, function=f"{_OWNER}.load")
-        )
-
-    @classmethod
-    def from_archive(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Self:
-        """Return the result that `archive` was asked of."""
-        known = {one.name for one in fields(cls)}
-        given: dict[str, Any] = {what: value for what, value in header.items() if what in known}
-        for what in ("names", "contexts"):
-            given[what] = tuple(given[what])
-        return cls(**given, **arrays)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = (getattr(self, one.name) for one in fields(self))
-        return type(self), tuple(dict(v) if isinstance(v, Mapping) else v for v in values)
 
     def __repr__(self) -> str:
         p, n_contexts = len(self.names), len(self.contexts)

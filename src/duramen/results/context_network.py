@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.context_importances import (
     EFFECTS,
     ContextImportances,
@@ -22,18 +20,18 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed, printable
 
 FloatArray = NDArray[np.float64]
 
-_FORMAT = 1
 _SHOWN = 10
 _OWNER = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContextNetwork:
+class ContextNetwork(Result):
     """How links between p variables depend on a context of C values.
 
     Parameters
@@ -232,58 +230,6 @@ class ContextNetwork:
 
     def __getitem__(self, target: str) -> ContextImportances:
         return self.analyses[target]
-
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two networks hold the same labels and numbers; metadata is not compared."""
-        return (
-            isinstance(other, ContextNetwork)
-            and self.names == other.names
-            and self.targets == other.targets
-            and all(
-                one.equals(other.analyses[target], rtol=rtol, atol=atol)
-                for target, one in self.analyses.items()
-            )
-        )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        headers: dict[str, Any] = {}
-        arrays: dict[str, FloatArray] = {}
-        for number, (target, one) in enumerate(self.analyses.items()):
-            header, own = one.archive()
-            headers[target] = header
-            arrays |= {f"{number}/{name}": array for name, array in own.items()}
-        header = {
-            "what": _OWNER,
-            "format": _FORMAT,
-            "names": list(self.names),
-            "analyses": headers,
-            "metadata": dict(self.metadata),
-        }
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(path, what=_OWNER, newest=_FORMAT, function=f"{_OWNER}.load")
-        analyses = {}
-        for number, (target, own) in enumerate(header["analyses"].items()):
-            mark = f"{number}/"
-            parts = {k.removeprefix(mark): v for k, v in arrays.items() if k.startswith(mark)}
-            analyses[target] = ContextImportances.from_archive(own, parts)
-        return cls(tuple(header["names"]), analyses, header["metadata"])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.names, dict(self.analyses), dict(self.metadata))
 
     def __repr__(self) -> str:
         lines = [

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, same
+from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
-_FORMAT = 1
 _SHOWN = 10
 _LEVEL = 0.05
 _COLUMNS = ("name", "rank", "score", "rate", "known")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorRates:
+class ErrorRates(Result):
     """A ranking of p features, and an error rate of taking the first i of them, for each i.
 
     A rate belongs to the beginning of a ranking that ends with a feature, not to that feature: it
@@ -114,30 +112,6 @@ class ErrorRates:
         except ValueError:
             raise KeyError(name) from None
 
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two results hold the same labels and numbers; metadata is not compared.
-
-        Parameters
-        ----------
-        other : object
-            Anything; what is no `ErrorRates` is not equal.
-        rtol, atol : float, default=0.0
-            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
-        """
-        if not isinstance(other, ErrorRates) or self._labels() != other._labels():
-            return False
-        return all(
-            same(mine, theirs, rtol, atol)
-            for mine, theirs in (
-                (self.scores, other.scores),
-                (self.rates, other.rates),
-                *((column, other.details[what]) for what, column in self.details.items()),
-            )
-        )
-
-    def _labels(self) -> tuple[Any, ...]:
-        return self.names, self.method, self.meaning, self.unit, self.n_known, set(self.details)
-
     # --- what is taken ---------------------------------------------------------------------
 
     def selected(self, alpha: float = _LEVEL) -> tuple[str, ...]:
@@ -203,52 +177,6 @@ class ErrorRates:
         numbers = (place, self.scores.copy(), self.rates.copy(), place <= self.n_known)
         columns = dict(zip(_COLUMNS, (list(self.names), *numbers), strict=True))
         return {**columns, **{what: column.copy() for what, column in self.details.items()}}
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        header = {
-            "what": "ErrorRates",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "method": self.method,
-            "meaning": self.meaning,
-            "unit": self.unit,
-            "n_known": self.n_known,
-            "details": list(self.details),
-            "metadata": dict(self.metadata),
-        }
-        arrays = {"scores": self.scores, "rates": self.rates}
-        for i, column in enumerate(self.details.values()):
-            arrays[f"detail_{i}"] = column
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="ErrorRates", newest=_FORMAT, function="ErrorRates.load"
-        )
-        labels = ("method", "meaning", "unit", "n_known", "metadata")
-        return cls(
-            names=tuple(header["names"]),
-            scores=arrays["scores"],
-            rates=arrays["rates"],
-            details={what: arrays[f"detail_{i}"] for i, what in enumerate(header["details"])},
-            **{label: header[label] for label in labels},
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        ranked = (self.names, self.scores, self.rates, self.method, self.meaning, self.unit)
-        return type(self), (*ranked, self.n_known, dict(self.details), dict(self.metadata))
 
     def __repr__(self) -> str:
         best = self.top(_SHOWN)

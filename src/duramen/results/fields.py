@@ -103,13 +103,6 @@ def frozen_between(
     return array
 
 
-def same(a: FloatArray | None, b: FloatArray | None, rtol: float, atol: float) -> bool:
-    """Tell whether two fields hold the same shape and, within tolerances, the same numbers."""
-    if a is None or b is None:
-        return a is b
-    return a.shape == b.shape and bool(np.allclose(a, b, rtol=rtol, atol=atol))
-
-
 def ranks(order: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return the place of each feature, from 1, in an order of all of them."""
     rank = np.empty(order.size, dtype=np.int64)

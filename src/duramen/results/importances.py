@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.fields import (
     checked_names,
     frozen,
     frozen_between,
     ranks,
-    same,
 )
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
 FloatArray = NDArray[np.float64]
 
-_FORMAT = 1
 _SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Importances:
+class Importances(Result):
     """Importances of p features, with their unit and, where known, their parts and spread.
 
     ``len(result)`` is p, ``result[name]`` the value of one feature, and iterating gives
@@ -111,33 +108,6 @@ class Importances:
             return float(self.values[self.names.index(name)])
         except ValueError:
             raise KeyError(name) from None
-
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two results hold the same names, unit, measure and numbers.
-
-        Metadata is not compared: it holds versions, which may differ for equal numbers.
-
-        Parameters
-        ----------
-        other : object
-            Anything; what is no `Importances` is not equal.
-        rtol, atol : float, default=0.0
-            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
-        """
-        if not isinstance(other, Importances):
-            return False
-        labels = (self.names, self.measure, self.unit, self.classes)
-        if labels != (other.names, other.measure, other.unit, other.classes):
-            return False
-        return all(
-            same(mine, theirs, rtol, atol)
-            for mine, theirs in (
-                (self.values, other.values),
-                (self.by_degree, other.by_degree),
-                (self.standard_error, other.standard_error),
-                (self.by_class, other.by_class),
-            )
-        )
 
     # --- ranking ---------------------------------------------------------------------------
 
@@ -236,58 +206,6 @@ class Importances:
             for k, label in enumerate(self.classes):
                 columns[f"class_{label}"] = self.by_class[:, k].copy()
         return columns
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        arrays = {"values": self.values}
-        if self.by_degree is not None:
-            arrays["by_degree"] = self.by_degree
-        if self.standard_error is not None:
-            arrays["standard_error"] = self.standard_error
-        if self.by_class is not None:
-            arrays["by_class"] = self.by_class
-        header = {
-            "what": "Importances",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "measure": self.measure,
-            "unit": self.unit,
-            "classes": list(self.classes),
-            "metadata": dict(self.metadata),
-        }
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="Importances", newest=_FORMAT, function="Importances.load"
-        )
-        return cls(
-            names=tuple(header["names"]),
-            values=arrays["values"],
-            measure=header["measure"],
-            unit=header["unit"],
-            by_degree=arrays.get("by_degree"),
-            standard_error=arrays.get("standard_error"),
-            by_class=arrays.get("by_class"),
-            classes=tuple(header.get("classes", ())),
-            metadata=header["metadata"],
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.names, self.values, self.measure, self.unit)
-        parts = (self.by_degree, self.standard_error, self.by_class, self.classes)
-        return type(self), (*state, *parts, dict(self.metadata))
 
     def __repr__(self) -> str:
         best = self.top(_SHOWN)

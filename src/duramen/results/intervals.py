@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks, same
+from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed
 
-_FORMAT = 1
 _SHOWN = 10
 _OPTIONAL = ("p_values", "replicate_mean")
 _NUMBERS = ("values", "standard_error", "low", "high", *_OPTIONAL)
-_TEXTS = ("measure", "unit", "method", "kind")
 
 NULL = (
     "On average over learning sets of this size, forests give the feature an importance of 0 or "
@@ -30,7 +27,7 @@ NULL = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervals:
+class Intervals(Result):
     """Importances of p features with their standard errors over data and confidence intervals.
 
     ``len(result)`` is p, ``result[name]`` the interval ``(low, high)`` of one feature, and
@@ -128,25 +125,6 @@ class Intervals:
             raise KeyError(name) from None
         return float(self.low[j]), float(self.high[j])
 
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two results hold the same names, choices and numbers.
-
-        Metadata is not compared: it holds versions, which may differ for equal numbers.
-
-        Parameters
-        ----------
-        other : object
-            Anything; what is no `Intervals` is not equal.
-        rtol, atol : float, default=0.0
-            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
-        """
-        if not isinstance(other, Intervals):
-            return False
-        labels = ("names", "level", *_TEXTS)
-        return all(getattr(self, what) == getattr(other, what) for what in labels) and all(
-            same(getattr(self, what), getattr(other, what), rtol, atol) for what in _NUMBERS
-        )
-
     # --- ranking and selection -------------------------------------------------------------
 
     def order(self) -> NDArray[np.intp]:
@@ -238,48 +216,6 @@ class Intervals:
         if self.replicate_mean is not None:
             columns["replicate_mean"] = self.replicate_mean.copy()
         return columns
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        header = {
-            "what": "Intervals",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "level": self.level,
-            **{what: getattr(self, what) for what in _TEXTS},
-            "metadata": dict(self.metadata),
-        }
-        arrays = {what: getattr(self, what) for what in _NUMBERS}
-        write_archive(path, header, {k: v for k, v in arrays.items() if v is not None})
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="Intervals", newest=_FORMAT, function="Intervals.load"
-        )
-        fields: dict[str, Any] = {**{what: header[what] for what in _TEXTS}, **arrays}
-        return cls(
-            names=tuple(header["names"]),
-            level=header["level"],
-            metadata=header["metadata"],
-            **fields,
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        numbers = (self.values, self.standard_error, self.low, self.high, self.level)
-        texts = tuple(getattr(self, what) for what in _TEXTS)
-        rest = (self.p_values, self.replicate_mean, dict(self.metadata))
-        return type(self), (self.names, *numbers, *texts, *rest)
 
     def __repr__(self) -> str:
         best = self.top(_SHOWN)

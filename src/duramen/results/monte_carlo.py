@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_FORMAT = 1
 _SHOWN = 5
 _BOUNDS = ("prediction", "mean")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MonteCarloSelection:
+class MonteCarloSelection(Result):
     """Relative importances of p features, how they depend on each other, and what chance reaches.
 
     The importances are an `Importances` of their own: pass ``result.importances`` where one is
@@ -159,57 +157,6 @@ class MonteCarloSelection:
         """Return the features whose importance is above `cutoff`, the best first."""
         above = self.importances.values > self.cutoff(bound, alpha=alpha)
         return self.importances.top(int(np.count_nonzero(above)))
-
-    # --- in and out ------------------------------------------------------------------------
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        inner = self.importances
-        header = {
-            "what": "MonteCarloSelection",
-            "format": _FORMAT,
-            "names": list(inner.names),
-            "measure": inner.measure,
-            "unit": inner.unit,
-            "metadata": dict(inner.metadata),
-            "accuracy": self.accuracy,
-        }
-        arrays: dict[str, NDArray[Any]] = {
-            name: getattr(self, name)
-            for name in ("n_drawn", "source", "target", "weight", "maxima")
-        }
-        arrays["values"] = inner.values
-        if inner.standard_error is not None:
-            arrays["standard_error"] = inner.standard_error
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path,
-            what="MonteCarloSelection",
-            newest=_FORMAT,
-            function="MonteCarloSelection.load",
-        )
-        importances = Importances(
-            names=tuple(header["names"]),
-            values=arrays.pop("values"),
-            measure=header["measure"],
-            unit=header["unit"],
-            standard_error=arrays.pop("standard_error", None),
-            metadata=header["metadata"],
-        )
-        return cls(importances, accuracy=header["accuracy"], **arrays)
 
     def __repr__(self) -> str:
         names = self.importances.names

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from types import MappingProxyType
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks, same
+from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
+from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
-_FORMAT = 1
 _SHOWN = 10
 _LEVEL = 0.05
 _COLUMNS = ("name", "rank", "score", "p_value", "q_value", "p_holm")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Significance:
+class Significance(Result):
     """Scores of p features with their p-values, adjusted ones too, and the hypothesis tested.
 
     ``len(result)`` is p, ``result[name]`` the p-value of one feature, and iterating gives
@@ -130,34 +128,6 @@ class Significance:
         except ValueError:
             raise KeyError(name) from None
 
-    def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
-        """Tell whether two results hold the same labels, null hypothesis and numbers.
-
-        Metadata is not compared: it holds versions, which may differ for equal numbers.
-
-        Parameters
-        ----------
-        other : object
-            Anything; what is no `Significance` is not equal.
-        rtol, atol : float, default=0.0
-            Tolerances as in `numpy.allclose`; 0 asks for equal bits.
-        """
-        if not isinstance(other, Significance) or self._labels() != other._labels():
-            return False
-        return all(
-            same(mine, theirs, rtol, atol)
-            for mine, theirs in (
-                (self.scores, other.scores),
-                (self.p_values, other.p_values),
-                (self.q_values, other.q_values),
-                *((column, other.details[what]) for what, column in self.details.items()),
-            )
-        )
-
-    def _labels(self) -> tuple[Any, ...]:
-        texts = (self.method, self.null, self.unit, self.adjustment)
-        return self.names, *texts, self.n_tests, set(self.details)
-
     # --- what is significant ---------------------------------------------------------------
 
     def selected(
@@ -255,55 +225,6 @@ class Significance:
             zip(_COLUMNS, (list(self.names), ranks(self.order()), *numbers), strict=True)
         )
         return {**columns, **{what: column.copy() for what, column in self.details.items()}}
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it.
-
-        The file appears whole or not at all. Nothing in it is executed on loading.
-        """
-        header = {
-            "what": "Significance",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "method": self.method,
-            "null": self.null,
-            "unit": self.unit,
-            "adjustment": self.adjustment,
-            "n_tests": self.n_tests,
-            "details": list(self.details),
-            "metadata": dict(self.metadata),
-        }
-        arrays = {"scores": self.scores, "p_values": self.p_values, "q_values": self.q_values}
-        for i, column in enumerate(self.details.values()):
-            arrays[f"detail_{i}"] = column
-        write_archive(path, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="Significance", newest=_FORMAT, function="Significance.load"
-        )
-        labels = ("method", "null", "unit", "adjustment", "n_tests", "metadata")
-        return cls(
-            names=tuple(header["names"]),
-            scores=arrays["scores"],
-            p_values=arrays["p_values"],
-            q_values=arrays["q_values"],
-            details={what: arrays[f"detail_{i}"] for i, what in enumerate(header["details"])},
-            **{label: header[label] for label in labels},
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        tested = (self.names, self.scores, self.p_values, self.method, self.null, self.unit)
-        adjusted = (self.q_values, self.adjustment, self.n_tests)
-        return type(self), (*tested, *adjusted, dict(self.details), dict(self.metadata))
 
     def __repr__(self) -> str:
         best = self.top(_SHOWN)

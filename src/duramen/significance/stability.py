@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,23 +14,21 @@ from scipy import stats
 
 from duramen.forests import parameters
 from duramen.forests.base import ForestClassifier
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
 from duramen.results.text import aligned
 from duramen.significance.best import drawn_best
 from duramen.significance.measured import FloatArray, Measure, measured
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 
-_FORMAT = 1
 _SHOWN = 10
-_NUMBERS = ("kuncheva", "nogueira", "variance", "low", "high", "level")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(Result):
     """How much selections of features agree, beyond what chance would make them agree.
 
     1 where all selections are the same, 0 on average where each is drawn at random. NaN where it
@@ -90,18 +88,6 @@ class Stability:
         """Return the indices of the features by decreasing frequency; ties keep column order."""
         return np.argsort(-self.frequency, kind="stable")
 
-    def equals(self, other: object) -> bool:
-        """Tell whether two results hold the same names and, bit for bit, numbers."""
-        return (
-            isinstance(other, Stability)
-            and (self.names, self.n_selections) == (other.names, other.n_selections)
-            and np.array_equal(self.frequency, other.frequency)
-            and np.array_equal(self._numbers(), other._numbers(), equal_nan=True)
-        )
-
-    def _numbers(self) -> FloatArray:
-        return np.array([getattr(self, what) for what in _NUMBERS])
-
     def to_frame(self) -> Any:
         """Return a data frame with one row a feature: ``name``, ``rank`` and ``frequency``."""
         return native_frame(self.columns())
@@ -113,42 +99,6 @@ class Stability:
             "rank": ranks(self.order()),
             "frequency": self.frequency.copy(),
         }
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it."""
-        header = {
-            "what": "Stability",
-            "format": _FORMAT,
-            "names": list(self.names),
-            "n_selections": self.n_selections,
-            "metadata": dict(self.metadata),
-        }
-        write_archive(path, header, {"frequency": self.frequency, "numbers": self._numbers()})
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="Stability", newest=_FORMAT, function="Stability.load"
-        )
-        return cls(
-            names=tuple(header["names"]),
-            frequency=arrays["frequency"],
-            n_selections=header["n_selections"],
-            metadata=header["metadata"],
-            **dict(zip(_NUMBERS, arrays["numbers"].tolist(), strict=True)),
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        numbers = (getattr(self, what) for what in _NUMBERS)
-        state = (self.names, self.frequency, self.n_selections, *numbers)
-        return type(self), (*state, dict(self.metadata))
 
     def __repr__(self) -> str:
         lines = [

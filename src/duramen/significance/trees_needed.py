@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from duramen.forests.structure import part
 from duramen.importances.arguments import forest_of
 from duramen.importances.frequency import frequency
 from duramen.importances.nodes import IntArray
-from duramen.results.archive import read_archive, write_archive
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
+from duramen.results.result import Result
 from duramen.results.text import aligned
 from duramen.significance.agreement import (
     REACH,
@@ -29,14 +28,13 @@ from duramen.significance.agreement import (
 from duramen.significance.measured import GROWN, FloatArray, Measure
 from duramen.theory.coverage import all_seen_probability, draws_needed
 
-_FORMAT = 1
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64
 _LEAST_TREES = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreesNeeded:
+class TreesNeeded(Result):
     """Number of trees for a ranking that repeats itself, and for every feature to be seen.
 
     Attributes
@@ -108,47 +106,9 @@ class TreesNeeded:
         """Trees for both: a stable ranking, and every feature seen."""
         return max(self.trees_to_rank, self.trees_to_see)
 
-    def equals(self, other: object) -> bool:
-        """Tell whether two results hold the same numbers."""
-        if not isinstance(other, TreesNeeded):
-            return False
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in self.__dataclass_fields__
-        )
-
     def to_frame(self) -> Any:
         """Return the curve as a data frame with columns ``n_trees`` and ``agreement``."""
         return native_frame({"n_trees": self.sizes.copy(), "agreement": self.agreement.copy()})
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to one file: arrays as npz, the rest as JSON inside it."""
-        plain = {
-            name: getattr(self, name)
-            for name in self.__dataclass_fields__
-            if name not in ("sizes", "agreement")
-        }
-        for name in ("trees_to_rank", "trees_to_see"):
-            plain[name] = None if math.isinf(plain[name]) else plain[name]
-        header = {"what": "TreesNeeded", "format": _FORMAT, "fields": plain}
-        write_archive(path, header, {"sizes": self.sizes, "agreement": self.agreement})
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a result that `save` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the file holds something else, or was written by a later version.
-        """
-        header, arrays = read_archive(
-            path, what="TreesNeeded", newest=_FORMAT, function="TreesNeeded.load"
-        )
-        fields: dict[str, Any] = {**header["fields"], **arrays}
-        for name in ("trees_to_rank", "trees_to_see"):
-            fields[name] = math.inf if fields[name] is None else fields[name]
-        return cls(**fields)
 
     def __repr__(self) -> str:
         trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused

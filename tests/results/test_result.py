@@ -1,0 +1,120 @@
+"""What all results share: comparing, files, pickles."""
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from duramen.results.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Inner(Result):
+    values: Any
+    label: str = "a"
+
+
+@dataclass(frozen=True, eq=False)
+class Outer(Result):
+    names: tuple[str, ...]
+    number: float
+    count: int | None
+    table: Any
+    inner: Inner | None = None
+    by_name: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", MappingProxyType(dict(self.by_name)))
+
+
+numbers = st.one_of(st.floats(), st.just(np.inf), st.just(np.nan))
+tables = arrays(np.float64, st.tuples(st.integers(0, 3), st.integers(0, 2)), elements=st.floats())
+columns = arrays(np.int64, st.integers(0, 4), elements=st.integers(-(2**60), 2**60))
+words = st.text(max_size=5)
+outers = st.builds(
+    Outer,
+    names=st.lists(words, max_size=3).map(tuple),
+    number=numbers,
+    count=st.none() | st.integers(),
+    table=tables,
+    inner=st.none() | st.builds(Inner, columns, words),
+    by_name=st.dictionaries(words, st.one_of(columns, st.builds(Inner, tables, words)), max_size=3),
+    metadata=st.dictionaries(words, st.lists(st.integers(), max_size=2), max_size=2),
+)
+
+
+@given(one=outers)
+def test_files_and_pickles_give_back_the_same(one, tmp_path_factory):
+    file = tmp_path_factory.mktemp("r") / "one.npz"
+    one.save(file)
+    for again in (Outer.load(file), pickle.loads(pickle.dumps(one))):
+        assert again.equals(one)
+        assert one.equals(again)
+        assert again.names == one.names
+        assert again.metadata == one.metadata
+        assert again.table.dtype == one.table.dtype
+        assert type(again.inner) is type(one.inner)
+        assert list(again.by_name) == list(one.by_name)
+
+
+BASE = Outer(
+    names=("a", "b"),
+    number=1.0,
+    count=3,
+    table=np.array([[0.0, np.nan]]),
+    inner=Inner(np.arange(3)),
+    by_name={"u/v": np.arange(2), "u": Inner(np.ones(1)), "": np.zeros(1)},
+    metadata={"seed": 1},
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"names": ("a", "c")},
+        {"number": 1.5},
+        {"number": np.nan},
+        {"count": None},
+        {"table": np.array([[0.0, 1.0]])},
+        {"table": np.array([[0.0], [np.nan]])},
+        {"table": None},
+        {"inner": None},
+        {"inner": Inner(np.arange(3), "b")},
+        {"inner": Inner(np.arange(1, 4))},
+        {"by_name": {}},
+        {"by_name": dict(reversed(BASE.by_name.items()))},
+        {"by_name": {**BASE.by_name, "u": Inner(np.zeros(1))}},
+    ],
+)
+def test_whatever_differs_is_seen(change):
+    other = replace(BASE, **change)
+    assert not BASE.equals(other)
+    assert not other.equals(BASE)
+
+
+def test_what_is_no_difference():
+    assert BASE.equals(replace(BASE, metadata={}))
+    assert BASE.equals(replace(BASE, number=1.0 + 1e-9), rtol=1e-6)
+    assert BASE.equals(replace(BASE, inner=Inner(np.arange(3) + 1e-9)), atol=1e-6)
+    assert not BASE.equals(replace(BASE, number=1.0 + 1e-9))
+    assert not BASE.equals(BASE.inner)
+    assert not BASE.equals("a")
+
+
+def test_keys_that_look_like_paths_do_not_meet(tmp_path):
+    BASE.save(tmp_path / "r.npz")
+    assert Outer.load(tmp_path / "r.npz").equals(BASE)
+
+
+def test_the_file_of_another_class(tmp_path):
+    BASE.save(tmp_path / "r.npz")
+    with pytest.raises(ValueError, match=r"Inner\.load: .* holds a Outer, not Inner"):
+        Inner.load(tmp_path / "r.npz")
