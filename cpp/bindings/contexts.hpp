@@ -4,6 +4,7 @@
 #include "../context.hpp"
 #include "arrays.hpp"
 #include "forests.hpp"
+#include "truth.hpp"
 
 static void bind_contexts(nb::module_& module) {
   module.def(
@@ -23,29 +24,13 @@ static void bind_contexts(nb::module_& module) {
         need(levels.shape(0) == static_cast<std::size_t>(forest.offsets[forest.n_trees]),
              "levels has not one entry a node");
         need(n_permutations > 0, "there are no permutations");
-        duramen::Truth truth;
-        truth.n_rows = n;
-        Vector<std::uint32_t> classes;
-        Vector<double> response;
-        if (nb::isinstance<Vector<std::uint32_t>>(target)) {
-          classes = nb::cast<Vector<std::uint32_t>>(target);
-          need(classes.shape(0) == n, "the target has not one entry a row");
-          truth.n_classes = static_cast<std::uint32_t>(forest.n_values);
-          for (std::size_t i = 0; i < n; ++i) {
-            need(classes.data()[i] < truth.n_classes, "a class code is not below n_classes");
-          }
-          truth.classes = classes.data();
-        } else {
-          response = nb::cast<Vector<double>>(target);
-          need(response.shape(0) == n, "the target has not one entry a row");
-          truth.response = response.data();
-        }
+        const GivenTruth given(forest, n, target);
         const duramen::Contexts contexts{context.data(), n_contexts, empty_is_zero, levels.data(),
                                          seed,           first,      n_permutations};
         duramen::ContextEffects result;
         duramen::Monitor monitor;
         run_watched(monitor, nb::none(), [&] {
-          result = duramen::context_effects(forest, table, truth, contexts,
+          result = duramen::context_effects(forest, table, given.truth, contexts,
                                             static_cast<duramen::Criterion>(criterion), n_threads,
                                             monitor);
         });

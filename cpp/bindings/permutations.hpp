@@ -4,25 +4,24 @@
 #include "../permute.hpp"
 #include "arrays.hpp"
 #include "forests.hpp"
+#include "truth.hpp"
 
 namespace {
 
 // How rows are permuted, and the arrays that this points to.
-struct Permuting {
+struct Permuting : GivenTruth {
   duramen::Permutations permutations;
   duramen::Groups groups;
-  duramen::Truth truth;
   duramen::Counted counted;
   Vector<std::int64_t> group_offsets;
   Vector<std::uint32_t> group_columns;
-  Vector<std::uint32_t> classes;
-  Vector<double> response;
   Matrix<std::uint8_t> associated;
   Vector<std::uint32_t> originals;
   nb::object progress;
 
   Permuting(const duramen::ForestView& forest, std::size_t n_rows, std::size_t n_columns,
-            const nb::object& target, const nb::dict& given) {
+            const nb::object& target, const nb::dict& given)
+      : GivenTruth(forest, n_rows, target) {
     const auto option = [&](const char* name) { return nb::object(given[name]); };
     permutations.out_of_bag = nb::cast<bool>(option("out_of_bag"));
     permutations.bags = bag_settings(nb::cast<std::uint32_t>(option("row_samples")),
@@ -65,20 +64,6 @@ struct Permuting {
     counted.score = static_cast<duramen::Score>(nb::cast<int>(option("score")));
     counted.by_class = nb::cast<bool>(option("by_class"));
     counted.votes = nb::cast<bool>(option("votes"));
-    truth.n_rows = n_rows;
-    if (nb::isinstance<Vector<std::uint32_t>>(target)) {
-      classes = nb::cast<Vector<std::uint32_t>>(target);
-      need(classes.shape(0) == n_rows, "the target has not one entry a row");
-      truth.n_classes = static_cast<std::uint32_t>(forest.n_values);
-      for (std::size_t i = 0; i < n_rows; ++i) {
-        need(classes.data()[i] < truth.n_classes, "a class code is not below n_classes");
-      }
-      truth.classes = classes.data();
-    } else {
-      response = nb::cast<Vector<double>>(target);
-      need(response.shape(0) == n_rows, "the target has not one entry a row");
-      truth.response = response.data();
-    }
   }
 };
 
