@@ -86,6 +86,7 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.xlsx", "x", "the extension '.xlsx' of 'a.xlsx' is not known; files may be CSV"),
         ("table", "x", "'table', no extension, is not known"),
         ("a.tar.gz", "x", "the extension '.gz' of 'a.tar.gz' is not known"),
+        ("a.h5ad", "x", "feather.. Hint: duramen pack makes a store of it"),
     ],
 )
 def test_bad_files(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:

@@ -19,6 +19,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSIONS = {".gz", ".bz2", ".zst"}
 _PARQUET = {".parquet", ".pq"}
 _ARROW = {".arrow", ".feather", ".ipc"}
+_PACKABLE = {".npy", ".h5ad", ".bed"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet, .pq) or Arrow (.arrow, .feather)"
 
 
@@ -155,7 +156,9 @@ def _kind_of(path: Path, function: str) -> str:
     if last in _DELIMITERS or last in _PARQUET or last in _ARROW:
         return last
     what = f"the extension {last!r} of {path.name!r}" if last else f"{path.name!r}, no extension,"
-    raise ValueError(f"{function}: {what} is not known; files may be {READABLE}")
+    takers = "duramen rank and duramen select"
+    hint = f". Hint: duramen pack makes a store of it, for {takers}" if last in _PACKABLE else ""
+    raise ValueError(f"{function}: {what} is not known; files may be {READABLE}{hint}")
 
 
 def _similar_file(path: Path) -> str:
