@@ -1,10 +1,10 @@
 """Figure 2 of the SRS paper: what is found among 50,000 features, 20 of them relevant.
 
-``python -m benchmarks.srs.figure2 --out DIR`` searches a problem like Madelon (2000 rows) with
-q = 250 and 2500 features a tree and alpha = 0, .5 and 1, by the tests "decoy" and "probe" (L = 10,
-beta = .95), one Extra-Tree an iteration with all its features as candidates. It prints the F1 of
-what was found against what is relevant, and draws its curves to ``DIR/figure2.png``. Results are
-kept in DIR and not computed again.
+``python -m benchmarks.srs.figure2 --out DIR`` searches problems like Madelon (2000 rows), one a
+seed, with q = 250 and 2500 features a tree and alpha = 0, .5 and 1, by the tests "decoy" and
+"probe" (L = 10, beta = .95), one Extra-Tree an iteration with all its features as candidates. It
+prints the F1 of what was found against what is relevant, and draws its curves to
+``DIR/figure2.png``. Results are kept in DIR and not computed again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,26 +57,26 @@ def f1_curve(result: dict[str, Any]) -> NDArray[np.float64]:
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    print("| q | alpha | test | F1 at T/10 | T/4 | T/2 | T | found, of these relevant | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for result in sorted(results, key=lambda r: (r["q"], r["test"], r["alpha"], r["seed"])):
+    print("| seed | q | alpha | test | F1 at T/10 | T/4 | T/2 | T | found, relevant | seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for result in sorted(results, key=lambda r: (r["seed"], r["q"], r["test"], r["alpha"])):
         curve, total = f1_curve(result), result["iterations"]
         at = " | ".join(f"{curve[total // part - 1]:.2f}" for part in (10, 4, 2, 1))
         found = f"{len(result['relevant'])}, {sum(result['relevant'])}"
-        print(
-            f"| {result['q']} | {result['alpha']:g} | {result['test']} | {at} | {found} "
-            f"| {result['seconds']:.0f} |"
-        )
+        what = f"{result['seed']} | {result['q']} | {result['alpha']:g} | {result['test']}"
+        print(f"| {what} | {at} | {found} | {result['seconds']:.0f} |")
 
 
 def draw(results: list[dict[str, Any]], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    seeds = sorted({result["seed"] for result in results})
+    figure = Figure(figsize=(9, 0.6 + 3 * len(seeds)), layout="constrained")
+    grid = figure.subplots(len(seeds), 2, sharey=True, squeeze=False)
     colours = dict(zip(ALPHAS, ("tab:gray", "tab:orange", "tab:green"), strict=True))
-    for axes, q in zip(figure.subplots(1, 2, sharey=True), ITERATIONS, strict=True):
+    for axes, (seed, q) in zip(grid.flat, product(seeds, ITERATIONS), strict=True):
         for result in results:
-            if result["q"] == q:
+            if (result["seed"], result["q"]) == (seed, q):
                 axes.plot(
                     np.arange(1, result["iterations"] + 1),
                     f1_curve(result),
@@ -83,19 +84,23 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                     linestyle="-" if result["test"] == "decoy" else ":",
                     label=f"alpha {result['alpha']:g}, {result['test']}",
                 )
-        axes.set(title=f"q = {q} of {FEATURES:,}", xlabel="iterations", ylim=(0, 1.02))
+        axes.set(title=f"data set {seed}, q = {q} of {FEATURES:,}", ylim=(0, 1.02))
         axes.grid(alpha=0.3)
     axes.legend(frameon=False, fontsize="small")
-    figure.axes[0].set_ylabel("F1")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("F1")
+    for axes in grid[-1]:
+        axes.set_xlabel("iterations")
     figure.savefig(path, dpi=130)
 
 
 def main() -> int:
     parser = tasks.parser("figure2", __doc__)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="*", default=(0, 1))
     options = parser.parse_args()
     wanted = [
-        {"seed": options.seed, "q": q, "alpha": alpha, "test": test, "iterations": iterations}
+        {"seed": seed, "q": q, "alpha": alpha, "test": test, "iterations": iterations}
+        for seed in options.seeds
         for q, iterations in ITERATIONS.items()
         for test in TESTS
         for alpha in ALPHAS
