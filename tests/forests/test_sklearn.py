@@ -1,5 +1,7 @@
 """The estimators keep scikit-learn's contract, and work among its tools."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,12 +93,10 @@ class TestEveryEstimator:
         assert tags.target_tags.required
 
     def test_every_parameter_is_documented_with_its_default(self, kind):
+        lines = inspect.getdoc(kind).splitlines()
         for name, value in kind().get_params().items():
             shown = f'"{value}"' if isinstance(value, str) else value
-            assert f"    {name} : " in kind.__doc__
-            line = next(
-                line for line in kind.__doc__.splitlines() if line.startswith(f"    {name} : ")
-            )
+            (line,) = [line for line in lines if line.startswith(f"{name} : ")]
             assert line.endswith(f"default={shown}")
 
     def test_clone_grows_the_same_forest(self, kind):
