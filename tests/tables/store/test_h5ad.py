@@ -100,6 +100,38 @@ def test_raw(tmp_path):
     assert_same(store, encode(counts(), names=names()))
 
 
+def masked(file, where, mask=None):
+    """Put a column of text in the layout of anndata 0.13 with pandas 3: values, and a mask."""
+    if isinstance(file[where], h5py.Group):
+        values, mask = file[where]["values"][:], file[where]["mask"][:] if mask is None else mask
+    else:
+        values = file[where][:]
+    del file[where]
+    group = file.create_group(where)
+    group.attrs.update({"encoding-type": "nullable-string-array", "encoding-version": "0.1.0"})
+    group["values"] = values
+    group["mask"] = np.zeros(len(values), dtype=bool) if mask is None else mask
+
+
+def test_text_with_a_mask(tmp_path):
+    path = written(tmp_path / "a.h5ad", counts())
+    missing = np.arange(CELLS) % 5 == 0
+    with h5py.File(path, "r+") as file:
+        for where in ("obs/_index", "var/_index"):
+            masked(file, where)
+        masked(file, "obs/kind/categories")
+        values = np.array([f"b{i % 3}" for i in range(CELLS)], dtype=object)
+        del file["obs/batch"]
+        file["obs/batch"] = values
+        masked(file, "obs/batch", missing)
+    store = pack(path, tmp_path / "s")
+    assert_same(store, encode(counts(), names=names()))
+    samples = store.samples.to_pydict()
+    assert samples["name"] == list(observations().index)
+    assert samples["kind"] == ["B", "T", None] * 15 + ["B", "B"]
+    assert samples["batch"] == [None if m else v for m, v in zip(missing, values, strict=True)]
+
+
 @pytest.mark.shared
 def test_pbmc(tmp_path, shared_data):
     path = shared_data / "pbmc68k-h5ad" / "pbmc68k_reduced.h5ad"

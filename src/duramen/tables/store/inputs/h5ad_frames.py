@@ -22,8 +22,8 @@ def index_of(frame: Any) -> list[str]:
     if hasattr(frame, "dtype"):  # up to version 0.6: one array of records
         name = "index" if "index" in frame.dtype.names else frame.dtype.names[0]
         return [text_of(value) for value in frame[:][name]]
-    name = text_of(frame.attrs.get("_index", "_index"))
-    return [text_of(value) for value in frame[name][:]]
+    index = _array(frame[text_of(frame.attrs.get("_index", "_index"))])
+    return [] if index is None else [str(value) for value in index.to_pylist()]
 
 
 def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
@@ -55,22 +55,31 @@ def _column(file: Any, frame: Any, name: str) -> Any:
     if hasattr(frame, "dtype"):
         values = frame[:][name]
         categories = file.get(f"uns/{name}_categories")
-        return _plain(values) if categories is None else _categories(values, categories[:], False)
+        if categories is None:
+            return _plain(values)
+        return _categories(values, _plain(categories[:]), False)
     column = frame[name]
     if not hasattr(column, "dtype"):
         parts = set(column)
         if {"codes", "categories"} <= parts:
             ordered = bool(column.attrs.get("ordered", False))
-            return _categories(column["codes"][:], column["categories"][:], ordered)
-        if {"values", "mask"} <= parts:
-            return _plain(column["values"][:], column["mask"][:])
-        return None
+            return _categories(column["codes"][:], _array(column["categories"]), ordered)
+        return _array(column)
     reference = column.attrs.get("categories")  # version 0.7
     if reference is not None:
         categories = file[reference]
         ordered = bool(categories.attrs.get("ordered", False))
-        return _categories(column[:], categories[:], ordered)
+        return _categories(column[:], _array(categories), ordered)
     return _plain(column[:])
+
+
+def _array(node: Any) -> Any:
+    """An array, with a mask beside it or without, in Arrow; None where its kind is not known."""
+    if hasattr(node, "dtype"):
+        return _plain(node[:])
+    if {"values", "mask"} <= set(node):
+        return _plain(node["values"][:], node["mask"][:])
+    return None
 
 
 def _plain(values: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> Any:
@@ -84,10 +93,9 @@ def _plain(values: NDArray[Any], mask: NDArray[np.bool_] | None = None) -> Any:
     return pa.array(values, mask=mask)
 
 
-def _categories(codes: NDArray[Any], categories: NDArray[Any], ordered: bool) -> Any:
+def _categories(codes: NDArray[Any], labels: Any, ordered: bool) -> Any:
     import pyarrow as pa
 
-    labels = _plain(categories)
     if labels is None:
         return None
     indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=codes < 0)
