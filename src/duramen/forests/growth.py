@@ -208,11 +208,12 @@ def _fill_empty_trees(
     if not empty.any():
         return
     values = arrays["leaf_values"]
+    shares = np.ones(len(target)) if weights is None else weights
     if target.dtype == np.uint32:
-        whole = np.bincount(target, weights=weights, minlength=values.shape[1])
-        whole = whole / whole.sum()
+        counts = np.bincount(target.astype(np.intp), weights=shares, minlength=values.shape[1])
+        whole = counts / counts.sum()
     else:
-        whole = np.array([np.average(target, weights=weights)])
+        whole = np.array([np.average(target, weights=shares)])
     values[arrays["leaf_offsets"][:-1][empty]] = whole
     arrays["impurity"][roots[empty]] = 0.0
 

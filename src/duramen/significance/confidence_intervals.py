@@ -311,7 +311,8 @@ def _ends(
         upper, lower = np.quantile(around, tails, axis=0)
         low, high = observed - lower, observed - upper
         beyond = around >= observed
-    return low, high, (1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0)
+    p_values = np.asarray((1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0), dtype=np.float64)
+    return low, high, p_values
 
 
 def normal_tails(values: FloatArray, error: FloatArray) -> FloatArray:

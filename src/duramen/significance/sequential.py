@@ -31,7 +31,7 @@ def sequential_p_values(
     float64 array of shape (p,)
     """
     reached = null >= observed
-    p_values: FloatArray = (1.0 + reached.sum(axis=0)) / (n_replicates + 1.0)
+    p_values = np.asarray((1.0 + reached.sum(axis=0)) / (n_replicates + 1.0), dtype=np.float64)
     if stop_after is None:
         return p_values
     counts = np.cumsum(reached, axis=0)

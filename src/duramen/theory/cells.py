@@ -68,7 +68,8 @@ class Cells:
 
     def contexts(self) -> FloatArray:
         """Return the probability of each context in each cell, shape (n, C)."""
-        return cast(FloatArray, self.masses.sum(axis=2))
+        contexts: FloatArray = self.masses.sum(axis=2)
+        return contexts
 
     def decreases(self, criterion: str, numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
         r"""Return what each feature tells in each cell, over all rows and in each context.
@@ -335,7 +336,8 @@ def _uncertainty(criterion: str, masses: FloatArray, numbers: FloatArray) -> Flo
     else:
         ratio = np.divide(total, masses, out=np.ones_like(masses), where=masses > 0)
         terms = masses * np.log2(ratio)
-    return cast(FloatArray, terms.sum(axis=2))
+    impurity: FloatArray = terms.sum(axis=2)
+    return impurity
 
 
 # --- how many there are ------------------------------------------------------------------------
