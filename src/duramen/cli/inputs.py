@@ -72,8 +72,6 @@ class Input:
         ValueError, TypeError, MemoryError, OSError
             If there is no such file or column, or it cannot be used.
         """
-        from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
-
         if self.file is not None and is_store(self.file):
             with clock.step("open"):
                 return read_stored(
@@ -90,6 +88,8 @@ class Input:
                 "--samples goes with a folder made by duramen pack or a .bed file; put the target "
                 "of a table among its columns, or pack it"
             )
+        from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
+
         with clock.step("read"):
             demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if self.demo else None
             source = read_source(command, self.file, self.target, demo, self.drop)
