@@ -34,7 +34,8 @@ class GrowthSettings:
     max_features : int
         Number K of candidate columns at a node.
     count_constants : bool
-        Whether a column that is constant at the node counts as one of the K drawn.
+        Whether a column that is constant at the node counts as one of the K drawn; in multiway
+        trees, which draw constant columns in any case, whether a drawn one takes a level of depth.
     max_depth, max_leaf_nodes : int or None
         Limits of the tree; None for none.
     min_samples_split, min_samples_leaf : int

@@ -214,8 +214,7 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     if first.by_degree is not None:
         lines.append(
             "The heat map by interaction degree splits an importance up by the number of splits "
-            "above. What stands at degree 0 the feature says on its own; what stands further "
-            "right it adds once others are known. A feature with little at degree 0 and much "
-            "further on acts through interactions."
+            "above. Nodes far down hold few rows, so that chance gives noise features importance "
+            "there too: little at degree 0 and more further on is no proof of an interaction."
         )
     return tuple(lines)
