@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from duramen.significance.measured import FloatArray, Measure, Measured, measure
 from duramen.significance.nulls import LAWS, fitted_tails
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.tables.exchangeability import Exchangeability
 
 NULL = (
     "The target has nothing to do with any of the features: its values could be dealt out to the "
@@ -29,6 +31,8 @@ def altmann(
     n_permutations: int = 100,
     distribution: str = "empirical",
     stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -105,7 +109,7 @@ def altmann(
                 "depends on them have no such law."
             )
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
     observed = importances.values
@@ -121,7 +125,7 @@ def altmann(
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL,
+        null=NULL + subject.exchangeability.clause,
         unit=importances.unit,
         details=details,
         metadata={
@@ -144,15 +148,21 @@ def permuted_scores(
     *,
     observed: FloatArray | None = None,
     stop_after: int | None = None,
+    exchangeability: Exchangeability | None = None,
 ) -> FloatArray:
     """Return the scores of every feature after each permutation of the target, shape (b, p).
 
     With `stop_after`, b is less than `n_permutations` where all features are decided.
+    `exchangeability` is that of `subject` by default.
     """
+    if exchangeability is not None:
+        subject = replace(subject, exchangeability=exchangeability)
+    rows = subject.exchangeability
+    rows.require(n_permutations, function, subject.y, stacklevel=4)
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y = subject.y[random.permutation(len(subject.y))]
+        y = subject.y[rows.permutation(random, subject.y)]
         return subject.scores(int(random.integers(2**32)), y=y)
 
     return run_replicates(

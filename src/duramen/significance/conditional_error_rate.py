@@ -45,6 +45,8 @@ def conditional_error_rate(
     how: How = "mean",
     rank_based: bool = False,
     stop_at: float | None = 0.05,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -145,7 +147,8 @@ def conditional_error_rate(
     parameters.check_flag(name, "rank_based", rank_based)
     enough = _enough(stop_at, n)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    subject.exchangeability.require(n, name)
     seed = parameters.draw_seed(random_state)
     first, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
     ranking = _ranked(first, groups, how)
@@ -178,7 +181,7 @@ def conditional_error_rate(
         names=ranking.names,
         scores=ranking.scores,
         method=name,
-        meaning=meaning,
+        meaning=meaning + subject.exchangeability.clause,
         unit=first.unit,
         metadata={
             **subject.identity(name, **choices),
@@ -258,7 +261,7 @@ def _event(
     block: the rows are then the same ones in another order.
     """
     random = np.random.default_rng(seed)
-    order = random.permutation(len(subject.y))
+    order = subject.exchangeability.permutation(random)
     kept = place + rank_based
     table = with_permuted(subject.table, ranking.of_column < kept, order)
     values = subject.scores(int(random.integers(2**32)), table=table, y=subject.y[order])

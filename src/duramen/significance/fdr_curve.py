@@ -26,6 +26,8 @@ def fdr_curve(
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -97,7 +99,7 @@ def fdr_curve(
     name = "fdr_curve"
     n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
     null = permuted_scores(subject, n, seed, plan, name)
@@ -110,7 +112,7 @@ def fdr_curve(
         scores=scores,
         rates=np.minimum.accumulate(estimate[::-1])[::-1],
         method=name,
-        meaning=MEANING,
+        meaning=MEANING + subject.exchangeability.clause,
         unit=observed.unit,
         details={"estimate": estimate},
         metadata={**subject.identity(name), "n_permutations": n, "seed": seed},

@@ -41,6 +41,8 @@ def frequency_control(
     null: str | None = None,
     n_winners: int = 0,
     n_permutations: int = 100,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -131,11 +133,14 @@ def frequency_control(
     if (X is None) != (y is None):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None:
+        _check_permuted("binomial", strata, blocks)
         return _of_forest(forest_of(estimator, name), null, winners)
-    subject = measured(estimator, X, y, "frequency", name)
+    subject = measured(estimator, X, y, "frequency", name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     settings = resolve_settings(subject.template, *subject.table.shape)
-    chosen = null or ("binomial" if _candidates(settings) == 1 else "permuted")
+    free = _candidates(settings) == 1 and not subject.exchangeability.restricted
+    chosen = null or ("binomial" if free else "permuted")
+    _check_permuted(chosen, strata, blocks)
     forest = _grown(subject, replicate_seed(seed, OBSERVED))
     if chosen == "binomial":
         return _binomial(forest, winners, {**subject.identity(name), "seed": seed})
@@ -149,7 +154,7 @@ def frequency_control(
         scores=shares,
         p_values=sequential_p_values(shares, draws, n),
         method=name,
-        null=PERMUTED,
+        null=PERMUTED + subject.exchangeability.clause,
         details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},
         metadata={
             **subject.identity(name),
@@ -190,6 +195,15 @@ def split_counts(forest: Forest) -> IntArray:
     feature = forest.feature[forest.feature >= 0]
     counts: IntArray = np.bincount(feature, minlength=forest.n_features).astype(np.int64)
     return counts
+
+
+def _check_permuted(null: str, strata: Any, blocks: Any) -> None:
+    """Refuse strata and blocks for the binomial law, which permutes nothing."""
+    if null == "binomial" and (strata is not None or blocks is not None):
+        raise ValueError(
+            'frequency_control: strata and blocks must be None for null="binomial", which permutes '
+            'no rows. Hint: give X and y, with null="permuted".'
+        )
 
 
 def _grown(subject: Measured, seed: int) -> Forest:

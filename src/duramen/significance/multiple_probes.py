@@ -28,6 +28,8 @@ def multiple_probes(
     measure: Measure = "mdi",
     n_runs: int = 100,
     add_one: bool = False,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -118,13 +120,16 @@ def multiple_probes(
     runs = parameters.check_integer(name, "n_runs", n_runs, 1)
     parameters.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name))
+    given = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    given.exchangeability.require(runs, name)
+    subject = with_settled_candidates(given)
     seed = parameters.draw_seed(random_state)
-    n, p = subject.table.shape
+    p = subject.table.n_columns
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        table = with_shadows(subject.table, random.permutation(n), function=name)
+        order = subject.exchangeability.permutation(random)
+        table = with_shadows(subject.table, order, function=name)
         return subject.scores(int(random.integers(2**32)), table=table)
 
     scores = run_replicates(
@@ -147,7 +152,7 @@ def multiple_probes(
         scores=(runs - beaten[order]) / total,
         rates=(beaten[order] + add_one) / total,
         method=name,
-        meaning=MEANING,
+        meaning=MEANING + subject.exchangeability.clause,
         details={
             "importance": importance[order],
             "own_probe": (own[order] + add_one) / total,

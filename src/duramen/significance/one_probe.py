@@ -27,6 +27,7 @@ def one_probe(
     measure: Measure = "mdi",
     n_runs: int = 100,
     add_one: bool = False,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -108,7 +109,8 @@ def one_probe(
     runs = parameters.check_integer(name, "n_runs", n_runs, 1)
     parameters.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name))
+    subject = with_settled_candidates(measured(estimator, X, y, measure, name, blocks=blocks))
+    subject.exchangeability.require(runs, name)
     seed = parameters.draw_seed(random_state)
     p = subject.table.n_columns
     scores = run_replicates(
@@ -126,7 +128,7 @@ def one_probe(
         scores=scores[:, :p].mean(axis=0),
         p_values=(reached + add_one) / (runs + add_one),
         method=name,
-        null=NULL,
+        null=NULL + subject.exchangeability.clause,
         metadata={
             **subject.identity(name),
             "n_runs": runs,

@@ -21,6 +21,7 @@ from duramen.significance.measured import FloatArray, qualified
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.tables import EncodedTable, encode
+from duramen.tables.exchangeability import Exchangeability
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
 
@@ -36,6 +37,8 @@ def permutation_test(
     *,
     n_permutations: int = 100,
     stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -111,11 +114,14 @@ def permutation_test(
         parameters.check_integer(owner, "stop_after", stop_after, 1)
     plan = Plan.checked(owner, n_jobs, checkpoint, verbose)
     subject = _Subject(importance, X, _target(y))
+    rows = Exchangeability.checked(len(subject.y), strata, blocks, function=owner)
+    rows.require(n, owner, subject.y)
     identity = {
         "method": owner,
         "importance": qualified(importance),
         "data": subject.data(checkpoint),
         "versions": versions(),
+        **rows.identity(),
     }
     seed = parameters.draw_seed(random_state)
     first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
@@ -125,7 +131,7 @@ def permutation_test(
 
     def task(b: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y_b = subject.y[random.permutation(len(subject.y))]
+        y_b = subject.y[rows.permutation(random, subject.y)]
         result = subject.call(y_b, int(random.integers(2**32)))
         return _values(result, f"permutation {b}", p)
 
@@ -144,7 +150,7 @@ def permutation_test(
         scores=observed,
         p_values=sequential_p_values(observed, null, n, stop_after),
         method=owner,
-        null=NULL,
+        null=NULL + rows.clause,
         unit=first.unit if isinstance(first, Importances) else "1",
         details={"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)},
         metadata={
