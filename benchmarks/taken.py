@@ -16,6 +16,7 @@ from duramen.significance.replicates import Plan, run_replicates
 from duramen.tables import EncodedTable
 
 LEVEL = 0.05
+RELEVANT, FALSE = "relevant", "fraction false"
 # The test has no such parameter; or no importance is negative, which `janitza` needs.
 REFUSALS = ("unexpected keyword argument", "importances is negative")
 Float = NDArray[np.float64]
@@ -55,6 +56,8 @@ def correlation(X: EncodedTable, y: NDArray[Any], seed: int) -> Float:
 
 def taken(result: Any, names: Sequence[str], each: bool) -> Float:
     """1 for each feature that is taken, 0 for others, NaN where it was not tested; shape (p,)."""
+    if isinstance(result, dm.SequentialRandomSubspace):
+        return result.get_support().astype(np.float64)
     if isinstance(result, dm.significance.ErrorRates):
         return np.isin(names, result.selected(LEVEL)).astype(np.float64)
     below = result.p_values <= LEVEL if each else result.q_values <= LEVEL
@@ -91,10 +94,13 @@ def rates(
 
     Returns
     -------
-    mapping from (test, variant) to a mapping from a kind to rate and standard error; the kind "any"
-    is whether any feature is taken. And the kinds.
+    mapping from (test, variant) to a mapping from a kind to rate and standard error, and the kinds.
+    The last kind stands for the fraction of what is taken that is not of the kind "relevant", 0
+    where nothing is; it is called "any" where no feature is relevant.
     """
-    kinds = (*dict.fromkeys(draw(np.random.default_rng(0)).kinds.tolist()), "any")
+    kinds = tuple(dict.fromkeys(draw(np.random.default_rng(0)).kinds.tolist()))
+    kinds = tuple(sorted(kinds, key=lambda kind: kind != RELEVANT))
+    kinds = (*kinds, FALSE if RELEVANT in kinds else "any")
     cells = [(name, variant) for name in tests for variant in variants]
 
     def task(_: int, seed_b: int) -> Float:
@@ -112,7 +118,7 @@ def rates(
                 continue
             each = taken(result, table.names, name not in adjusted)
             found.append([np.nanmean(each[data.kinds == kind]) for kind in kinds[:-1]])
-            found[-1].append(float(np.nansum(each) > 0))
+            found[-1].append(np.nansum(each[data.kinds != RELEVANT]) / max(1, np.nansum(each)))
         return np.array(found).ravel()
 
     with warnings.catch_warnings():
@@ -143,14 +149,14 @@ def markdown(
 ) -> str:
     """A table of rates: one line a test, one column a kind and a variant.
 
-    Whether any feature is taken is shown of `families`, tests that bound or estimate an error rate
-    of all that is taken.
+    The last kind is shown of `families`, tests that bound or estimate an error rate of all that is
+    taken.
     """
     heads = ["test", *(f"{kind}, {v}" if v else kind for kind in kinds for v in variants)]
     lines = [heads, ["---"] * len(heads)]
     for name in dict.fromkeys(test for test, _ in found):
         cells = [
-            short(np.nan if kind == "any" and name not in families else found[name, v][kind][0])
+            short(np.nan if kind == kinds[-1] and name not in families else found[name, v][kind][0])
             for kind in kinds
             for v in variants
         ]

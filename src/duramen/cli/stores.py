@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ def read_stored(
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
+    labels: Mapping[str, str] | None = None,
 ) -> Problem[ColumnStore]:
     """Open a store, set its target apart and leave columns out.
 
@@ -48,6 +49,9 @@ def read_stored(
         Columns to leave out.
     categorical : sequence of str
         Must be empty: kinds are those that were packed.
+    labels : mapping, optional
+        Columns of strata and blocks, by the name of the option: of the store, or of what is known
+        of its rows.
 
     Raises
     ------
@@ -71,6 +75,13 @@ def read_stored(
             if name == target and apart:
                 raise ValueError(f"--drop {name} is the target")
             apart.append(store.find(name))
+        of_rows = {}
+        for option, name in (labels or {}).items():
+            if name == target:
+                raise ValueError(f"--{option} {name} is the target")
+            columns, of_rows[option] = store.target(name)
+            if len(columns) < store.n_columns:
+                apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
     if len(set(apart)) == store.n_columns:
@@ -80,4 +91,5 @@ def read_stored(
     settled = infer_task(y) if task is Task.auto else TASKS[task]
     encode_target(y, settled, function=naming)  # for its errors, before the work
     name = path if isinstance(path, str) else path.expanduser().resolve().name
-    return Problem(name, without(store, apart) if apart else store, y, settled, target)
+    kept = without(store, apart) if apart else store
+    return Problem(name, kept, y, settled, target, labels=of_rows)
