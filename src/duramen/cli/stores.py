@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import TASKS, Task
 from duramen.cli.problem import Problem
@@ -75,15 +75,10 @@ def read_stored(
             if name == target and apart:
                 raise ValueError(f"--drop {name} is the target")
             apart.append(store.find(name))
-        of_rows = {}
-        for option, name in (labels or {}).items():
-            if name == target:
-                raise ValueError(f"--{option} {name} is the target")
-            columns, of_rows[option] = store.target(name)
-            if len(columns) < store.n_columns:
-                apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
+    of_rows, named = _labels(store, labels or {}, target)
+    apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column beside the target")
     naming = f"duramen {command}: --target {target}"
@@ -93,3 +88,20 @@ def read_stored(
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     kept = without(store, apart) if apart else store
     return Problem(name, kept, y, settled, target, labels=of_rows)
+
+
+def _labels(
+    store: ColumnStore, asked: Mapping[str, str], target: str
+) -> tuple[dict[str, Any], list[int]]:
+    """Return strata and blocks of the rows, and the columns of the store that hold them."""
+    of_rows, columns = {}, []
+    for option, name in asked.items():
+        if name == target:
+            raise ValueError(f"--{option} {name} is the target")
+        try:
+            others, of_rows[option] = store.target(name)
+        except KeyError as error:
+            raise ValueError(f"--{option}: {error.args[0]}") from None
+        if len(others) < store.n_columns:
+            columns.append(store.find(name))
+    return of_rows, columns
