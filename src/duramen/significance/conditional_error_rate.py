@@ -98,6 +98,9 @@ def conditional_error_rate(
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations.
     n_jobs : int, optional

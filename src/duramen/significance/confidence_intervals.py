@@ -102,6 +102,10 @@ def confidence_intervals(
         Romano 1994, who have v in place of the mean); for the double bootstrap the quantiles of v*
         themselves. It assumes no law, but takes many replicates: at 95 %, 200 or more. Not for
         "delete-d".
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Whole blocks are drawn, within
+        classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
+        rows of a block are also held out together.
     random_state : int, RandomState, Generator or None
         Seed of forests and samples.
     n_jobs : int, optional

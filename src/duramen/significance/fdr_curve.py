@@ -44,13 +44,16 @@ def fdr_curve(
     features is its least value from i on, and taking the features whose rate is at most alpha is
     taking as many as the curve allows.
 
-    It is an estimate of an expected share, not a bound with a proof. All p features are counted as
-    if none were relevant, and by permuted labels irrelevant ones score higher than beside relevant
-    ones: where there are some, the share of false ones is mostly below alpha. Where there are none,
-    it is alpha or, with fewer than 100 permutations, a little more. Scores of all features are
-    pooled: of columns that have different chances (few and many values) those with the better ones
-    fill the selection. And the share is one over many data sets: a single one may have many false
-    ones while others have none, the more so the more features depend on each other.
+    It is an estimate of an expected fraction, not a bound with a proof. What it counts as false is
+    a feature that is independent of the target; one that is correlated with a relevant feature is
+    not, and is taken without being counted. All p features are counted as if none were relevant,
+    and with permuted targets features that are independent of the target and of the relevant ones
+    score higher than beside these: where some are relevant, the fraction of such false ones is
+    mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
+    more. Scores of all features are pooled: of columns that have different chances (few and many
+    values) those with the better ones fill the selection. And the share is one over many data sets:
+    a single one may have many false ones while others have none, the more so the more features
+    depend on each other.
     :func:`altmann` tests each feature against itself.
 
     Parameters
@@ -65,6 +68,8 @@ def fdr_curve(
         As for :func:`altmann`.
     n_permutations : int
         Number B of permutations.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional

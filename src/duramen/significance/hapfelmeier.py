@@ -18,8 +18,8 @@ from duramen.significance.sequential import sequential_p_values
 from duramen.tables.permuted import with_permuted
 
 NULL = (
-    "The feature has nothing to do with the target and the other features, taken together: its "
-    "values could be dealt out to the rows in any order."
+    "The feature is independent of the target and the other features, taken together: its values "
+    "could be permuted among the rows in any order."
 )
 
 
@@ -73,6 +73,9 @@ def hapfelmeier(
         h: leave a feature alone after its h-th value as large as its own; when that is the l-th,
         p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
         2 h forests instead of L.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. P-values of a feature depend neither on which others are
         tested, nor on `stop_after` as long as it does not stop them.

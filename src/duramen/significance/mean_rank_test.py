@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.forests import parameters
 from duramen.results.significance import Significance
+from duramen.significance.altmann import NULL
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 from duramen.significance.resampling import subsample_size, subsamples
@@ -18,8 +19,7 @@ from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
 
 NULLS = {
-    "permuted": "The target has nothing to do with any of the features: its values could be dealt "
-    "out to the rows in any order.",
+    "permuted": NULL,
     "irrelevant": "The feature is ranked, on average over the runs, as features are in single runs "
     "that belong to the last {size} of {p} by mean rank, which are taken to say nothing.",
 }
@@ -77,6 +77,9 @@ def mean_rank_test(
         Number S of permutations, for "permuted".
     irrelevant : float
         Share of the features in U, in (0, 1], for "irrelevant".
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`. Subsamples are of whole blocks, `subsample` being their number or
+        fraction. "irrelevant", which permutes nothing, takes no `strata`.
     random_state : int, RandomState, Generator or None
         Seed of forests, subsamples and permutations.
     n_jobs : int, optional
@@ -104,9 +107,11 @@ def mean_rank_test(
 
     Notes
     -----
-    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, if no feature says
-    anything; with relevant features around, they hold the first ranks, and p-values of the others
-    are too large.
+    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete
+    null hypothesis that the target is independent of all features together. Where some features are
+    relevant, these hold the first ranks and those correlated with them the next ones, which are
+    found too; only features that are independent of the target and of the relevant ones have
+    p-values that are too large.
 
     *"irrelevant" promises nothing.* It compares means with single values, which makes it cautious
     where ranks change from run to run, and it takes its null sample from the end of the same

@@ -25,9 +25,7 @@ from duramen.tables.exchangeability import Exchangeability
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
 
-NULL = (
-    "The target has nothing to do with X: its values could be dealt out to the rows in any order."
-)
+NULL = "The target is independent of X: its values could be permuted among the rows in any order."
 
 
 def permutation_test(
@@ -51,7 +49,9 @@ def permutation_test(
 
     with v_j what `importance` gives for feature j, and v_sj what it gives after the s-th of S
     permutations of the target: :func:`altmann` for functions instead of forests. If rows are
-    exchangeable, P(p_j <= a) <= a under the complete null, whatever the function does with X and y.
+    exchangeable, P(p_j <= a) <= a under the complete null hypothesis that the target is independent
+    of X, whatever the function does with X and y. A feature that is correlated with a relevant one
+    depends on the target, and is found where the function sees it.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ def permutation_test(
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own; see
         :func:`altmann`.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
     random_state : int, RandomState, Generator or None
         Seed of permutations, and of the seeds that `importance` gets.
     n_jobs : int, optional

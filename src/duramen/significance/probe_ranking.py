@@ -172,6 +172,8 @@ def forest_probe_ranking(
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
     n_runs : int
         Number B of runs, with a forest each.
+    blocks : array-like of shape (n,), optional
+        As for :func:`one_probe`.
     random_state : int, RandomState, Generator or None
         Seed of forests and probes.
     n_jobs : int, optional

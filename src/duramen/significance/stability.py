@@ -233,6 +233,9 @@ def ranking_stability(
         the parts, the more stable a ranking looks.
     level : float
         Probability with which the interval of the stability is to cover.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Parts are of whole blocks,
+        and `subsample` counts blocks.
     random_state : int, RandomState, Generator or None
         Seed of forests and parts.
     n_jobs : int, optional

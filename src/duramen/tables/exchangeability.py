@@ -92,8 +92,8 @@ class Exchangeability:
     def clause(self) -> str:
         """What strata and blocks add to the sentence of a null hypothesis; "" for none."""
         if self.blocks is None:
-            within = "Rows are exchanged within strata only"
-            return "" if self.strata is None else f" {within}: all may depend on the stratum."
+            within = " Rows are exchanged within strata only, on which all may depend."
+            return "" if self.strata is None else within
         within = "" if self.strata is None else " within strata"
         return f" Whole blocks of rows are exchanged{within}: the rows of a block may be alike."
 
