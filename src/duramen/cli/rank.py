@@ -18,6 +18,7 @@ from duramen.cli.inputs import Input, located
 from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
+    BlocksOption,
     CategoricalOption,
     CheckpointOption,
     Criterion,
@@ -29,6 +30,7 @@ from duramen.cli.options import (
     QuietOption,
     SamplesOption,
     SeedOption,
+    StrataOption,
     TargetOption,
     Task,
     TaskOption,
@@ -117,6 +119,8 @@ def rank(
             help="Rounds of the test, each with forests of its own; by default the method's, 100.",
         ),
     ] = None,
+    strata: StrataOption = None,
+    blocks: BlocksOption = None,
     checkpoint: CheckpointOption = None,
     distribution: Annotated[
         Law | None,
@@ -173,6 +177,8 @@ def rank(
             task=task,
             drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
+            strata=strata,
+            blocks=blocks,
         ),
         forest=forest,
         trees=trees,
@@ -189,6 +195,8 @@ def rank(
             rank_based=rank_based or None,
             groups=groups,
             group_score=group_score,
+            strata=strata,
+            blocks=blocks,
         ),
         seed=seed,
         jobs=jobs,
@@ -260,9 +268,17 @@ def _measure(
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
             estimator.fit(problem.table, problem.y)
-        given = Given(estimator, problem.table, problem.y, options.seed, options.jobs, verbose)
+        given = Given(
+            estimator,
+            problem.table,
+            problem.y,
+            options.seed,
+            options.jobs,
+            verbose,
+            problem.labels,
+        )
         found = compute(choice, given, clock)
-    for line in () if options.quiet else found.left_out:
+    for line in () if options.quiet else (*options.input.notes(), *found.left_out):
         note(line)
     if request is not None and choice.tested is not None:
         found = _tested(request, choice.tested, found, given, options.quiet, clock)

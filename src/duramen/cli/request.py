@@ -51,6 +51,8 @@ class Asked:
         File with the groups that error rates are of.
     group_score : GroupScore or None
         What the importance of a group is made of.
+    strata, blocks : str or None
+        Columns that tell which rows may be exchanged.
     """
 
     permutations: int | None = None
@@ -60,6 +62,8 @@ class Asked:
     rank_based: bool | None = None
     groups: Path | None = None
     group_score: GroupScore | None = None
+    strata: str | None = None
+    blocks: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return what was said, by the name of the option."""
@@ -75,6 +79,8 @@ _PARAMETERS = {
     "--rank-based": "rank_based",
     "--groups": "groups",
     "--group-score": "how",
+    "--strata": "strata",
+    "--blocks": "blocks",
 }
 
 
@@ -90,7 +96,8 @@ class Request:
     checkpoint : Path or None
         Where to keep what is done.
     choices : mapping
-        Further parameters of the method, without its groups.
+        Further parameters of the method, without its groups; strata and blocks by the names of
+        their columns.
     groups : Groups or None
         The groups of features that it is about.
     """

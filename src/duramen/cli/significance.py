@@ -227,6 +227,7 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
     """Return what the method is told beside the rows and the seed."""
     method = request.method
     choices: dict[str, Any] = {**method.options, **request.choices}
+    choices |= given.labels
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
@@ -236,7 +237,7 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
     settings = given.estimator.forest_.settings
     one = settings.cut == "pert" or settings.max_features == 1
     asked = request.permutations is not None or request.checkpoint is not None
-    unasked = one and not settings.column_samples and not asked
+    unasked = one and not settings.column_samples and not asked and not given.labels
     return {"null": "binomial" if unasked else "permuted", **choices}
 
 

@@ -82,6 +82,9 @@ def vote_change(
     matters grows with T, and so may that of any feature that the forest fitted. The result names
     T; compare p-values of forests of one size only.
 
+    The null hypothesis is that votes do not depend on the feature. A feature that is correlated
+    with a relevant one is used in its place and changes votes, whether or not it adds anything.
+
     References
     ----------
     J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically significant features

@@ -35,9 +35,11 @@ class Method:
 
 
 _BY_LABELS = (
-    "The p-values are exact if no feature says anything about the target. Where some do, those of "
-    "the others tend to be too large: features that matter take the splits that others would get "
-    "by chance."
+    "The p-values are exact under the complete null hypothesis that the target is independent of "
+    "all features together. A small one tells that a feature is associated with the target, which "
+    "features that are correlated with relevant ones are too, without adding to these. Of features "
+    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
+    "relevant features take the splits that they would get by chance."
 )
 
 METHODS = {
@@ -47,23 +49,28 @@ METHODS = {
         "Janitza",
         "If the importances of all features without influence have one law, and that is symmetric "
         "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
-        "statement about many features, not about one of a few. Of features with many and with "
-        "few values, the p-values of the former are too small.",
+        "statement about many features, not about one of a few. Features that are correlated with "
+        "relevant ones do have importance, since trees use them in place of these, and are "
+        "selected with them. Of features with many and with few values, the p-values of the former "
+        "are too small.",
     ),
     "multiple_probes": Method(
         "mprobes",
         "mProbes",
-        "If no feature says anything, the probability that any of them has a rate up to alpha is "
-        "about alpha, or less: the method is strict. The best probe is most often one of many "
-        "values, so that features of few values have larger rates.",
+        "If the target is independent of all features, the probability that any of them has a rate "
+        "up to alpha is about alpha, or less: the method is strict. Features that are correlated "
+        "with relevant ones are associated with the target, unlike probes, and may be selected "
+        "with them. The best probe is most often one of many values, so that features of few "
+        "values have larger rates.",
     ),
     "one_probe": Method(
         "one_probe",
         "1Probe",
-        "If all features have one distribution, one that says nothing has a p-value up to alpha "
-        "with probability alpha or less, the less the fewer trees there are. Of features with "
-        "many and with few values, the p-values of the former are too small if the measure likes "
-        "many values, as MDI does.",
+        "If all features have one distribution, one that is independent of the target and of the "
+        "other features has a p-value up to alpha with probability alpha or less, the less the "
+        "fewer trees there are. One that is correlated with a relevant feature is associated with "
+        "the target, and is selected more often. Of features with many and with few values, the "
+        "p-values of the former are too small if the measure likes many values, as MDI does.",
     ),
     "conditional_error_rate": Method(
         "cer",
@@ -76,15 +83,17 @@ METHODS = {
     "fdr_curve": Method(
         "fdr",
         "FDR",
-        "The rate is an estimate of the share of false features among all up to this one, more "
-        "often too high than too low. It is no bound: one data set may have many false ones while "
-        "others have none, the more so the more features depend on each other.",
+        "The rate is an estimate of the fraction of features that are independent of the target "
+        "among all up to this one, more often too high than too low. Features that are correlated "
+        "with relevant ones are associated with the target and are not counted as false. It is no "
+        "bound: one data set may have many false ones while others have none, the more so the "
+        "more features depend on each other.",
     ),
     "frequency_control": Method(
         "frequency",
         "frequency control",
-        "By permuted labels the p-values are exact if no feature says anything; where some do, "
-        "those of the others tend to be too large. By the binomial law, which is for forests that "
+        f"By permuted targets {_BY_LABELS[0].lower()}{_BY_LABELS[1:]} "
+        "By the binomial distribution, which is for forests that "
         "try one feature at a node, they are right if all features are continuous, and too small "
         "for those with many values beside others with few.",
     ),

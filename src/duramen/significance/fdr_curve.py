@@ -26,6 +26,8 @@ def fdr_curve(
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -42,13 +44,16 @@ def fdr_curve(
     features is its least value from i on, and taking the features whose rate is at most alpha is
     taking as many as the curve allows.
 
-    It is an estimate of an expected share, not a bound with a proof. All p features are counted as
-    if none were relevant, and by permuted labels irrelevant ones score higher than beside relevant
-    ones: where there are some, the share of false ones is mostly below alpha. Where there are none,
-    it is alpha or, with fewer than 100 permutations, a little more. Scores of all features are
-    pooled: of columns that have different chances (few and many values) those with the better ones
-    fill the selection. And the share is one over many data sets: a single one may have many false
-    ones while others have none, the more so the more features depend on each other.
+    It is an estimate of an expected fraction, not a bound with a proof. What it counts as false is
+    a feature that is independent of the target; one that is correlated with a relevant feature is
+    not, and is taken without being counted. All p features are counted as if none were relevant,
+    and with permuted targets features that are independent of the target and of the relevant ones
+    score higher than beside these: where some are relevant, the fraction of such false ones is
+    mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
+    more. Scores of all features are pooled: of columns that have different chances (few and many
+    values) those with the better ones fill the selection. And the share is one over many data sets:
+    a single one may have many false ones while others have none, the more so the more features
+    depend on each other.
     :func:`altmann` tests each feature against itself.
 
     Parameters
@@ -63,6 +68,8 @@ def fdr_curve(
         As for :func:`altmann`.
     n_permutations : int
         Number B of permutations.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional
@@ -97,7 +104,7 @@ def fdr_curve(
     name = "fdr_curve"
     n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
     null = permuted_scores(subject, n, seed, plan, name)
@@ -110,7 +117,7 @@ def fdr_curve(
         scores=scores,
         rates=np.minimum.accumulate(estimate[::-1])[::-1],
         method=name,
-        meaning=MEANING,
+        meaning=MEANING + subject.exchangeability.clause,
         unit=observed.unit,
         details={"estimate": estimate},
         metadata={**subject.identity(name), "n_permutations": n, "seed": seed},
