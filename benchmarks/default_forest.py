@@ -23,8 +23,9 @@ and with at most 3 levels; the latter with 500 trees. Entropy throughout.
 
 Standardization of the 100 rows of a column: none ("raw"); by the mean and standard deviation of
 the column in all rows ("z"); by those of the other 99 rows, the standard deviation being no less
-than a fraction f of its root mean square over all columns ("f = .25", ".5", "1"). Each treats all
-rows alike, so that they stay exchangeable under the complete null hypothesis.
+than a fraction f of the root mean square of the standard deviations of all columns in all rows
+("f = .25", ".5", "1"). Each treats all rows alike, so that they stay exchangeable under the
+complete null hypothesis.
 
 Choice: of the settings whose mean proportion of false candidates is at most .05, within two
 standard errors, in every problem, the one with the largest mean power of candidates over the five
@@ -130,9 +131,9 @@ def by_other_rows(rows: Float, fraction: float) -> Float:
     """Each row by mean and standard deviation of the others, the latter with a floor."""
     others = len(rows) - 1
     centered = rows - rows.mean(axis=0)
+    floor = fraction**2 * rows.var(axis=0).mean()
     mean = -centered / others
-    variance = np.maximum(((centered**2).sum(axis=0) - centered**2) / others - mean**2, 0.0)
-    floor = fraction**2 * variance.mean(axis=1, keepdims=True)
+    variance = ((centered**2).sum(axis=0) - centered**2) / others - mean**2
     scale = np.sqrt(np.maximum(variance, floor))
     return np.divide(centered - mean, scale, out=np.zeros_like(rows), where=scale > 0)
 
