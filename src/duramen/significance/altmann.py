@@ -13,6 +13,7 @@ from duramen.significance.measured import FloatArray, Measure, Measured, measure
 from duramen.significance.nulls import LAWS, fitted_tails
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.tables.exchangeability import Exchangeability
 
 NULL = (
     "The target has nothing to do with any of the features: its values could be dealt out to the "
@@ -144,15 +145,18 @@ def permuted_scores(
     *,
     observed: FloatArray | None = None,
     stop_after: int | None = None,
+    exchangeability: Exchangeability | None = None,
 ) -> FloatArray:
     """Return the scores of every feature after each permutation of the target, shape (b, p).
 
-    With `stop_after`, b is less than `n_permutations` where all features are decided.
+    With `stop_after`, b is less than `n_permutations` where all features are decided. With
+    `exchangeability`, the target is permuted as this allows.
     """
+    rows = Exchangeability(len(subject.y)) if exchangeability is None else exchangeability
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y = subject.y[random.permutation(len(subject.y))]
+        y = subject.y[rows.permutation(random, values=subject.y)]
         return subject.scores(int(random.integers(2**32)), y=y)
 
     return run_replicates(
@@ -160,7 +164,7 @@ def permuted_scores(
         n_permutations,
         len(subject.names),
         seed=seed,
-        identity=subject.identity("permuted labels"),
+        identity=subject.identity("permuted labels", **rows.identity()),
         plan=plan,
         function=function,
         decided=None
