@@ -31,11 +31,11 @@ def mean_and_sd(values):
     return mean, math.sqrt(math.fsum((x - mean) ** 2 for x in values) / len(values))
 
 
-def standardized(rows, floor):
-    """Each number by mean and standard deviation of the others of its column, with a floor."""
+def standardized(rows):
+    """Each number by mean and deviation of the others of its column, at least their mean square."""
     columns = list(zip(*rows, strict=True))
     mean_square = math.fsum(mean_and_sd(column)[1] ** 2 for column in columns) / len(columns)
-    least = floor * math.sqrt(mean_square)
+    least = math.sqrt(mean_square)
     result = [[0.0] * len(columns) for _ in rows]
     for j, column in enumerate(columns):
         for b, x in enumerate(column):

@@ -34,7 +34,7 @@ def test_verdicts_and_selections():
     assert found.selected() == ("d", "a", "b")
     assert found.selected(control="none") == ("d", "a", "b")
     for control in ("fwer", "fdr", "none", "all"):
-        with pytest.raises(ValueError, match="Significance: (alpha|control) must be"):
+        with pytest.raises(ValueError, match=r"Significance: (alpha|control) must be"):
             found.mask(1.2 if control != "all" else 0.1, control)
 
 

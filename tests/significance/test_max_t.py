@@ -14,7 +14,7 @@ from duramen.significance.fdr_curve import fdr_curve, pooled_rates
 from duramen.significance.max_t import max_t, step_down
 from duramen.significance.measured import measured
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
-from duramen.significance.standardized import FLOOR, standardized
+from duramen.significance.standardized import standardized
 from duramen.tables.exchangeability import Exchangeability
 
 FOREST = dm.RandomForestClassifier(20)
@@ -78,21 +78,21 @@ def test_standardized_as_defined_and_rows_are_treated_alike(seed, p, draws):
     random = np.random.default_rng(seed)
     rows = random.choice([0.0, 0.0, 0.1, 1.0, 7.0], (draws + 1, p))
     found = standardized(rows)
-    np.testing.assert_allclose(found, oracle.standardized(rows.tolist(), FLOOR), atol=2e-9)
+    np.testing.assert_allclose(found, oracle.standardized(rows.tolist()), atol=2e-9)
     order = random.permutation(draws + 1)
     np.testing.assert_array_equal(standardized(rows[order]), found[order])
 
 
 def test_known_answers_of_standardizing():
     rows = np.array([[4.0, 1.0, 1e6], [0.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
-    # The first column has variance 8/3, the constant one 0: c is half of its root mean square.
+    # The first column has variance 8/3, the constant one 0: c is their root mean square.
     alone = standardized(rows[:, :2])
-    c = 0.5 * np.sqrt(8 / 3 / 2)
-    np.testing.assert_allclose(alone[:, 0], [3 / 1, -3 / 1, 0 / 2], atol=1e-9)
+    c = np.sqrt(8 / 3 / 2)
+    np.testing.assert_allclose(alone[:, 0], [3 / c, -3 / c, 0 / 2], atol=1e-9)
     assert alone[:, 1].tolist() == [0, 0, 0]
     # A column whose other values are all 0 is divided by c.
     sparse = standardized(rows[:, [1, 2]])
-    c = 0.5 * 1e6 * np.sqrt(2 / 9 / 2)
+    c = 1e6 * np.sqrt(2 / 9 / 2)
     assert sparse[0, 1] == pytest.approx(1e6 / c)
 
 
@@ -117,7 +117,7 @@ def by_the_definition(X, y, n, seed, balanced):
     null = permuted_scores(subject, n, draw_seed(seed), Plan(), "t")
     rows = [observed.tolist(), *null.tolist()]
     if balanced:
-        rows = np.round(oracle.standardized(rows, FLOOR), 9).tolist()
+        rows = np.round(oracle.standardized(rows), 9).tolist()
     return observed, null, rows
 
 
@@ -129,7 +129,7 @@ def test_result_is_that_of_the_definition(balanced):
     np.testing.assert_array_equal(result.scores, observed)
     np.testing.assert_allclose(result.statistics, rows[0], atol=2e-9)
     np.testing.assert_allclose(result.p_adjusted, oracle.step_down(rows[0], rows[1:]))
-    np.testing.assert_allclose(result.q_values, oracle.pooled_rates(rows[0], rows[1:]))
+    np.testing.assert_allclose(result.q_values, oracle.pooled_rates(rows[0], rows))
     np.testing.assert_allclose(result.p_values, (1 + (null >= observed).sum(axis=0)) / 30)
     np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
     assert set(result.selected(control="fwer")) == {"x3", "x5"}
@@ -149,8 +149,13 @@ def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve(tmp_path):
     for balanced in (True, False):
         curve = fdr_curve(FOREST, X, y, balanced=balanced, **given)
         mine = max_t(FOREST, X, y, balanced=balanced, **given)
-        for name, rate in curve:
-            assert rate == mine.q_values[mine.names.index(name)]
+        assert [mine.names[j] for j in mine.order()] == list(curve.names)
+        # The rates of max_t count the data as one more permutation, in which i of i reach s_i.
+        place = np.array([mine.names.index(name) for name in curve.names])
+        expected = (19 * curve.details["estimate"] + 1) / 20
+        least = np.minimum.accumulate(expected[::-1])[::-1]
+        below = curve.details["estimate"] < 1  # where it was not cut off
+        np.testing.assert_allclose(mine.q_values[place][below], least[below])
         importance = curve.details["importance"] if balanced else curve.scores
         assert sorted(importance) == sorted(mine.scores)
 

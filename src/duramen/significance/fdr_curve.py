@@ -67,8 +67,8 @@ def fdr_curve(
         Number B of permutations.
     balanced : bool
         Whether features are ranked and compared by their importances standardized under
-        permutation, as by :func:`max_t`, so that features with many and with few distinct values
-        compete on equal terms.
+        permutation, as by :func:`max_t`, so that features with many distinct values have no
+        advantage over those with few.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional

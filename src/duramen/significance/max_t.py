@@ -49,8 +49,8 @@ def max_t(
               t_{(k)}\}}{B + 1},
 
     and the false discovery rate of the first i features is estimated as by :func:`fdr_curve`: the
-    features that reach t_(i) under permuted labels, on average, over the i that reach it on the
-    data.
+    mean number of features that reach t_(i), over the i that reach it on the data. The mean is over
+    the permutations and the data, so that the rate is at least 1 / (B + 1), as p-values are.
 
     If no feature is associated with the target, the probability that any feature has an adjusted
     p-value up to alpha is at most alpha, whatever the forest, its number of trees, the measure and
@@ -76,9 +76,9 @@ def max_t(
         for one of .05.
     balanced : bool
         Whether the statistic is the importance standardized by its mean and standard deviation
-        under permutation, so that features with many and with few distinct values compete on equal
-        terms. The standard deviation of a feature counts as no less than half of the root mean
-        square over all features. Otherwise it is the importance itself.
+        under permutation, so that features with many distinct values have no advantage over those
+        with few. The standard deviation of a feature counts as no less than the root mean square
+        over all features. Otherwise the statistic is the importance itself.
     strata, blocks : array-like of shape (n,), optional
         Label of the stratum, and of the block, of each row. Labels are permuted within strata, and
         rows of a block stay together.
@@ -145,7 +145,7 @@ def max_t(
         method=name,
         null=NULL_RESTRICTED if rows.restricted else NULL,
         unit=importances.unit,
-        q_values=pooled_rates(statistics[0], statistics[1:]),
+        q_values=pooled_rates(statistics[0], statistics),
         adjustment="pooled permutations",
         p_adjusted=step_down(statistics[0], statistics[1:]),
         statistics=statistics[0],

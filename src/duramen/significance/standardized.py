@@ -6,31 +6,27 @@ import numpy as np
 
 from duramen.significance.measured import FloatArray
 
-FLOOR = 0.5
-"""Least standard deviation, as a fraction of the root mean square over all columns."""
-
 # Importances that are equal but for rounding are to stay ties.
 _DECIMALS = 9
 _BLOCK = 1024  # columns at a time: little memory beside the matrix
 
 
-def standardized(rows: FloatArray, floor: float = FLOOR) -> FloatArray:
+def standardized(rows: FloatArray) -> FloatArray:
     r"""Standardize each column by the mean and standard deviation of its other rows.
 
     .. math:: z_{bj} = \frac{s_{bj} - m_{-bj}}{\max(d_{-bj}, c)}, \qquad
-              c = f \sqrt{\tfrac1p \sum_j d_j^2}
+              c = \sqrt{\tfrac1p \sum_j d_j^2}
 
     with m_{-bj} and d_{-bj} the mean and the standard deviation of column j in all rows but b, and
-    d_j its standard deviation in all rows. The floor c keeps columns that are hardly ever split on,
-    whose importances are almost all 0, from being scaled up without limit. Rows are treated alike:
-    rows that are exchangeable stay so.
+    d_j its standard deviation in all rows. Columns that vary more than the root mean square c under
+    permutation are scaled down to it; the others are not scaled up, since many of them are hardly
+    ever split on and have almost only importances of 0. Rows are treated alike: rows that are
+    exchangeable stay so.
 
     Parameters
     ----------
     rows : float64 array of shape (B + 1, p)
         Importances of p features on the data and after B permutations.
-    floor : float
-        The fraction f.
 
     Returns
     -------
@@ -40,7 +36,7 @@ def standardized(rows: FloatArray, floor: float = FLOOR) -> FloatArray:
     others, p = len(rows) - 1, rows.shape[1]
     blocks = [slice(first, first + _BLOCK) for first in range(0, p, _BLOCK)]
     variances = [float(_centered(rows[:, block]).var(axis=0).sum()) for block in blocks]
-    least = floor**2 * sum(variances) / max(1, p)
+    least = sum(variances) / max(1, p)
     result = np.zeros_like(rows)
     for block in blocks:
         centered = _centered(rows[:, block])
