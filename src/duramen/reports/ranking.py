@@ -129,7 +129,7 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
             name = f"with q up to {LEVEL:g} by {words_of(one).title}"
             facts.append(Fact(name, f"{n_significant(one):,}"))
     if tested is not None:
-        facts.append(Fact(f"with {tested.limit} by {tested.title}", f"{len(tested.selected()):,}"))
+        facts += [Fact(name, f"{count:,}") for name, count in tested.facts()]
     error = run.results.get("oob_error")
     if error is not None:
         shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
@@ -182,7 +182,10 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
         if i:
             columns.append((Column(one.heading, "number"), fixed(one.values, 4)))
         columns += [(Column(name, "number"), cells) for name, cells in best.tests(one)]
-    columns += [(Column(one.title, "number"), one.cells) for one in best.tested]
+    columns += [
+        (Column(one.title, "words" if one.numbers is None else "number"), one.cells)
+        for one in best.tested
+    ]
     if len(measures) == 1:  # more would leave no room for bars
         columns.append((Column("share of the first", "bar"), shares_of_first(first)))
     return Table(
