@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.results.masked import unmasked
 
 IntArray = NDArray[np.int64]
 
@@ -129,7 +130,7 @@ def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArr
     """Return the number of the label of each row."""
     if labels is None:
         return None
-    given = np.asarray(labels)
+    given = np.asarray(unmasked(labels))
     if given.shape != (n_rows,):
         raise ValueError(
             f"{function}: {parameter} must have a label for each of the {n_rows} rows, got an "
