@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
             tests(chosen.trees),
             draw,
             chosen.data_sets,
-            variants={"": ()},
+            variants={"": {}},
             seed=2,
             checkpoint=chosen.out / f"{name}-{chosen.trees}.npz",
             adjusted=ADJUSTED,

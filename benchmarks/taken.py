@@ -32,7 +32,7 @@ class Data:
     kinds: NDArray[Any]
     """Name of the kind of each feature."""
     rows: Mapping[str, Any] = field(default_factory=dict)
-    """Strata and blocks."""
+    """Strata and blocks, by any name."""
 
 
 def refitted(method: str, estimator: Any, **options: Any) -> Run:
@@ -70,7 +70,7 @@ def rates(
     draw: Callable[[np.random.Generator], Data],
     n_data_sets: int,
     *,
-    variants: Mapping[str, Sequence[str]],
+    variants: Mapping[str, Mapping[str, str]],
     seed: int,
     checkpoint: Path | None = None,
     adjusted: Sequence[str] = (),
@@ -85,7 +85,8 @@ def rates(
         Draws a data set.
     n_data_sets : int
     variants : mapping
-        Which of the labels in ``Data.rows`` each variant of a test is given.
+        What each variant of a test is given: for a parameter, the labels of that name in
+        ``Data.rows``.
     seed : int
     checkpoint : Path, optional
         Where finished data sets are kept.
@@ -108,7 +109,7 @@ def rates(
         data = draw(random)
         table, found = dm.encode(data.X), []
         for name, variant in cells:
-            given = {label: data.rows[label] for label in variants[variant]}
+            given = {key: data.rows[label] for key, label in variants[variant].items()}
             try:
                 result = tests[name](table, data.y, seed_b % 2**32, given)
             except (TypeError, ValueError) as error:
