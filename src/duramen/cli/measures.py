@@ -137,5 +137,5 @@ MEASURES: dict[MeasureName, Measure] = {
     MeasureName.mcfs: Measure(_grown_on_subsets, classes=True),
 }
 
-DEFAULT = (MeasureName.mdi, MeasureName.mda, MeasureName.vote_change)
+DEFAULT = (MeasureName.mdi, MeasureName.mda)
 """What is computed where the user names none; of these what the forest and its target allow."""

@@ -21,6 +21,7 @@ from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
 from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
+from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
 from duramen.selection.drawing import IntArray
 from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
@@ -641,7 +642,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
 
         predicted = self.predict(X)
         rate = r2_score if self._grower.classes is None else accuracy_score
-        return float(rate(np.asarray(y), predicted))
+        truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
+        return float(rate(np.asarray(truth), predicted))
 
     def _means(self, X: Any) -> NDArray[np.float64]:
         return route.predict(self._trees()[0], self._rows(X), self._threads())

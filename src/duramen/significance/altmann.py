@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -14,7 +13,6 @@ from duramen.significance.measured import FloatArray, Measure, Measured, measure
 from duramen.significance.nulls import LAWS, fitted_tails
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
-from duramen.tables.exchangeability import Exchangeability
 
 NULL = (
     "The target is independent of all features together: its values could be permuted among the "
@@ -165,15 +163,11 @@ def permuted_scores(
     *,
     observed: FloatArray | None = None,
     stop_after: int | None = None,
-    exchangeability: Exchangeability | None = None,
 ) -> FloatArray:
     """Return the scores of every feature after each permutation of the target, shape (b, p).
 
     With `stop_after`, b is less than `n_permutations` where all features are decided.
-    `exchangeability` is that of `subject` by default.
     """
-    if exchangeability is not None:
-        subject = replace(subject, exchangeability=exchangeability)
     rows = subject.exchangeability
     rows.require(n_permutations, function, subject.y, stacklevel=4)
 
@@ -187,7 +181,7 @@ def permuted_scores(
         n_permutations,
         len(subject.names),
         seed=seed,
-        identity=subject.identity("permuted labels"),
+        identity=subject.identity("permuted labels", **rows.identity()),
         plan=plan,
         function=function,
         decided=None

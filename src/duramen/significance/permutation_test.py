@@ -15,6 +15,7 @@ from duramen.forests.inputs import names_of
 from duramen.results.fields import checked_names
 from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
+from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, qualified
@@ -215,7 +216,7 @@ def _values(result: Any, when: str, p: int | None = None) -> FloatArray:
 
 
 def _target(y: Any) -> NDArray[Any]:
-    array = np.asarray(y)
+    array = np.asarray(refuse_masked(y, "y", "permutation_test"))
     if array.ndim == 0 or not len(array):
         raise ValueError(
             f"permutation_test: y must have at least one row, got shape {array.shape}."
