@@ -33,7 +33,7 @@ RUNS = 19  # the fewest that a p-value of .05 can come from
 N_FEATURES = 40
 # Tests that bound or estimate an error rate of all that is taken.
 CORRELATION = "permutation_test, correlation"
-FAMILIES = ("fdr_curve", "conditional_error_rate", "multiple_probes")
+FAMILIES = ("max_t", "fdr_curve", "conditional_error_rate", "multiple_probes")
 N_MARKERS = 10
 
 
@@ -140,6 +140,7 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
         CORRELATION: of_correlations,
         "one_probe": refitted("one_probe", forest, **probed),
         "janitza, holdout_mda": janitza,
+        "max_t": refitted("max_t", forest, **permuted),
         "fdr_curve": refitted("fdr_curve", forest, **permuted),
         "conditional_error_rate": refitted("conditional_error_rate", forest, **permuted),
         "multiple_probes": refitted("multiple_probes", forest, **probed),
@@ -152,20 +153,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data-sets", type=int, default=80)
     parser.add_argument("--trees", type=int, default=25)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--tests", nargs="+", metavar="NAME", help="some of the tests")
     chosen = parser.parse_args(arguments)
+    some = f"-{'-'.join(chosen.tests)}" if chosen.tests else ""
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.problems:
         start = time.perf_counter()
         run = tests(chosen.trees, classes=name != "families")
         if name == "covariate":  # those of permuted targets, which are fast
-            run = {test: run[test] for test in ("altmann", CORRELATION, "fdr_curve")}
+            run = {test: run[test] for test in ("altmann", CORRELATION, "max_t", "fdr_curve")}
+        run = {test: one for test, one in run.items() if test in (chosen.tests or run)}
         found, kinds = rates(
             run,
             PROBLEMS[name],
             chosen.data_sets,
             variants=variants(name),
             seed=1,
-            checkpoint=chosen.out / f"{name}-{chosen.trees}.npz",
+            checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
         )
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
         print(markdown(found, kinds, list(variants(name)), FAMILIES), flush=True)

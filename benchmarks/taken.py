@@ -60,7 +60,10 @@ def taken(result: Any, names: Sequence[str], each: bool) -> Float:
         return result.get_support().astype(np.float64)
     if isinstance(result, dm.significance.ErrorRates):
         return np.isin(names, result.selected(LEVEL)).astype(np.float64)
-    below = result.p_values <= LEVEL if each else result.q_values <= LEVEL
+    if isinstance(result, dm.significance.AdjustedSignificance):
+        below = result.p_adjusted <= LEVEL
+    else:
+        below = (result.p_values if each else result.q_values) <= LEVEL
     place = dict(zip(result.names, below.astype(np.float64).tolist(), strict=True))
     return np.array([place.get(name, np.nan) for name in names])
 

@@ -9,9 +9,7 @@ from tests.significance.noise import TINY, band
 import duramen as dm
 from duramen.importances.holdout_mda import _parts_of_blocks
 from duramen.significance.measured import measured
-from duramen.significance.replicates import Plan
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.tables.exchangeability import Exchangeability
 
 N = 24
 STRATA = np.arange(N) // 4 % 3
@@ -22,6 +20,7 @@ PERMUTED = {"n_permutations": 5}
 METHODS = {
     "altmann": PERMUTED,
     "fdr_curve": PERMUTED,
+    "max_t": PERMUTED,
     "hapfelmeier": {**PERMUTED, "features": ["row"]},
     "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
     "conditional_error_rate, by rank": {"n_permutations": 3, "stop_at": None, "rank_based": True},
@@ -144,18 +143,6 @@ def test_permutation_test_exchanges_within_strata_and_whole_blocks():
     plain, _ = rows(random_state=1)
     same, _ = rows(random_state=1, strata=np.zeros(N))
     np.testing.assert_array_equal(plain, same)
-
-
-def test_scores_under_permutation_can_be_given_another_scheme():
-    from duramen.significance.altmann import permuted_scores
-
-    X, y = table()
-    watching = Watching()
-    subject = measured(FOREST, X, y, watching, "t")
-    rows = Exchangeability.checked(N, STRATA, function="t")
-    permuted_scores(subject, 3, 0, Plan(), "t", exchangeability=rows)
-    for columns, sources in watching.sources():
-        np.testing.assert_array_equal(STRATA[sources[-1]], columns["stratum"])
 
 
 @pytest.mark.parametrize("name", RESAMPLING)
