@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
+from duramen.results.archive import as_damage, read_archive, write_archive
 
 _FORMAT = 1
 _ARRAY, _NUMBER, _RESULT = "$array", "$number", "$result"
@@ -65,7 +65,8 @@ class Result:
         """
         kind = cls.__name__
         header, arrays = read_archive(path, what=kind, newest=_FORMAT, function=f"{kind}.load")
-        return cls(**_fields(header["fields"], arrays))
+        with as_damage(path, f"{kind}.load"):
+            return cls(**_fields(header["fields"], arrays))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mappings of results are views, which cannot be pickled.

@@ -12,7 +12,6 @@ from scipy import stats
 from sklearn.base import clone
 
 from duramen.forests import parameters
-from duramen.forests.base import ForestClassifier
 from duramen.importances.arguments import forest_of, target_of
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
@@ -20,7 +19,14 @@ from duramen.importances.samples import Sample
 from duramen.results.intervals import Intervals
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
-from duramen.significance.resampling import bootstraps, resampling_task, subsample_size, subsamples
+from duramen.significance.resampling import (
+    Draw,
+    bootstraps,
+    resampling_task,
+    subsample_size,
+    subsamples,
+)
+from duramen.significance.sampling_units import SamplingUnits
 from duramen.tables import EncodedTable
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
@@ -44,6 +50,7 @@ def confidence_intervals(
     level: float = 0.95,
     correction: bool = True,
     kind: str = "normal",
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -95,6 +102,10 @@ def confidence_intervals(
         Romano 1994, who have v in place of the mean); for the double bootstrap the quantiles of v*
         themselves. It assumes no law, but takes many replicates: at 95 %, 200 or more. Not for
         "delete-d".
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Whole blocks are drawn, within
+        classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
+        rows of a block are also held out together.
     random_state : int, RandomState, Generator or None
         Seed of forests and samples.
     n_jobs : int, optional
@@ -156,15 +167,15 @@ def confidence_intervals(
     doubly = method == "double-bootstrap"
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
-    n_rows = subject.table.n_rows
-    labels = subject.y if isinstance(subject.template, ForestClassifier) else None
-    n_classes = 0 if labels is None else len(np.unique(labels))
-    size = n_rows if doubly else subsample_size(subsample, n_rows, n_classes, name)
+    subject = measured(estimator, X, y, measure, name, blocks=blocks)
+    units = SamplingUnits.of(subject)
+    n_units, n_classes = units.count, units.n_classes
+    size = n_units
     if doubly:
-        task = _double_bootstrap(subject, labels)
+        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n_units)))
     else:
-        task = resampling_task(subject, subsamples(labels, n_rows, size))
+        size = subsample_size(subsample, n_units, n_classes, name, units=units.name)
+        task = resampling_task(subject, units.rows(subsamples(units.labels, n_units, size)))
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
     replicates = run_replicates(
@@ -176,7 +187,7 @@ def confidence_intervals(
         plan=plan,
         function=name,
     )
-    scale = 1.0 if doubly else scale_of(size, n_rows, correction)
+    scale = 1.0 if doubly else scale_of(size, n_units, correction)
     error = standard_error(observed.values, replicates, scale, method)
     low, high, p_values = _ends(observed.values, error, replicates, scale, method, kind, level)
     return Intervals(
@@ -195,7 +206,7 @@ def confidence_intervals(
         metadata={
             **subject.identity(name),
             "n_replicates": n,
-            "n_rows": n_rows,
+            "n_rows": subject.table.n_rows,
             "subsample": None if doubly else size,
             "correction": None if doubly else bool(correction),
             "seed": seed,
@@ -232,8 +243,7 @@ def _check_together(
         )
 
 
-def _double_bootstrap(subject: Measured, labels: NDArray[Any] | None) -> Task:
-    draw = bootstraps(labels, subject.table.n_rows)
+def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
     if subject.measure != "mda":
         return resampling_task(subject, draw)
 

@@ -26,7 +26,12 @@ def default_size(n_rows: int) -> int:
 
 
 def subsample_size(
-    subsample: Any, n_rows: int, n_classes: int, function: str, default: Any = None
+    subsample: Any,
+    n_rows: int,
+    n_classes: int,
+    function: str,
+    default: Any = None,
+    units: str = "rows",
 ) -> int:
     """Return the rows m of a subsample that is asked for as a number or a share of n rows.
 
@@ -42,6 +47,8 @@ def subsample_size(
         Who asks, for errors.
     default : int, float or None
         What None stands for; None for :func:`default_size`.
+    units : str
+        What is drawn, if not rows.
 
     Raises
     ------
@@ -59,8 +66,8 @@ def subsample_size(
         size = round(float(given) * n_rows)
     if not least <= size < n_rows:
         raise ValueError(
-            f"{function}: subsample must leave some of the {n_rows} rows out and keep {least} at "
-            f"least: an int in {least}..{n_rows - 1} or a share of the rows, got {given!r}."
+            f"{function}: subsample must leave some of the {n_rows} {units} out and keep {least} "
+            f"at least: an int in {least}..{n_rows - 1} or a share of the {units}, got {given!r}."
         )
     return size
 
@@ -113,9 +120,7 @@ def resampling_task(subject: Measured, draw: Draw) -> Task:
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        rows = draw(random)
-        table, y = subject.table.take_rows(rows), subject.y[rows]
-        return subject.scores(int(random.integers(2**32)), table=table, y=y)
+        return subject.of_rows(draw(random)).scores(int(random.integers(2**32)))
 
     return task
 
