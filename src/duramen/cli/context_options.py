@@ -57,6 +57,8 @@ class Options:
     trees: int
     permutations: int
     permute: Permute
+    strata: str | None
+    blocks: str | None
     propensity_strata: int | None
     empty: Empty
     criterion: Criterion
@@ -75,3 +77,8 @@ class Options:
     out: Path
     top: int
     quiet: bool
+
+    def labels(self) -> dict[str, str]:
+        """Return the columns of strata and blocks, by the name of the option."""
+        given = {"strata": self.strata, "blocks": self.blocks}
+        return {option: name for option, name in given.items() if name is not None}
