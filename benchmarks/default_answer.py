@@ -24,7 +24,7 @@ from duramen.significance.replicates import Plan, run_replicates
 
 LEVEL = 0.05
 TREES = 500  # of the default test
-NULL_TREES = 50
+NULL_TREES = 30
 PERMUTATIONS = 99
 PARTS = ("nulls", "problems", "demo")
 
