@@ -111,6 +111,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
         "MDA, the mean decrease of accuracy",
         "in accuracy",
         "J_chi2 compares the votes",
+        "they shrink as trees are added, for relevant features and for irrelevant ones",
         f"this null hypothesis: {NULL} The p-values depend on the number of trees, here 1,234:",
         "(after Benjamini and Hochberg)",
         "error bars",
