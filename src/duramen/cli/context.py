@@ -22,9 +22,11 @@ from duramen.cli.options import (
     CheckpointOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     FileArgument,
     JobsOption,
+    NaOption,
     OutOption,
     QuietOption,
     SeedOption,
@@ -35,7 +37,8 @@ from duramen.cli.options import (
     settled_criterion,
 )
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.reading import Reading, repeated
+from duramen.cli.source import Demo, check_input, read_source
 
 if TYPE_CHECKING:
     from duramen.context import ContextImportances, ContextNetwork
@@ -85,6 +88,7 @@ class Options:
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
     missing: Missing
     trees: int
     permutations: int
@@ -133,6 +137,8 @@ def context(
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -216,6 +222,7 @@ def context(
         task=task,
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),
+        reading=Reading(tuple(na or ()), decimal),
         missing=missing or (Missing.drop if demo else Missing.category),
         trees=trees,
         permutations=permutations,
@@ -320,7 +327,9 @@ def _read(options: Options, clock: Clock) -> Given:
     apart = options.contexts[0] if options.network else (options.target or "y")
     demo = Demo(PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION, apart) if options.demo else None
     with clock.step("read"):
-        source = read_source(COMMAND, options.file, apart, demo, options.drop)
+        source = read_source(
+            COMMAND, options.file, apart, demo, options.drop, reading=options.reading
+        )
         source, dropped = complete(source, drop=options.missing is Missing.drop)
     with clock.step("encode"):
         if options.network:
@@ -387,7 +396,7 @@ def _summary(
 def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str]:
     from duramen.reports.report import joined
 
-    lines = []
+    lines = list(given.notes)
     if given.dropped_rows:
         total = given.dropped_rows + given.table.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
@@ -457,6 +466,7 @@ def _record(options: Options, given: Given, findings: list[Findings], clock: Clo
             "incomplete_rows_dropped": given.dropped_rows,
             "dropped": list(options.drop),
             "categorical": list(options.categorical),
+            **options.reading.record(),
             **({"targets": list(findings[0].targets or ())} if options.network else {}),
         },
         versions=versions("pyarrow", "matplotlib"),
@@ -501,6 +511,7 @@ def _command(options: Options, given: Given) -> str:
         words += ["--task", given.problem.task, "--criterion", options.criterion.value]
     words += repeated("--context", options.contexts)
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
+    words += options.reading.words()
     words += ["--missing", options.missing.value]
     words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
     words += ["--empty", options.empty.value, "--splits", options.splits.value]

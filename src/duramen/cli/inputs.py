@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import Task
 from duramen.cli.problem import Problem, encoded, loaded
-from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.reading import Reading, Samples, repeated
+from duramen.cli.source import Demo, check_input, read_source
 from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Input:
         A path, or a URL.
     target : str or None
         Name of the target.
-    samples : Path or None
-        A table of what is known of the rows of a store.
+    samples : Samples
+        Sample annotations.
     demo : bool
         Whether it is the leukemia set that ships, in place of a file and a target.
     task : Task
@@ -42,15 +43,18 @@ class Input:
         Columns to leave out.
     categorical : tuple of str
         Columns of numbers that are categories.
+    reading : Reading
+        How text files are read.
     """
 
     file: Path | str | None
     target: str | None
-    samples: Path | None
+    samples: Samples
     demo: bool
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
 
     def check(self) -> None:
         """Check that the user named a table and its target, or asked for the one that ships.
@@ -61,6 +65,8 @@ class Input:
             If something is missing, or too much.
         """
         check_input(self.file, self.target, self.demo, "leukemia set")
+        self.samples.check()
+        self.reading.check(self.file, self.samples.file)
 
     def read(
         self, command: str, jobs: int, clock: Clock
@@ -79,20 +85,24 @@ class Input:
                     self.file,
                     str(self.target),
                     samples=self.samples,
+                    reading=self.reading,
                     task=self.task,
                     drop=self.drop,
                     categorical=self.categorical,
                 )
-        if self.samples is not None:
-            raise ValueError(
-                "--samples goes with a folder made by duramen pack or a .bed file; put the target "
-                "of a table among its columns, or pack it"
-            )
         from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
 
         with clock.step("read"):
             demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if self.demo else None
-            source = read_source(command, self.file, self.target, demo, self.drop)
+            source = read_source(
+                command,
+                self.file,
+                self.target,
+                demo,
+                self.drop,
+                reading=self.reading,
+                samples=self.samples,
+            )
         with clock.step("encode"):
             return encoded(command, source, task=self.task, categorical=self.categorical, jobs=jobs)
 
@@ -115,14 +125,16 @@ class Input:
     def words(self, problem: Problem[Any]) -> list[str]:
         """Return the words of a command line that say the same, whatever folder it is run in."""
         words = ["--demo"] if self.demo else [problem.name, "--target", problem.target]
-        words += [] if self.samples is None else ["--samples", self.samples.name]
-        words += ["--task", problem.task]
-        return words + repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
+        words += [*self.samples.words(), "--task", problem.task]
+        words += repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
+        return words + self.reading.words()
 
-    def record(self) -> dict[str, Any]:
+    def record(self, problem: Problem[Any]) -> dict[str, Any]:
         """Return what is on record of how the table was read."""
         return {
-            "samples": None if self.samples is None else self.samples.name,
+            **self.samples.record(),
             "dropped": list(self.drop),
             "categorical": list(self.categorical),
+            **self.reading.record(),
+            **({"notes": list(problem.notes)} if problem.notes else {}),
         }

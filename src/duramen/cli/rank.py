@@ -22,11 +22,15 @@ from duramen.cli.options import (
     CheckpointOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     JobsOption,
+    NaOption,
     OutOption,
     PlaceArgument,
     QuietOption,
+    SamplesByPositionOption,
+    SamplesIdOption,
     SamplesOption,
     SeedOption,
     TargetOption,
@@ -36,9 +40,9 @@ from duramen.cli.options import (
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
+from duramen.cli.reading import Reading, Samples, repeated
 from duramen.cli.request import Asked, GroupScore, Law, Request, requested
 from duramen.cli.significance import SignificanceName, announce, run_test
-from duramen.cli.source import repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -71,9 +75,13 @@ def rank(
     file: PlaceArgument = None,
     target: TargetOption = None,
     samples: SamplesOption = None,
+    samples_id: SamplesIdOption = None,
+    samples_by_position: SamplesByPositionOption = False,
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     forest: Annotated[ForestName, typer.Option(help="Kind of forest.")] = ForestName.rf,
     trees: Annotated[int, typer.Option(min=1, metavar="T", help="Number of trees.")] = 1000,
     max_features: Annotated[
@@ -168,11 +176,12 @@ def rank(
         input=Input(
             file=located(file),
             target=target,
-            samples=samples,
+            samples=Samples(samples, samples_id, samples_by_position),
             demo=demo,
             task=task,
             drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
+            reading=Reading(tuple(na or ()), decimal),
         ),
         forest=forest,
         trees=trees,
@@ -209,6 +218,8 @@ def run_rank(options: Options) -> None:
             request = requested(options.significance, options.asked)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = options.input.load(COMMAND, options.jobs, clock)
+            for line in () if options.quiet else problem.notes:
+                note(line)
             if request is not None:
                 request.check(problem.table.names, problem.target)
             estimator, found = _measure(options, request, problem, clock)
@@ -321,7 +332,7 @@ def _record(
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
             **found.settings(),
-            **options.input.record(),
+            **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
         classes=problem.classes(),
