@@ -167,10 +167,10 @@ def _stray(
     readable: NDArray[np.bool_],
     commas: bool = False,
 ) -> StrayValues:
-    order = np.argsort(-np.where(stray, counts, 0), kind="stable")[: int(stray.sum())]
+    chosen = np.flatnonzero(stray).tolist()
     return StrayValues(
         name,
-        tuple(texts[i] for i in order.tolist()),
+        tuple(texts[i] for i in sorted(chosen, key=lambda i: (-counts[i], texts[i]))),
         int(counts[stray].sum()),
         float(counts[readable].sum() / counts.sum()),
         commas,
