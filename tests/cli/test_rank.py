@@ -251,7 +251,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--jobs", "0"], "n_jobs"),
         (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
         (["--demo", "--target", "y"], "--demo brings its own file and target"),
-        (["FILE", "--target", "state", "--samples", "few.csv"], "--samples goes with a folder"),
+        (["FILE", "--target", "state", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["STORE", "--target", "y"], "every column is constant"),
         (["STORE", "--target", "y", "--categorical", "a"], "--categorical a is for duramen pack"),
         (["nothing.csv", "--target", "y"], "there is no file nothing.csv"),

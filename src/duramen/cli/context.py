@@ -21,9 +21,11 @@ from duramen.cli.options import (
     CheckpointOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     FileArgument,
     JobsOption,
+    NaOption,
     OutOption,
     QuietOption,
     SeedOption,
@@ -34,6 +36,7 @@ from duramen.cli.options import (
     settled_criterion,
 )
 from duramen.cli.output import results_folder, write_results
+from duramen.cli.reading import Reading
 from duramen.cli.source import Demo, check_input, read_source
 
 if TYPE_CHECKING:
@@ -72,6 +75,8 @@ def context(
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -190,6 +195,7 @@ def context(
         task=task,
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),
+        reading=Reading(tuple(na or ()), decimal),
         missing=missing or (Missing.drop if demo else Missing.category),
         trees=trees,
         permutations=permutations,
@@ -307,7 +313,9 @@ def _read(options: Options, clock: Clock) -> Given:
     apart = options.contexts[0] if options.network else (options.target or "y")
     demo = Demo(PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION, apart) if options.demo else None
     with clock.step("read"):
-        source = read_source(COMMAND, options.file, apart, demo, options.drop)
+        source = read_source(
+            COMMAND, options.file, apart, demo, options.drop, reading=options.reading
+        )
         source, dropped = complete(source, drop=options.missing is Missing.drop)
         source = source.labelled(options.labels())
     with clock.step("encode"):
@@ -393,7 +401,7 @@ def _summary(
 def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str]:
     from duramen.reports.report import joined
 
-    lines = []
+    lines = list(given.notes)
     if given.dropped_rows:
         total = given.dropped_rows + given.table.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")

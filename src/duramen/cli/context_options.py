@@ -8,6 +8,7 @@ from pathlib import Path
 
 from duramen.cli.exact import Missing
 from duramen.cli.options import Criterion, Task
+from duramen.cli.reading import Reading
 
 
 class Empty(StrEnum):
@@ -53,6 +54,7 @@ class Options:
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
     missing: Missing
     trees: int
     permutations: int

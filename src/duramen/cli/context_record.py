@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.clock import Clock
 from duramen.cli.context_options import Options
 from duramen.cli.contexts import Given
-from duramen.cli.source import repeated
+from duramen.cli.reading import repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -55,6 +55,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
             "incomplete_rows_dropped": given.dropped_rows,
             "dropped": list(options.drop),
             "categorical": list(options.categorical),
+            **options.reading.record(),
             **({"targets": list(findings[0].targets or ())} if options.network else {}),
         },
         versions=versions("pyarrow", "matplotlib"),
@@ -99,6 +100,7 @@ def _command(options: Options, given: Given) -> str:
         words += ["--task", given.problem.task, "--criterion", options.criterion.value]
     words += repeated("--context", options.contexts)
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
+    words += options.reading.words()
     words += ["--missing", options.missing.value]
     words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
     words += ["--permute", options.permute.value]
