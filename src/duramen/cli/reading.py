@@ -202,7 +202,7 @@ def stray_notes(found: Sequence[StrayValues], file: str, keep: str | None = None
         if not is_text(file) or not one.values:
             advice = "convert it to numbers"
         elif one.commas:
-            advice = "--decimal , reads them as numbers"
+            advice = "--decimal , reads decimal commas; commas between thousands have to go"
         else:
             words = " ".join(f"--na {shlex.quote(value)}" for value in one.values[:_SHOWN])
             advice = f"{words} reads {'it' if len(one.values) == 1 else 'them'} as missing"

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _FRACTION = re.compile(r".*[.eE].*")
-_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*")
+_COMMA = re.compile(r"\s*[+-]?(\d*,\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s*")  # decimal, or of thousands
 _PADDED = re.compile(r"\s*0\d+\s*")  # 007: a code, which a number would lose the zeros of
 # fmt: off
 _MISSING = frozenset((
@@ -57,13 +56,13 @@ class StrayValues:
     name : str
         The column.
     values : tuple of str
-        Values that are no numbers, the most frequent first; with decimal commas, examples of these.
+        Values that are no numbers, the most frequent first; where numbers have commas, these.
     n_rows : int
         Rows that have such a value.
     fraction : float
-        Fraction of the rows with a value whose value is a number, decimal commas read as points.
+        Fraction of the rows with a value whose value is a number, with commas or without.
     commas : bool
-        Whether the numbers have decimal commas.
+        Whether numbers have commas: for decimal points, or between thousands.
     """
 
     name: str
@@ -77,7 +76,7 @@ class StrayValues:
         shown = ", ".join(map(repr, self.values[:_SHOWN]))
         more = ", ..." if len(self.values) > _SHOWN else ""
         if self.commas:
-            return f"column {self.name!r} has numbers with decimal commas, such as {shown}"
+            return f"column {self.name!r} has numbers with commas, such as {shown}"
         if not self.values:
             return f"column {self.name!r} has numbers, but as text"
         rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
@@ -125,9 +124,7 @@ def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) ->
     if not known or counts[readable].sum() < _MOST * known:
         return None
     if has_comma.any():
-        if has_comma.sum() < _FEWEST_COMMAS or all(
-            _THOUSANDS.fullmatch(text) for text, comma in zip(texts, commas, strict=True) if comma
-        ):
+        if has_comma.sum() < _FEWEST_COMMAS:
             return None
         return _stray(name, texts, counts, has_comma, readable, commas=True)
     others = ~is_number & ~missing
