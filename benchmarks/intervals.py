@@ -6,7 +6,7 @@ of MDA and MDI cover the expected importance of forests at that size (the mean o
 their own). Then it draws pure noise, and prints in how many data sets any feature has q <= .05, by
 the number of replicates that the p-values come from. The tables are those of
 docs/guide/intervals.md. A run that was killed goes on from its checkpoints in DIR; one processor
-takes about twenty minutes.
+takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
+from duramen.forests import parameters
 from duramen.results.multiplicity import least_replicates
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.significance.confidence_intervals import FRACTION
+from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
+from duramen.significance.spread import Replicated, ends, scale_of, standard_error, t_tails
 
 Float = NDArray[np.float64]
 
@@ -69,7 +73,6 @@ class Cell:
     n_rows: int
     n_trees: int = 50
     n_replicates: int = 50
-    choices: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, seed: int) -> tuple[Float, NDArray[Any]]:
         return PROBLEMS[self.problem][0](self.n_rows, np.random.default_rng(seed))
@@ -83,39 +86,47 @@ def measured_once(cell: Cell) -> Callable[[int, int], Float]:
 
     def task(_: int, seed: int) -> Float:
         X, y = cell.draw(seed)
-        forest = cell.forest(seed).fit(X, y)
-        return np.concatenate(
-            [dm.importances.mda(forest, X, y).values, dm.importances.mdi(forest).values]
-        )
+        return grown(cell, dm.encode(X), y, seed)[:, 0].ravel()
 
     return task
 
 
+def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> Float:
+    """MDA and MDI of one forest with their variances over forests: (measures, 2, FEATURES)."""
+    forest = cell.forest(seed).fit(table, y)
+    found = (dm.importances.mda(forest, table, y), dm.importances.mdi(forest))
+    return np.array([[one.values, np.square(one.standard_error)] for one in found])
+
+
 def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int], Float]:
-    """The task of one data set: for each measure SE, p-values, and both ends for each kind."""
+    """The task of one data set: for each measure SE, p-values, and both ends for each kind.
+
+    They are those of `confidence_intervals`, which would grow the forests once a measure.
+    """
 
     def task(_: int, seed: int) -> Float:
         X, y = cell.draw(seed)
-        table, row = dm.encode(X), []
-        for measure in MEASURES:
-            with tempfile.TemporaryDirectory() as folder:
-                results = [
-                    dm.significance.confidence_intervals(
-                        cell.forest(),
-                        table,
-                        y,
-                        measure=measure,
-                        kind=kind,
-                        n_replicates=cell.n_replicates,
-                        random_state=seed % 2**32,
-                        checkpoint=Path(folder) / "replicates",
-                        **cell.choices,
-                    )
-                    for kind in kinds
-                ]
-            tails = results[0].p_values
-            row += [results[0].standard_error, np.ones(FEATURES) if tails is None else tails]
-            row += [end for result in results for end in (result.low, result.high)]
+        table, n, seed = dm.encode(X), len(y), parameters.draw_seed(seed % 2**32)
+        size = subsample_size(None, n, 2, "intervals", shrinking_size(n, FRACTION))
+        draw = subsamples(y if cell.problem == "classification" else None, n, size)
+        observed = grown(cell, table, y, replicate_seed(seed, OBSERVED))
+        replicates = []
+        for b in range(cell.n_replicates):
+            random = np.random.default_rng(replicate_seed(seed, b))
+            rows = draw(random)
+            forest_seed = int(random.integers(2**32))
+            replicates.append(grown(cell, table.take_rows(rows), y[rows], forest_seed))
+        row = []
+        for of_all, of_some in zip(observed, np.swapaxes(replicates, 0, 1), strict=True):
+            noise = of_some[:, 1].mean(axis=0)
+            given = Replicated(of_all[0], of_some[:, 0], of_all[1], noise, n, cell.n_trees)
+            error, freedom = standard_error(given, scale_of(size, n, True), "subsampling")
+            row += [error, t_tails(of_all[0], error, freedom)]
+            for kind in kinds:
+                low, high, _ = ends(
+                    given, error, freedom, method="subsampling", kind=kind, level=LEVEL
+                )
+                row += [low, high]
         return np.concatenate(row)
 
     return task
@@ -258,8 +269,8 @@ def few_replicates(data_sets: int, sizes: Sequence[int], folder: Path) -> list[s
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.intervals", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--data-sets", type=int, default=250)
-    parser.add_argument("--truth", type=int, default=1000, help="data sets of the target")
+    parser.add_argument("--data-sets", type=int, default=200)
+    parser.add_argument("--truth", type=int, default=800, help="data sets of the target")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--noise", type=int, nargs="*", default=[20, 200], help="features")

@@ -26,6 +26,9 @@ class Result:
     those of ``metadata`` are what JSON can hold, and are not compared, nor are ``notes``.
     """
 
+    # What limits the result, a sentence each; the results of tests have a field for it.
+    notes: tuple[str, ...] = ()
+
     def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether two results hold the same labels and numbers.
 

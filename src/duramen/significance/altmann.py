@@ -6,8 +6,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.forests import parameters
+from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.nulls import LAWS, fitted_tails
@@ -18,6 +20,10 @@ NULL = (
     "The target has nothing to do with any of the features: its values could be dealt out to the "
     "rows in any order."
 )
+
+# Data sets of noise, of 100, in which q-values of a fitted distribution take something
+# (docs/guide/calibration.md).
+_TAKEN = {"normal": "@NORMAL@", "gamma": "@GAMMA@"}
 
 
 def altmann(
@@ -88,6 +94,11 @@ def altmann(
     ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
+    Warns
+    -----
+    UserWarning
+        If a normal or a gamma distribution was used: q-values from them are too small.
+
     References
     ----------
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
@@ -112,10 +123,13 @@ def altmann(
     null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
     p_values = sequential_p_values(observed, null, n, stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    notes: tuple[str, ...] = ()
     if distribution != "empirical":
         tails, used = fitted_tails(observed, null, distribution)
         p_values = np.where(used, tails, p_values)
         details["fitted"] = used.astype(np.float64)
+        notes = _limits_of_fit(distribution, used, len(null))
+        warn_of(name, notes[1:])
     return Significance(
         names=subject.names,
         scores=observed,
@@ -132,7 +146,24 @@ def altmann(
             "stop_after": stop_after,
             "seed": seed,
         },
+        notes=notes,
     )
+
+
+def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
+    """Return what is to be known of p-values from fitted distributions."""
+    notes = [
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tails of a "
+        f"{law} distribution fitted to {n_permutations:,} values, the others fractions of the "
+        "permutations; only the latter are exact, and far out a fitted tail is a guess"
+    ]
+    if law in _TAKEN and used.any():
+        notes.append(
+            f"q-values of {law} tails are too small: in noise, some feature had one up to .05 in "
+            f"{_TAKEN[law]} of 100 data sets. Hint: distribution='lognormal', or fractions of more "
+            "permutations"
+        )
+    return tuple(notes)
 
 
 def permuted_scores(

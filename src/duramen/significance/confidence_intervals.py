@@ -33,7 +33,7 @@ from duramen.tables import EncodedTable
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
 
 # Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
-_FRACTION = 0.75
+FRACTION = 0.75
 # From so many on the coverage is measured (docs/guide/intervals.md).
 _FEWEST_ROWS = 60
 
@@ -239,7 +239,7 @@ def _rows_of_a_sample(subject: Measured, subsample: Any, method: str) -> int | N
         return None
     labels, n_rows = _labels(subject), subject.table.n_rows
     n_classes = 0 if labels is None else len(np.unique(labels))
-    default = max(n_classes, shrinking_size(n_rows, _FRACTION))
+    default = max(n_classes, shrinking_size(n_rows, FRACTION))
     return subsample_size(subsample, n_rows, n_classes, "confidence_intervals", default)
 
 

@@ -26,7 +26,7 @@ def one_probe(
     *,
     measure: Measure = "mdi",
     n_runs: int = 100,
-    add_one: bool = False,
+    add_one: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
