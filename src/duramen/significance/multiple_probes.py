@@ -39,7 +39,7 @@ def multiple_probes(
     probes join the p features while a forest grows. With s_rj the importance of feature j in run r
     and s_r,p+k that of probe k,
 
-    .. math:: FWER_j = \frac{\#\{r : \max_k s_{r,p+k} \ge s_{rj}\}}{R}
+    .. math:: FWER_j = \frac{1 + \#\{r : \max_k s_{r,p+k} \ge s_{rj}\}}{R + 1}
 
     (after Huynh-Thu et al. 2012).
 
@@ -56,8 +56,8 @@ def multiple_probes(
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
-        Count the feature itself as a best probe that reaches it: (b + 1) / (R + 1) instead of
-        b / R, which is never 0.
+        Count the feature itself as a best probe that reaches it. False is the rate of the paper,
+        b / R, which may be 0.
     random_state : int, RandomState, Generator or None
         Seed of forests and probes.
     n_jobs : int, optional
@@ -89,12 +89,12 @@ def multiple_probes(
     Notes
     -----
     *What a rate promises.* If no feature says anything, features and probes can change places as a
-    whole: the best feature beats the best probe in every other run, and only one that stands out
-    in nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
-    would be (alpha R + 1) / (R + 1), with `add_one` alpha or less. Few trees make the best of the
-    probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30 columns of
-    noise, none had a rate <= .05 for 50 trees, one for 300. With relevant features around, the
-    same holds nearly for those that are independent of them.
+    whole: the best feature beats the best probe in every other run, and only one that stands out in
+    nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
+    would be alpha or less, and (alpha R + 1) / (R + 1) without `add_one`. Few trees make the best
+    of the probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30
+    columns of noise, none had a rate <= .05 for 50 trees, one for 300. With relevant features
+    around, the same holds nearly for those that are independent of them.
 
     *One permutation for all columns* keeps the correlations of the columns among the probes, so
     that the best of them reaches as far as the best of as many correlated features. Permutations
