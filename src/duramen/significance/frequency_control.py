@@ -35,7 +35,8 @@ PERMUTED = (
 # Figures of docs/guide/janitza.md and calibration.md.
 _ONE_CANDIDATE = (
     "the binomial distribution is for columns that can be split in every branch: of columns of "
-    "many values beside others with few, @FREQ@. "
+    "many values beside others with few, 17 to 21 % of p-values were <= .05 in random forests and "
+    "39 to 50 % in Extra-Trees. "
     'Hint: null="permuted" compares each column with itself'
 )
 _SEVERAL_CANDIDATES = (

@@ -46,7 +46,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     add_one : bool
         Count the value itself as a member of the null sample. False is the p-value of the paper,
         b / \|V\|, which is 0 beyond all of V: its q-value is then 0 too, and in pure noise of 1000
-        features some feature had one in {any_without} of data sets.
+        features some feature had one in 48 % of data sets.
 
     Returns
     -------
@@ -79,7 +79,8 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     It does not hold where the laws of features differ: of columns with many values and with few,
     the former reach farther to both sides, so that their p-values are too small and those of the
     latter too large, while the share over all features stays about right. Nor does it hold where
-    the law is skewed (see Warns; figures in the guide).
+    the law is skewed (see Warns; figures in the guide). Of hold-out values with classes of 10 and
+    90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to 2.0 % <= .01.
 
     *Which values are symmetric.* Those of ``holdout_mda``, where either half of the rows may show
     a feature the one way or the other; of ``air``, where a feature and its shadow may change
