@@ -40,7 +40,7 @@ def file(table, tmp_path):
 
 
 def run_in(tmp_path, *words):
-    return done(tmp_path / "out", "rank", *words)
+    return done(tmp_path / "out", "rank", "--no-test", *words)
 
 
 # --- what it writes and says ---------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_writes_four_files(file, tmp_path):
     assert run["results"]["importance_sum"] == pytest.approx(values.sum())
     assert 0 <= run["results"]["oob_error"] < 0.5
     assert run["versions"]["duramen"] == __version__
-    measured = [f"measure {name}" for name in ("mdi", "mda", "vote_change")]
+    measured = [f"measure {name}" for name in ("mdi", "mda")]
     assert list(run["timings"]) == ["read", "encode", "grow", *measured, "report", "write"]
     assert len(run["fingerprint"]) == 64
     assert str(tmp_path) not in (tmp_path / "out" / "run.json").read_text(encoding="utf-8")

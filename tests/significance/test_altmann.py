@@ -252,7 +252,7 @@ def test_regression_and_a_data_frame():
 def test_result_says_what_was_tested_and_survives_saving(tmp_path):
     result = altmann(FOREST, *problem(), n_permutations=3, random_state=6)
     assert result.method == "altmann"
-    assert "target has nothing to do with any of the features" in result.null
+    assert "target is independent of all features together" in result.null
     assert result.unit == "gini"
     assert result.metadata["seed"] == draw_seed(6)
     assert result.metadata["n_permutations"] == 3

@@ -33,7 +33,6 @@ CASES = [
     ("table.csv", TypeError, "X is a str"),
     ({"a": [1]}, TypeError, "X is a dict"),
     (pl.LazyFrame({"a": [1]}), TypeError, r"lazy LazyFrame; call its \.collect\(\)"),
-    (np.ma.masked_array(GOOD), TypeError, r"filled\(np\.nan\)"),
     (GOOD * 1j, ValueError, "Complex data not supported"),
     (np.array([[1j], ["a"]], dtype=object), TypeError, "must be a string or a number"),
     (sp.csr_matrix(GOOD * 1j), ValueError, "Complex data not supported"),

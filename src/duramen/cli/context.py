@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import ExitStack
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +13,7 @@ import typer
 from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.context_options import ControlName, Empty, Options, Permute, Splits
 from duramen.cli.contexts import Given, complete, with_target, without_target
 from duramen.cli.exact import Missing
 from duramen.cli.options import (
@@ -47,64 +46,6 @@ COMMAND = "context"
 _DEMO_CONTEXT = "sex"
 # A context of fewer rows is pointed out.
 _FEW_ROWS = 15
-
-
-class Empty(StrEnum):
-    """What becomes of nodes without rows of a context."""
-
-    skip = "skip"
-    zero = "zero"
-
-
-class Splits(StrEnum):
-    """Families of splits."""
-
-    auto = "auto"
-    multiway = "multiway"
-    ordered = "ordered"
-
-
-class ControlName(StrEnum):
-    """Error rates."""
-
-    fdr = "fdr"
-    fwer = "fwer"
-    none = "none"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asked for."""
-
-    file: Path | None
-    target: str | None
-    contexts: tuple[str, ...]
-    network: bool
-    targets: tuple[str, ...]
-    demo: bool
-    task: Task
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    missing: Missing
-    trees: int
-    permutations: int
-    empty: Empty
-    criterion: Criterion
-    splits: Splits
-    bins: int | None
-    context_bins: int
-    max_features: int
-    max_depth: int | None
-    plain_p_values: bool
-    tolerance: float
-    alpha: float
-    control: ControlName
-    checkpoint: Path | None
-    seed: int
-    jobs: int
-    out: Path
-    top: int
-    quiet: bool
 
 
 def context(
@@ -145,6 +86,23 @@ def context(
         int,
         typer.Option(min=0, metavar="B", help="Permutations of the context; 0 for no p-values."),
     ] = 1000,
+    permute: Annotated[
+        Permute,
+        typer.Option(
+            help="Rows that exchange contexts for the p-values of effects: those of the same class "
+            "(or bin) of the target, or all."
+        ),
+    ] = Permute.within_target,
+    propensity_strata: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="S",
+            show_default=False,
+            help="Permute the context within S strata of its probability given the columns too; "
+            "for contexts that shift columns. By default none.",
+        ),
+    ] = None,
     empty: Annotated[
         Empty,
         typer.Option(
@@ -219,6 +177,8 @@ def context(
         missing=missing or (Missing.drop if demo else Missing.category),
         trees=trees,
         permutations=permutations,
+        permute=permute,
+        propensity_strata=propensity_strata,
         empty=empty,
         criterion=criterion,
         splits=splits,
@@ -260,7 +220,9 @@ def run_context(options: Options) -> None:
         level = Level(options.alpha, options.control.value)
         findings = [Findings.of(one, level) for one in found]
         notes = _notes(options, given, findings)
-        for line in () if options.quiet else notes:
+        for line in (
+            () if options.quiet else (*notes, *(text for one in found for text in one.notes))
+        ):
             note(line)
         run = _record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
@@ -292,6 +254,8 @@ def _check(options: Options) -> None:
             raise ValueError(f"--drop {name} is a context")
     if options.plain_p_values and not options.permutations:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
+    if options.propensity_strata is not None and (len(options.contexts) > 1 or options.network):
+        raise ValueError("--propensity-strata takes one --context and no --network")
     _check_network(options)
 
 
@@ -345,6 +309,8 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
     settings: dict[str, Any] = {
         "n_estimators": options.trees,
         "n_permutations": options.permutations,
+        "permute": options.permute.name,
+        "strata": _strata(options, given),
         "empty": options.empty.value,
         "splits": options.splits.value,
         "n_bins": options.bins,
@@ -366,6 +332,21 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         given.table, given.problem.y, given.contexts, criterion=criterion, **settings
     )
     return list(results.values()) if isinstance(results, dict) else [results]
+
+
+def _strata(options: Options, given: Given) -> Any:
+    """Return the strata of the propensity score, if they are asked for."""
+    if options.propensity_strata is None:
+        return None
+    from duramen.context import propensity_strata
+
+    (values,) = given.contexts.values()
+    return propensity_strata(
+        given.table,
+        values,
+        n_strata=options.propensity_strata,
+        n_context_bins=options.context_bins,
+    )
 
 
 def _summary(
@@ -445,6 +426,8 @@ def _record(options: Options, given: Given, findings: list[Findings], clock: Clo
             "contexts": list(options.contexts),
             "n_estimators": options.trees,
             "n_permutations": options.permutations,
+            "permute": options.permute.name,
+            "propensity_strata": options.propensity_strata,
             "empty": options.empty.value,
             **settings,
             "bins": options.bins,
@@ -503,6 +486,9 @@ def _command(options: Options, given: Given) -> str:
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
     words += ["--missing", options.missing.value]
     words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
+    words += ["--permute", options.permute.value]
+    strata = options.propensity_strata
+    words += [] if strata is None else ["--propensity-strata", str(strata)]
     words += ["--empty", options.empty.value, "--splits", options.splits.value]
     words += [] if options.bins is None else ["--bins", str(options.bins)]
     words += ["--context-bins", str(options.context_bins)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,10 @@ from duramen.cli.output import write_results
 from duramen.cli.source import repeated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
     from duramen.reports import Run
     from duramen.tables.store import ColumnStore
 
@@ -96,20 +101,32 @@ def pack(
 def run_pack(options: Options) -> None:
     """Pack, write, say."""
     from duramen.cli.show_pack import show_pack, summarise_pack
+    from duramen.results.replacing import naming
+    from duramen.tables.store import open_store
 
-    clock = Clock()
+    clock, start = Clock(), time.perf_counter()
+    found: list[pa.Table] = []
+
+    def finishing(folder: Path) -> None:
+        """Write the results into the store before it takes its place."""
+        clock.seconds["pack"] = round(time.perf_counter() - start, 4)
+        store = open_store(folder)
+        table = store.to_table()
+        run = _record(options, store, clock)
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        report = partial(summarise_pack, store, table, run)
+        with naming(options.out, folder):
+            write_results(folder, columns, run, report, clock)
+        found.append(table)
+
     with user_errors(COMMAND):
-        store = _packed(options, clock)
-    run = _record(options, store, clock)
-    table = store.to_table()
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    write_results(store.path, columns, run, partial(summarise_pack, store, table, run), clock)
+        store = _packed(options, finishing)
     if not options.quiet:
-        show_pack(store, table, options.out)
+        show_pack(store, found[0], options.out)
 
 
-def _packed(options: Options, clock: Clock) -> ColumnStore:
-    from duramen.tables.store import pack as pack_table
+def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.tables.store import packing
     from duramen.tables.store.part import PLAN, part_of
 
     part = part_of(options.out.expanduser())
@@ -119,14 +136,8 @@ def _packed(options: Options, clock: Clock) -> ColumnStore:
 
     if unfinished() and not options.quiet:
         note(f"looking at what an earlier run left in {part.name}")
-    with (
-        keeping(unfinished, options.quiet),
-        clock.step("pack"),
-        warnings_as_notes(options.quiet),
-    ):
-        return pack_table(
-            options.file,
-            options.out,
+    with keeping(unfinished, options.quiet), warnings_as_notes(options.quiet):
+        asked = packing.Options(
             kinds=dict.fromkeys(options.categorical, "nominal") or None,
             transpose=options.transpose,
             layer=options.layer,
@@ -136,6 +147,7 @@ def _packed(options: Options, clock: Clock) -> ColumnStore:
             n_jobs=options.jobs,
             verbose=not options.quiet and standard_error().is_terminal,
         )
+        return packing.pack_with(options.file, options.out, asked, finishing)
 
 
 def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:

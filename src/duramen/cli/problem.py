@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.cli.options import TASKS, Task
@@ -34,6 +34,8 @@ class Problem(Generic[Table]):
         Name of the target.
     citation : str
         What the data ask to be cited; empty if nothing.
+    labels : mapping
+        Strata and blocks of the rows, by the name of the option; empty for none.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Problem(Generic[Table]):
     task: str
     target: str
     citation: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     def fingerprint(self: Problem[EncodedTable]) -> str:
         """Return the fingerprint of table and target, the same as of a forest grown on them."""
@@ -96,7 +99,8 @@ def encoded(
     encode_target(y, settled, function=naming)  # for its errors, before the work
     kinds = dict.fromkeys(categorical, "nominal") or None
     table = encode(source.features, kinds=kinds, n_jobs=jobs)
-    return loaded(Problem(source.name, table, y, settled, source.target, source.citation))
+    given = (source.name, table, y, settled, source.target, source.citation, source.labels)
+    return loaded(Problem(*given))
 
 
 def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:

@@ -30,6 +30,7 @@ _LONG = 3.0
 class SignificanceName(StrEnum):
     """Names of methods on the command line."""
 
+    max_t = "max-t"
     altmann = "altmann"
     janitza = "janitza"
     mprobes = "mprobes"
@@ -40,6 +41,8 @@ class SignificanceName(StrEnum):
     hapfelmeier = "hapfelmeier"
     mr_test = "mr-test"
 
+
+DEFAULT_TEST = SignificanceName.max_t
 
 _GROWN = (
     MeasureName.mdi,
@@ -73,6 +76,8 @@ class Method:
         The fewest rounds that can show anything.
     announces : bool
         Whether it tells its cost itself, where it shows how far it is.
+    most_trees : int or None
+        The most trees of a forest that it grows; None for those of the ranking.
     """
 
     function: str
@@ -81,6 +86,7 @@ class Method:
     measures: tuple[MeasureName, ...] = _GROWN
     least: int = 1
     announces: bool = False
+    most_trees: int | None = None
 
     def load(self) -> Callable[..., Any]:
         """Return the function."""
@@ -102,6 +108,7 @@ class Method:
 _MR_RUNS = 20
 
 METHODS: dict[SignificanceName, Method] = {
+    SignificanceName.max_t: Method("max_t", least=19, most_trees=500),
     SignificanceName.altmann: Method("altmann"),
     SignificanceName.janitza: Method("janitza", repeats="", measures=_OF_ANY_SIGN),
     SignificanceName.mprobes: Method("multiple_probes", "n_runs", lambda rounds, p: rounds),
@@ -149,7 +156,7 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
         else:
             choices = _choices(request, measure, given)
             result = function(
-                given.unfitted(),
+                _forest(method, given),
                 given.table,
                 given.y,
                 **choices,
@@ -178,7 +185,7 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
     from duramen.significance.cost import estimate_cost
 
     cost: Cost = estimate_cost(
-        given.unfitted(),
+        _forest(method, given),
         given.table,
         given.y,
         method.forests(
@@ -192,21 +199,38 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
         note(f"{request.name.value} of {measure.value}: {most}{cost}")
 
 
+def _forest(method: Method, given: Given) -> Any:
+    """Return the estimator that a method grows: the ranking's, with fewer trees if need be."""
+    estimator = given.unfitted()
+    if method.most_trees is not None:
+        trees = min(method.most_trees, estimator.n_estimators)
+        estimator.set_params(n_estimators=trees)
+    return estimator
+
+
 def settings_of(tested: Verdict) -> dict[str, Any]:
     """Return what the test was told, for the record."""
+    from duramen.results.adjusted_significance import AdjustedSignificance
+
     result = tested.result
     known = result.metadata["janitza"] if result.method == "janitza" else result.metadata
     own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
+    if isinstance(result, AdjustedSignificance):
+        own = {"n_estimators": int(known["parameters"]["n_estimators"]), **own}
     return {"method": result.method, "measure": tested.measure, **own}
 
 
 def figures_of(tested: Verdict) -> dict[str, Any]:
     """Return what was tested and how many features are selected, for the record."""
     from duramen.reports.measures import LEVEL
+    from duramen.results.adjusted_significance import AdjustedSignificance
     from duramen.results.significance import Significance
 
     result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
-    if isinstance(result, Significance):
+    said: dict[str, Any]
+    if isinstance(result, AdjustedSignificance):
+        said = {"null": result.null, "level": LEVEL, **tested.n_by_verdict()}
+    elif isinstance(result, Significance):
         said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
     else:
         said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
@@ -216,7 +240,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = dict(request.choices)
+    choices: dict[str, Any] = {**request.choices, **given.labels}
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
@@ -226,7 +250,7 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
     settings = given.estimator.forest_.settings
     one = settings.cut == "pert" or settings.max_features == 1
     asked = request.permutations is not None or request.checkpoint is not None
-    unasked = one and not settings.column_samples and not asked
+    unasked = one and not settings.column_samples and not asked and not given.labels
     return {"null": "binomial" if unasked else "permuted", **choices}
 
 
@@ -234,6 +258,8 @@ def _too_few(result: Any) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
     from duramen.reports.measures import LEVEL
 
+    if hasattr(result, "p_adjusted"):  # its least p-value does not depend on the features
+        return []
     rounds, p = result.metadata.get("n_permutations"), len(result)
     q_values = getattr(result, "q_values", None)
     if rounds is None or q_values is None or (q_values <= LEVEL).any():

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ class Source:
         Name of the target.
     citation : str
         What the data ask to be cited; empty if nothing.
+    labels : mapping
+        Strata and blocks of the rows, by the name of the option; empty for none.
     """
 
     name: str
@@ -52,6 +54,29 @@ class Source:
     column: Any
     target: str
     citation: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+
+    def labelled(self, columns: Mapping[str, str]) -> Source:
+        """Set columns apart as strata and blocks of the rows.
+
+        Parameters
+        ----------
+        columns : mapping
+            Name of the column, by the name of the option.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is the target, or no column is left.
+        """
+        there = self.features.column_names
+        for option, name in columns.items():
+            check_columns(f"--{option}", [name], there, self.target)
+        labels = {option: self.features[name] for option, name in columns.items()}
+        features = self.features.drop_columns(sorted(set(columns.values())))
+        if not features.column_names:
+            raise ValueError("--strata and --blocks leave no column beside the target")
+        return replace(self, features=features, labels=labels)
 
     def complete_rows(self) -> Source:
         """Leave out the rows where a feature or the target is missing.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import TASKS, Task
 from duramen.cli.problem import Problem
@@ -29,6 +29,7 @@ def read_stored(
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
+    labels: Mapping[str, str] | None = None,
 ) -> Problem[ColumnStore]:
     """Open a store, set its target apart and leave columns out.
 
@@ -48,6 +49,9 @@ def read_stored(
         Columns to leave out.
     categorical : sequence of str
         Must be empty: kinds are those that were packed.
+    labels : mapping, optional
+        Columns of strata and blocks, by the name of the option: of the store, or of what is known
+        of its rows.
 
     Raises
     ------
@@ -73,6 +77,8 @@ def read_stored(
             apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
+    of_rows, named = _labels(store, labels or {}, target)
+    apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column beside the target")
     naming = f"duramen {command}: --target {target}"
@@ -80,4 +86,22 @@ def read_stored(
     settled = infer_task(y) if task is Task.auto else TASKS[task]
     encode_target(y, settled, function=naming)  # for its errors, before the work
     name = path if isinstance(path, str) else path.expanduser().resolve().name
-    return Problem(name, without(store, apart) if apart else store, y, settled, target)
+    kept = without(store, apart) if apart else store
+    return Problem(name, kept, y, settled, target, labels=of_rows)
+
+
+def _labels(
+    store: ColumnStore, asked: Mapping[str, str], target: str
+) -> tuple[dict[str, Any], list[int]]:
+    """Return strata and blocks of the rows, and the columns of the store that hold them."""
+    of_rows, columns = {}, []
+    for option, name in asked.items():
+        if name == target:
+            raise ValueError(f"--{option} {name} is the target")
+        try:
+            others, of_rows[option] = store.target(name)
+        except KeyError as error:
+            raise ValueError(f"--{option}: {error.args[0]}") from None
+        if len(others) < store.n_columns:
+            columns.append(store.find(name))
+    return of_rows, columns

@@ -21,6 +21,7 @@ from duramen.forests.paths import decision_path
 from duramen.forests.progress import progress_bar
 from duramen.forests.resolve import resolve_settings
 from duramen.forests.targets import Target
+from duramen.results.masked import refuse_masked
 from duramen.tables import EncodedTable, encode
 from duramen.tables.memory import require_memory
 
@@ -88,7 +89,8 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n,)
             Class labels, or finite numbers in regression.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights of the rows; rows of weight 0 are left out.
+            Non-negative weights of the rows; rows of weight 0 are left out. Only their ratios
+            matter: weights whose largest is beyond 2**-22..2**22 are divided by a power of two.
 
         Returns
         -------
@@ -409,6 +411,10 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         """
         return self._mean_values(X, "predict")
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of :meth:`predict`, as scikit-learn computes it; nothing may be masked."""
+        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
+
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
         with np.errstate(divide="ignore"):
@@ -445,3 +451,13 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
             The rows. Categories that were never seen go to the heavier child.
         """
         return self._mean_values(X, "predict")[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of :meth:`predict`, as scikit-learn computes it; nothing may be masked."""
+        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
+
+
+def _unmasked(owner: str, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    function = f"{owner}.score"
+    weights = refuse_masked(sample_weight, "sample_weight", function)
+    return refuse_masked(y, "y", function), weights

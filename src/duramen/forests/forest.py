@@ -58,7 +58,9 @@ class Forest:
     node_degree : uint32 array of shape (N,) or (0,)
         `degree`; empty where it is the depth.
     node_weight : float64 array of shape (N,) or (0,)
-        `weight`; empty where every row of a bag weighs 1.
+        `weight`; empty where every row of a bag weighs 1. In the unit of the row weights that the
+        trees were grown with, which an estimator divides by a power of two where they are huge or
+        tiny.
     impurity : float64 array of shape (N,)
         Impurity in the criterion's unit: Gini, bits, or variance of ``y``.
     leaf_values : float64 array of shape (L, C)

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.parameters import is_integer
+from duramen.results.masked import unmasked
 
 
 def table_like(X: Any) -> Any:
     """X, or a list of rows as an array; numbers and strings side by side stay what they are."""
+    X = unmasked(X)
     if hasattr(X, "shape") or isinstance(X, str | bytes | dict | set) or X is None:
         return X
     if hasattr(X, "collect") or hasattr(X, "columns"):

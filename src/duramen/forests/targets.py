@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
 from duramen.forests.parameters import is_real
+from duramen.results.masked import refuse_masked
 from duramen.tables import encode_target
+
+_LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,7 @@ def row_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float
     if sample_weight is None:
         return None
     hint = "give one finite number >= 0 for each row"
+    sample_weight = refuse_masked(sample_weight, "sample_weight", f"{owner}.fit")
     try:
         weights = np.array(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -68,14 +72,29 @@ def row_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float
             f"{owner}.fit: sample_weight must have shape ({n_rows},), got {weights.shape}; {hint}"
         )
     if not np.isfinite(weights).all():
-        raise ValueError(f"{owner}.fit: sample_weight holds NaN or infinity; {hint}")
+        row = int(np.argmin(np.isfinite(weights)))
+        raise ValueError(
+            f"{owner}.fit: sample_weight holds NaN or infinity, first at row {row}; {hint}"
+        )
     if (weights < 0).any():
         raise ValueError(f"{owner}.fit: sample_weight holds {weights.min()}; {hint}")
     if not weights.any():
         raise ValueError(
             f"{owner}.fit: sample_weight is zero in every row, so no row is left; {hint}"
         )
-    return weights
+    return _of_ordinary_size(weights)
+
+
+def _of_ordinary_size(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights the largest of which is neither tiny nor huge.
+
+    Only the ratios of weights matter, but squares of tiny or huge ones leave the range of float64,
+    and huge ones coarsen the grid on which the kernel sums a target. Weights whose largest is
+    beyond 2**-22..2**22 are multiplied by the power of two, which is exact, that takes it to
+    0.5..1; others stay as they are.
+    """
+    exponent = int(np.frexp(weights.max())[1])
+    return weights if abs(exponent) <= _LARGEST_EXPONENT else np.ldexp(weights, -exponent)
 
 
 def combine_class_weight(
@@ -110,13 +129,15 @@ def combine_class_weight(
     if isinstance(class_weight, dict):
         _check_class_weights(owner, class_weight)
     of_class = np.asarray(compute_sample_weight(class_weight, target.original()), dtype=np.float64)
+    if of_class.any():
+        of_class = _of_ordinary_size(of_class)
     combined = of_class if weights is None else of_class * weights
     if not combined.any():
         raise ValueError(
             f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; "
             "give some class that occurs a weight above 0"
         )
-    return combined
+    return _of_ordinary_size(combined)
 
 
 def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:

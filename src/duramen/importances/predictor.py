@@ -10,6 +10,7 @@ from duramen.forests import parameters
 from duramen.forests.inputs import names_of, table_like
 from duramen.importances.permutation import ALL
 from duramen.results.importances import Importances
+from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
 
 
@@ -36,6 +37,7 @@ def predictor_mda(
         scoring = "accuracy" if is_classifier(model) else "neg_mean_squared_error"
     seed = parameters.draw_seed(random_state)
     table = table_like(X)
+    y = refuse_masked(y, "y", "mda")
     found = permutation_importance(
         model,
         table,

@@ -26,6 +26,7 @@ from duramen.results.text import aligned, fixed, printable
 FloatArray = NDArray[np.float64]
 
 _SHOWN = 10
+_LEVEL = 0.05
 _OWNER = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
 
@@ -86,6 +87,30 @@ class ContextNetwork(Result):
     def context_name(self) -> str:
         """Name of the context."""
         return self._first.context_name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the p-values on these data, counted over the targets."""
+        noted = [target for target, one in self.analyses.items() if one.notes]
+        if not noted:
+            return ()
+        tested = [one.shift_p_values for one in self.analyses.values()]
+        shifted = sum(
+            int((adjusted(p_values, "fdr") <= _LEVEL).sum())
+            for p_values in tested
+            if p_values is not None
+        )
+        pairs = sum(map(len, self.analyses.values()))
+        text = (
+            f"{self.context_name} shifts the source among rows of the same target in {shifted:,} "
+            f"of {pairs:,} pairs (q <= {_LEVEL:g}); their p-values then also reflect the shift. "
+            if shifted
+            else ""
+        )
+        return (
+            f"{text}The analyses of {len(noted):,} of {len(self):,} targets have notes, such as "
+            f"that of {noted[0]}: {self.analyses[noted[0]].notes[0]}",
+        )
 
     @property
     def _first(self) -> ContextImportances:
@@ -259,4 +284,5 @@ class ContextNetwork(Result):
             "kind",
         ]
         right = [False, False, False, True, True, True, False]
-        return "\n".join(lines + aligned(header, cells, right=right))
+        lines += aligned(header, cells, right=right)
+        return "\n".join([*lines, *(f"note: {text}" for text in self.notes)])

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
+from duramen.results.archive import as_damage, read_archive, write_archive
 
 _FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.
@@ -26,8 +26,10 @@ class Result:
     those of ``metadata`` are what JSON can hold, and are not compared, nor are ``notes``.
     """
 
-    # What limits the result, a sentence each; the results of tests have a field for it.
-    notes: tuple[str, ...] = ()
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the result, a sentence each; the results of tests have a field for it."""
+        return ()
 
     def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether two results hold the same labels and numbers.
@@ -71,7 +73,8 @@ class Result:
         """
         kind = cls.__name__
         header, arrays = read_archive(path, what=kind, newest=_FORMAT, function=f"{kind}.load")
-        return cls(**_fields(header["fields"], arrays))
+        with as_damage(path, f"{kind}.load"):
+            return cls(**_fields(header["fields"], arrays))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mappings of results are views, which cannot be pickled.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,7 +185,7 @@ class Significance(Result):
         """Return the indices of the features by p-value; ties by decreasing score, then column."""
         return np.lexsort((-self.scores, self.p_values))
 
-    def top(self, k: int) -> Significance:
+    def top(self, k: int) -> Self:
         """Return the `k` most significant features (all when p < k), the best first.
 
         Adjusted p-values stay those among all features.
@@ -197,13 +198,15 @@ class Significance(Result):
         if k < 0:
             raise ValueError(f"Significance.top: k must be at least 0, got {k}.")
         index = self.order()[:k]
+        fields = ((one.name, getattr(self, one.name)) for one in dataclass_fields(self))
+        taken: dict[str, Any] = {
+            name: value[index] for name, value in fields if isinstance(value, np.ndarray)
+        }
         return replace(
             self,
             names=tuple(self.names[j] for j in index),
-            scores=self.scores[index],
-            p_values=self.p_values[index],
-            q_values=self.q_values[index],
             details={what: column[index] for what, column in self.details.items()},
+            **taken,
         )
 
     # --- in and out ------------------------------------------------------------------------

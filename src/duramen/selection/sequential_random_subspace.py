@@ -21,6 +21,7 @@ from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
 from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
+from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
 from duramen.selection.drawing import IntArray
 from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
@@ -196,6 +197,11 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     few these are, and fully grown trees have many small nodes. In v and v*, not in `importances_`,
     decreases therefore count by p^(9/8) in place of p: with p, features of two values that matter
     alone are lost in what chance does further down; with p^(5/4), exclusive ors are.
+
+    *Correlated features.* One that is correlated with a relevant feature is associated with the
+    target, which its decoy is not, and may be found although it adds nothing: `level` is a false
+    discovery rate of features that are independent of the target and of the others (the guide,
+    docs/guide/proxies.md, has figures).
 
     *Masking.* Trees in which all q features compete (`max_features=None`) take one of several
     features that tell the same, and those that were found and kept hide others. With an `alpha` so
@@ -636,7 +642,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
 
         predicted = self.predict(X)
         rate = r2_score if self._grower.classes is None else accuracy_score
-        return float(rate(np.asarray(y), predicted))
+        truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
+        return float(rate(np.asarray(truth), predicted))
 
     def _means(self, X: Any) -> NDArray[np.float64]:
         return route.predict(self._trees()[0], self._rows(X), self._threads())

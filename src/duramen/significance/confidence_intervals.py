@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.forests import parameters
-from duramen.forests.base import ForestClassifier
 from duramen.importances.arguments import forest_of, target_of
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
@@ -20,6 +19,7 @@ from duramen.results.intervals import Intervals
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.significance.resampling import (
+    Draw,
     bootstraps,
     resampling_task,
     shrinking_size,
@@ -27,6 +27,7 @@ from duramen.significance.resampling import (
     subsamples,
     tree_variance,
 )
+from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.spread import KINDS, Replicated, ends, scale_of, standard_error
 from duramen.tables import EncodedTable
 
@@ -58,6 +59,7 @@ def confidence_intervals(
     level: float = 0.95,
     correction: bool = True,
     kind: str = "wilson",
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -114,6 +116,10 @@ def confidence_intervals(
         v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
         place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
         distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Whole blocks are drawn, within
+        classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
+        rows of a block are also held out together.
     random_state : int, RandomState, Generator or None
         Seed of forests and samples.
     n_jobs : int, optional
@@ -200,13 +206,13 @@ def confidence_intervals(
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
-    size = _rows_of_a_sample(subject, subsample, method)
+    subject = measured(estimator, X, y, measure, name, blocks=blocks)
+    units = SamplingUnits.of(subject)
+    size = _units_of_a_sample(units, subsample, method)
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
-    given = _replicated(subject, observed, n, size, seed, plan, correction)
-    n_rows = subject.table.n_rows
-    scale = 1.0 if size is None else scale_of(size, n_rows, correction)
+    given = _replicated(subject, units, observed, n, size, seed, plan, correction)
+    scale = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(given, scale, method)
     low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
     return Intervals(
@@ -226,32 +232,29 @@ def confidence_intervals(
         metadata={
             **subject.identity(name),
             "n_replicates": n,
-            "n_rows": n_rows,
+            "n_rows": subject.table.n_rows,
             "subsample": size,
             "correction": None if size is None else bool(correction),
             "trees_separated": bool(given.tree_variance.any()),
             "seed": seed,
         },
-        notes=_limits(n_rows, size, method, kind, correction),
+        notes=_limits(units, size, method, kind, correction),
     )
 
 
-def _rows_of_a_sample(subject: Measured, subsample: Any, method: str) -> int | None:
+def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int | None:
     """Return m, or None for the double bootstrap."""
     if method == "double-bootstrap":
         return None
-    labels, n_rows = _labels(subject), subject.table.n_rows
-    n_classes = 0 if labels is None else len(np.unique(labels))
-    default = max(n_classes, shrinking_size(n_rows, FRACTION))
-    return subsample_size(subsample, n_rows, n_classes, "confidence_intervals", default)
-
-
-def _labels(subject: Measured) -> NDArray[Any] | None:
-    return subject.y if isinstance(subject.template, ForestClassifier) else None
+    default = max(units.n_classes, shrinking_size(units.count, FRACTION))
+    return subsample_size(
+        subsample, units.count, units.n_classes, "confidence_intervals", default, units.name
+    )
 
 
 def _replicated(
     subject: Measured,
+    units: SamplingUnits,
     observed: Importances,
     n_replicates: int,
     size: int | None,
@@ -260,18 +263,19 @@ def _replicated(
     correction: bool,
 ) -> Replicated:
     """Return the importances in replicates, with the noise of their forests if it is separated."""
-    labels, (n_rows, p) = _labels(subject), subject.table.shape
+    n, p = units.count, len(subject.names)
     if size is None:
-        task = _double_bootstrap(subject, labels)
+        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
     else:
-        task = resampling_task(subject, subsamples(labels, n_rows, size), noise=True)
+        draw = units.rows(subsamples(units.labels, n, size))
+        task = resampling_task(subject, draw, noise=True)
     found = run_replicates(
         task,
         n_replicates,
         p if size is None else 2 * p,
         seed=seed,
         identity=subject.identity(
-            "double bootstrap" if size is None else "subsamples", n_rows=size or n_rows
+            "double bootstrap" if size is None else "subsamples", n_rows=size or n
         ),
         plan=plan,
         function="confidence_intervals",
@@ -281,28 +285,28 @@ def _replicated(
         noise = tree_variance(subject, observed)
         replicate_noise = found[:, p:].mean(axis=0)
     n_trees = observed.metadata.get("n_trees")
-    return Replicated(observed.values, found[:, :p], noise, replicate_noise, n_rows, n_trees)
+    return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
 
 
 def _limits(
-    n_rows: int, size: int | None, method: str, kind: str, correction: bool
+    units: SamplingUnits, size: int | None, method: str, kind: str, correction: bool
 ) -> tuple[str, ...]:
     """Return what is known of intervals that cover less often than they promise."""
-    notes = []
-    if n_rows < _FEWEST_ROWS:
+    n, notes = units.count, []
+    if n < _FEWEST_ROWS:
         notes.append(
-            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n_rows} rows intervals "
-            "may cover less often than they promise"
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} "
+            "intervals may cover less often than they promise"
         )
     if size is None or not correction:
         notes.append(
             "coverage was measured for subsamples with correction=True; other standard errors may "
             "be too small"
         )
-    elif size < n_rows / 2 and n_rows < _ROWS_FOR_SMALL:
+    elif size < n / 2 and n < _ROWS_FOR_SMALL:
         notes.append(
-            f"subsamples of {size} of {n_rows} rows give standard errors that are too small for "
-            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of the rows"
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small for "
+            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of them"
         )
     if kind in _COVERED and method == "subsampling":
         notes.append(
@@ -341,8 +345,7 @@ def _check_together(
         )
 
 
-def _double_bootstrap(subject: Measured, labels: NDArray[Any] | None) -> Task:
-    draw = bootstraps(labels, subject.table.n_rows)
+def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
     if subject.measure != "mda":
         return resampling_task(subject, draw)
 

@@ -72,9 +72,15 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     *What it costs.* No forest beside the one that was measured.
 
     *What a p-value promises.* If all features without influence have one law of importance, and
-    that is symmetric about 0, then about a share alpha of them has p <= alpha, the more exactly
+    that is symmetric about 0, then about a fraction alpha of them has p <= alpha, the more exactly
     the more negative values there are: with m of them, the smallest p is at most
     1 / (2 m + 1). It is a statement about many features at once, not about one of a few.
+
+    Without influence are features that are independent of the target. One that is correlated with
+    a relevant feature depends on the target: a forest uses it in place of the other, its importance
+    is above 0 in expectation, and it is taken far more often than alpha (docs/guide/proxies.md).
+    `strata` have no place here, since no rows are permuted; for rows that are alike give `blocks`
+    to ``holdout_mda``.
 
     It does not hold where the laws of features differ: of columns with many values and with few,
     the former reach farther to both sides, so that their p-values are too small and those of the

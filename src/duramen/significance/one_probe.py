@@ -27,6 +27,7 @@ def one_probe(
     measure: Measure = "mdi",
     n_runs: int = 100,
     add_one: bool = True,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -57,6 +58,11 @@ def one_probe(
     add_one : bool
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
+    blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows. There are no `strata`: within these the probe of a column keeps the association
+        that the column has through them, and one column is compared with probes of others. Use
+        `multiple_probes`.
     random_state : int, RandomState, Generator or None
         Seed of forests and probes.
     n_jobs : int, optional
@@ -93,7 +99,8 @@ def one_probe(
     as MDI does, their p-values are too small and those of columns with few values too large: of
     columns of 2, 4, 20 and 60 values (100 trees), 0, .4, 3.8 and 9.5 % are <= .05. The
     "own_probe" of `multiple_probes` compares each column with a copy of itself. And a feature that
-    is correlated with a relevant one beats the probe, which has lost its correlations.
+    is correlated with a relevant one beats the probe, which has lost its correlations: it is
+    associated with the target, not independent of it as the null hypothesis says.
 
     *Candidates.* K is resolved for the p columns, and drawn from p + 1.
 
@@ -108,7 +115,8 @@ def one_probe(
     runs = parameters.check_integer(name, "n_runs", n_runs, 1)
     parameters.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name))
+    subject = with_settled_candidates(measured(estimator, X, y, measure, name, blocks=blocks))
+    subject.exchangeability.require(runs, name)
     seed = parameters.draw_seed(random_state)
     p = subject.table.n_columns
     scores = run_replicates(
@@ -126,7 +134,7 @@ def one_probe(
         scores=scores[:, :p].mean(axis=0),
         p_values=(reached + add_one) / (runs + add_one),
         method=name,
-        null=NULL,
+        null=NULL + subject.exchangeability.clause,
         metadata={
             **subject.identity(name),
             "n_runs": runs,

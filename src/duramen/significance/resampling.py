@@ -35,7 +35,12 @@ def default_size(n_rows: int) -> int:
 
 
 def subsample_size(
-    subsample: Any, n_rows: int, n_classes: int, function: str, default: Any = None
+    subsample: Any,
+    n_rows: int,
+    n_classes: int,
+    function: str,
+    default: Any = None,
+    units: str = "rows",
 ) -> int:
     """Return the rows m of a subsample that is asked for as a number or a share of n rows.
 
@@ -51,6 +56,8 @@ def subsample_size(
         Who asks, for errors.
     default : int, float or None
         What None stands for; None for :func:`default_size`.
+    units : str
+        What is drawn, if not rows.
 
     Raises
     ------
@@ -68,8 +75,8 @@ def subsample_size(
         size = round(float(given) * n_rows)
     if not least <= size < n_rows:
         raise ValueError(
-            f"{function}: subsample must leave some of the {n_rows} rows out and keep {least} at "
-            f"least: an int in {least}..{n_rows - 1} or a share of the rows, got {given!r}."
+            f"{function}: subsample must leave some of the {n_rows} {units} out and keep {least} "
+            f"at least: an int in {least}..{n_rows - 1} or a share of the {units}, got {given!r}."
         )
     return size
 
@@ -124,9 +131,8 @@ def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Ta
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        rows = draw(random)
-        table, y = subject.table.take_rows(rows), subject.y[rows]
-        found = subject.importances(int(random.integers(2**32)), table=table, y=y)
+        drawn = subject.of_rows(draw(random))
+        found = drawn.importances(int(random.integers(2**32)))
         if not noise:
             return found.values
         return np.concatenate([found.values, tree_variance(subject, found)])

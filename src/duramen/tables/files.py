@@ -196,10 +196,12 @@ def _read_arrow(path: Path) -> "pa.Table":
 
     with pa.OSFile(str(path), "rb") as file:
         try:
-            return pa.ipc.open_file(file).read_all()
+            table = pa.ipc.open_file(file).read_all()
         except pa.ArrowInvalid:
             file.seek(0)
-            return pa.ipc.open_stream(file).read_all()
+            table = pa.ipc.open_stream(file).read_all()
+    table.validate(full=True)  # offsets and lengths of a damaged file point anywhere
+    return table
 
 
 def _read_text(path: Path, delimiter: str, function: str) -> "pa.Table":

@@ -130,11 +130,13 @@ class Schema:
         """Codes of the column's values among `labels`."""
         if not isinstance(column, Categories):
             missing = np.isnan(column)
+            if missing.all():  # without a value, its type says nothing of what it would hold
+                return np.full(len(column), np.nan)
             known = labels
             if column.dtype.kind != labels.dtype.kind and labels.dtype != object:
                 known, column = labels.astype(np.float64), column.astype(np.float64)
-            codes = _look_up(column, known, name, function)
-            codes[missing] = np.nan
+            codes = np.full(len(column), np.nan)
+            codes[~missing] = _look_up(column[~missing], known, name, function)
             return codes
         found = _look_up(column.labels, labels, name, function)
         return np.asarray(np.append(found, np.nan)[column.codes])
@@ -145,7 +147,7 @@ class Schema:
             known = table.values(j)
             if j in self.labels:
                 of_code = _look_up(known, self.labels[j], name, "routing_values")
-            elif known.dtype == object:
+            elif known.dtype == object and len(known):
                 raise ValueError(
                     f"routing_values: {describe(name)} is {table.kinds[j]} here, but was {kind} "
                     "when fitted; encode both tables with the same kinds"
@@ -199,9 +201,10 @@ def _look_up(
         return np.full(len(values), UNSEEN)
     if (values.dtype == object) != (labels.dtype == object):
         was, came = ("strings", "numbers") if labels.dtype == object else ("numbers", "strings")
+        known, new = labels[:1].tolist()[0], values[:1].tolist()[0]
         raise ValueError(
-            f"{function}: {describe(name)} held {was} when fitted, such as {labels[0]!r}, but "
-            f"holds {came} now, such as {values[0]!r}; convert it to {was}"
+            f"{function}: {describe(name)} held {was} when fitted, such as {known!r}, but "
+            f"holds {came} now, such as {new!r}; convert it to {was}"
         )
     order = None
     if not bool(np.all(labels[:-1] <= labels[1:])):  # declared orders need not be sorted

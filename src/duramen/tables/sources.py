@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.masked import unmasked
 from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.tables.names import names_of_labels
 
@@ -40,6 +41,7 @@ class Source(Protocol):
 
 def open_source(X: Any, function: str) -> Source:
     """The face of X; raises where X is no table."""
+    X = unmasked(X)
     if isinstance(X, np.ndarray):
         return _open_array(X, function)
     if type(X).__module__.partition(".")[0] == "scipy" and hasattr(X, "tocsc"):
@@ -75,10 +77,6 @@ def _open_array(X: NDArray[Any], function: str) -> "ArraySource":
         hint = many if X.ndim < 2 else "reshape it to (n_samples, n_features)"
         raise ValueError(
             f"{function}: expected 2D array, got {X.ndim}D array instead (shape={X.shape}). {hint}."
-        )
-    if isinstance(X, np.ma.MaskedArray):
-        raise TypeError(
-            f"{function}: X is a masked array; pass X.filled(np.nan) to have masked values missing"
         )
     return ArraySource(X, function)
 

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.results.magnitude import check_magnitude
+from duramen.results.masked import unmasked
 from duramen.tables.encoded import EncodedTable
 
 Task: TypeAlias = Literal["classification", "regression"]
@@ -64,8 +66,10 @@ def encode_target(
     Raises
     ------
     ValueError
-        If y is missing somewhere, infinite, of another length than X, not one-dimensional, of one
-        class, or numbers that are no classes.
+        If y is missing or masked somewhere, infinite, of another length than X, not
+        one-dimensional, of one class, or numbers that are no classes; in regression, if its
+        variance is out of the range of float64: a number beyond 1e70 in size, or all numbers within
+        1e-70 of each other without being equal.
     TypeError
         If y is of a type that is neither labels nor numbers, or of mixed types.
     """
@@ -128,6 +132,7 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
 
 
 def _to_numpy(y: Any, function: str) -> NDArray[Any]:
+    y = unmasked(y)
     package = type(y).__module__.partition(".")[0]
     if package == "pyarrow":
         y = _from_arrow(y)
@@ -246,6 +251,7 @@ def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
             "a classifier, or task='classification'"
         ) from None
     _checked(numbers, function)
+    check_magnitude(numbers, "y", function)
     return numbers
 
 

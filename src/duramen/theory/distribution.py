@@ -14,6 +14,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.magnitude import check_magnitude
 from duramen.results.metadata import frozen_metadata
 from duramen.results.text import aligned
 from duramen.theory import information
@@ -355,14 +356,16 @@ class FiniteDistribution:
         Raises
         ------
         ValueError
-            If Y is not numeric.
+            If Y is not numeric, or its variance out of the range of float64.
         """
         if self.classes.dtype.kind not in "biuf":
             raise ValueError(
                 f"FiniteDistribution: the variance needs a numeric target, but {self.target_name} "
                 f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
             )
-        return self.classes.astype(np.float64)
+        numbers: FloatArray = self.classes.astype(np.float64)
+        check_magnitude(numbers, self.target_name, "FiniteDistribution")
+        return numbers
 
     def index(self, feature: Variable) -> int:
         """Return the index of a feature that is given by name or by index.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.masked import unmasked
 from duramen.theory.partition import FloatArray
 
 Codes = NDArray[np.uint32]
@@ -120,6 +121,7 @@ def factorised(column: Any, what: str, function: str) -> tuple[Codes, NDArray[An
 
 def one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
     """Return a column as an array; numbers among strings stay numbers."""
+    column = unmasked(column)
     try:
         values = np.asarray(column)
         if values.dtype.kind in "US" and not isinstance(column, np.ndarray):
@@ -211,8 +213,7 @@ def _n_rows(X: Any) -> int:
 
 
 def _two_dimensional(X: Any, function: str) -> NDArray[Any]:
-    if callable(getattr(X, "toarray", None)):
-        X = X.toarray()
+    X = unmasked(X.toarray() if callable(getattr(X, "toarray", None)) else X)
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
@@ -345,14 +346,17 @@ def checked_weights(weights: ArrayLike | None, n_rows: int, function: str) -> Fl
     """Return weights of at most 1, all equal by default."""
     if weights is None:
         return np.ones(n_rows)
-    given = np.asarray(weights, dtype=np.float64)
+    given = np.asarray(unmasked(weights), dtype=np.float64)
     if given.shape != (n_rows,):
         raise ValueError(
             f"{function}: weights must have one entry a row, got shape {given.shape} for {n_rows} "
             "rows."
         )
     if not np.all(np.isfinite(given)) or np.any(given < 0):
-        raise ValueError(f"{function}: weights must be finite and at least 0.")
+        row = int(np.argmin(np.isfinite(given) & (given >= 0)))
+        raise ValueError(
+            f"{function}: weights must be finite and at least 0, got {given[row]} at row {row}."
+        )
     largest = given.max()
     if not largest > 0:
         raise ValueError(f"{function}: weights must not all be 0.")

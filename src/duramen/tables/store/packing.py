@@ -6,12 +6,13 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
+from duramen.results.replacing import naming
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source, resolve_threads
 from duramen.tables.names import check_names, resolve_kinds
@@ -25,7 +26,7 @@ from duramen.tables.store.inputs.choose import open_input
 from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.inputs.tables import Part
 from duramen.tables.store.names import Repeats, repetition
-from duramen.tables.store.part import check_place, making
+from duramen.tables.store.part import check_place, making, part_of
 from duramen.tables.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -104,11 +105,39 @@ def pack(
     OSError
         If the source cannot be read, or the folder not be made.
     """
+    options = Options(names, kinds, transpose, layer, samples, memory, overwrite, n_jobs, verbose)
+    return pack_with(source, path, options)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `pack` is told, as there."""
+
+    names: Iterable[str] | None = None
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
+    transpose: bool = False
+    layer: str | None = None
+    samples: Any = None
+    memory: str | int = "512MB"
+    overwrite: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+def pack_with(
+    source: Any,
+    path: str | os.PathLike[str],
+    asked: Options,
+    finishing: Callable[[Path], None] | None = None,
+) -> ColumnStore:
+    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
     place = Path(path).expanduser()
+    names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
+    samples, overwrite, verbose = asked.samples, asked.overwrite, asked.verbose
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
-    budget = memory_bytes(memory, _FUNCTION)
-    n_threads = resolve_threads(n_jobs, _FUNCTION)
+    budget = memory_bytes(asked.memory, _FUNCTION)
+    n_threads = resolve_threads(asked.n_jobs, _FUNCTION)
     check_place(place, overwrite, _FUNCTION)
     given = open_input(
         source,
@@ -127,7 +156,10 @@ def pack(
     beside = given.samples() if samples is None else samples_table(samples, _FUNCTION)
     options = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
-    with making(place, plan, _FUNCTION) as (folder, found):
+    with (
+        naming(place, part_of(place)),
+        making(place, plan, _FUNCTION) as (folder, found),
+    ):
         if found == "another":
             warnings.warn(
                 f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
@@ -142,6 +174,8 @@ def pack(
                 report(writer.n_columns)
         _check_whole(writer, given, beside)
         writer.finish(beside, _described(given, transpose, layer), _HINT)
+        if finishing is not None:
+            finishing(folder)
     return open_store(place)
 
 

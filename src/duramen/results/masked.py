@@ -1,0 +1,88 @@
+"""Masked arrays as arrays with missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MISSING: dict[str, Any] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
+
+
+def unmasked(values: Any) -> Any:
+    """Return a masked array as a plain array whose masked entries are missing values.
+
+    NumPy's functions, `numpy.asarray` among them, take what lies under a mask for data.
+
+    Parameters
+    ----------
+    values : object
+        A masked array, or a list or tuple that holds masked arrays or ``numpy.ma.masked``; anything
+        else is returned as it is.
+
+    Returns
+    -------
+    object
+        Where entries are masked, an array of the same shape: floating-point numbers, complex
+        numbers, dates and times with NaN or NaT in their place, integers and truth values as
+        float64 with NaN (as objects with None where float64 cannot hold them), all other types as
+        objects with None. Without masked entries, the data, in its own type.
+    """
+    if isinstance(values, list | tuple):
+        values = _stacked(values)
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    data: NDArray[Any] = np.asarray(values.data)
+    mask = np.ma.getmaskarray(values)
+    if data.dtype.names is not None or not mask.any():
+        return data
+    kind = data.dtype.kind
+    if kind in "iub" and (np.abs(data.astype(np.float64)) <= 2.0**53).all():
+        data, kind = data.astype(np.float64), "f"
+    missing = _MISSING.get(kind)
+    plain = data.astype(object) if missing is None else data.copy()
+    plain[mask] = missing
+    return plain
+
+
+def refuse_masked(values: Any, parameter: str, function: str) -> Any:
+    """Return values that must not be masked as they are, without their mask.
+
+    Raises
+    ------
+    ValueError
+        If an entry is masked, with the first row that has one.
+    """
+    if isinstance(values, list | tuple):
+        values = _stacked(values)
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    mask = np.ma.getmaskarray(values)
+    if mask.any():
+        row = int(np.argwhere(mask)[0][0]) if mask.ndim else 0
+        raise ValueError(
+            f"{function}: {parameter} must not be masked, but row {row} is. Hint: leave such rows "
+            "out of everything that has a value for each row."
+        )
+    return unmasked(values)
+
+
+def _stacked(values: list[Any] | tuple[Any, ...]) -> Any:
+    """Return a sequence with masked entries as a masked array, any other as it is."""
+    if not any(isinstance(value, np.ma.MaskedArray) for value in values):
+        return values
+    try:
+        return np.ma.array(np.ma.stack(values)) if np.ndim(values[0]) else _of_scalars(values)
+    except ValueError:  # rows of unequal length, which the caller refuses
+        return values
+
+
+def _of_scalars(values: list[Any] | tuple[Any, ...]) -> Any:
+    mask = np.array([value is np.ma.masked for value in values])
+    known = next((value for value in values if value is not np.ma.masked), 0.0)
+    filled = [known if masked else value for value, masked in zip(values, mask, strict=True)]
+    data = np.asarray(filled)
+    if data.dtype.kind in "US":  # numbers among strings would have become strings
+        data = np.array(filled, dtype=object)
+    return np.ma.array(data, mask=mask)

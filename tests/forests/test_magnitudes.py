@@ -1,0 +1,121 @@
+"""Weights and targets of any size: equal normalized importances, or an error that says why."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.forests.targets import row_weights
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+CLASSES = (X[:, 0] + X[:, 1] + 0.5 * RNG.normal(size=60) > 0).astype(int)
+NUMBERS = 2 * X[:, 0] + X[:, 1] + 0.1 * RNG.normal(size=60)
+WEIGHTS = RNG.random(60) + 0.1
+EXPONENTS = [-320, -300, -200, -160, -150, -100, -30, -8, 8, 30, 100, 150, 160, 200, 300, 307]
+
+
+def measured(estimator, y, weights):
+    forest = estimator.fit(X, y, weights)
+    return {
+        "mdi": forest.feature_importances_,
+        "mda": dm.importances.mda(forest, X, y).values,
+        "out of bag": dm.importances.mdi(forest, X, y, rows="oob").values,
+        "predictions": forest.predict(X).astype(float),
+        "leaves": forest.apply(X),
+    }
+
+
+@pytest.mark.parametrize(
+    "make, y",
+    [
+        (lambda: dm.RandomForestClassifier(5, criterion="gini", random_state=0), CLASSES),
+        (lambda: dm.RandomForestClassifier(5, criterion="entropy", random_state=0), CLASSES),
+        (lambda: dm.RandomForestRegressor(5, random_state=0), NUMBERS),
+    ],
+)
+def test_only_ratios_of_weights_matter(make, y):
+    wanted = measured(make(), y, WEIGHTS)
+    for exponent in EXPONENTS:
+        scaled = WEIGHTS * 10.0 ** min(exponent, 300)  # 10**-320 is subnormal: 4 digits are left
+        scaled *= 10.0 ** (exponent - min(exponent, 300))
+        found = measured(make(), y, scaled)
+        precision = 1e-3 if exponent == -320 else 1e-9
+        for name, values in found.items():
+            np.testing.assert_allclose(values, wanted[name], rtol=0, atol=precision, err_msg=name)
+
+
+@pytest.mark.parametrize("exponent", [-1074, -1000, -500, 500, 1000, 1023])
+def test_powers_of_two_change_nothing(exponent):
+    weights = np.ldexp(np.arange(1.0, 3.0), min(exponent, 1022))
+    one, other = (row_weights("F", np.tile(w, 30), 60) for w in (weights, [0.5, 1.0]))
+    np.testing.assert_array_equal(one / one.max(), other)
+    assert 0.5 <= one.max() < 1
+
+
+def test_ordinary_weights_stay_as_they_are():
+    for weights in (WEIGHTS, WEIGHTS * 2.0**20, WEIGHTS * 2.0**-20, np.arange(60.0)):
+        np.testing.assert_array_equal(row_weights("F", weights, 60), weights)
+
+
+def test_weights_of_classes():
+    def importances(scale, weights=None):
+        forest = dm.RandomForestClassifier(
+            5, class_weight={0: 1.0 * scale, 1: 3.0 * scale}, random_state=0
+        )
+        return forest.fit(X, CLASSES, weights).feature_importances_
+
+    for scale in (1e-300, 1e-150, 1e150, 1e300):
+        np.testing.assert_allclose(importances(scale), importances(1.0), atol=1e-9)
+        both = importances(scale, WEIGHTS * scale)
+        np.testing.assert_allclose(both, importances(1.0, WEIGHTS), atol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-300, -160, -150, -100, -75, 75, 100, 150, 160, 300])
+def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
+    y = NUMBERS * 10.0**exponent
+    word = "divide" if exponent > 0 else "multiply"
+    with pytest.raises(ValueError, match=rf"fit: y must hold numbers up to 1e\+70 .*Hint: {word}"):
+        dm.RandomForestRegressor(5).fit(X, y)
+    with pytest.raises(ValueError, match="y must hold numbers up to"):
+        dm.context_importances(X, y, CLASSES, n_permutations=0)
+    with pytest.raises(ValueError, match="y must hold numbers up to"):
+        dm.SequentialRandomSubspace(3, n_subspace_features=2).fit(X, y)
+    exact = dm.theory.FiniteDistribution.from_table(CLASSES.reshape(-1, 1), y)
+    with pytest.raises(ValueError, match="FiniteDistribution: Y must hold numbers up to"):
+        dm.theory.population_importances(exact, criterion="variance")
+
+
+@pytest.mark.parametrize("exponent", [-68, -30, 30, 68])
+def test_targets_in_range(exponent):
+    scale = 10.0**exponent
+    one = dm.RandomForestRegressor(5, random_state=0).fit(X, NUMBERS)
+    other = dm.RandomForestRegressor(5, random_state=0).fit(X, NUMBERS * scale)
+    np.testing.assert_allclose(other.feature_importances_, one.feature_importances_, atol=1e-9)
+    np.testing.assert_allclose(other.predict(X) / scale, one.predict(X), rtol=1e-9)
+    mdi, scaled = dm.importances.mdi(one), dm.importances.mdi(other)
+    np.testing.assert_allclose(scaled.values / scale**2, mdi.values, rtol=1e-9)
+    np.testing.assert_allclose(scaled.standard_error / scale**2, mdi.standard_error, rtol=1e-9)
+    mda, scaled = dm.importances.mda(one, X, NUMBERS), dm.importances.mda(other, X, NUMBERS * scale)
+    np.testing.assert_allclose(scaled.values / scale**2, mda.values, rtol=1e-9)
+    context = CLASSES
+    plain = dm.context_importances(X, NUMBERS, context, n_permutations=0, random_state=0)
+    large = dm.context_importances(X, NUMBERS * scale, context, n_permutations=0, random_state=0)
+    np.testing.assert_allclose(large.absolute / scale**2, plain.absolute, rtol=1e-9)
+
+
+def test_constant_targets_are_no_matter_of_variance():
+    for value in (0.0, 1e-300, -1e60):
+        forest = dm.RandomForestRegressor(3, random_state=0).fit(X, np.full(60, value))
+        np.testing.assert_allclose(forest.predict(X), np.full(60, value), rtol=1e-12)
+    with pytest.raises(ValueError, match=r"a number of size 1e\+300"):
+        dm.RandomForestRegressor(3).fit(X, np.full(60, 1e300))
+
+
+def test_weights_of_a_distribution():
+    codes = (X[:, :2] > 0).astype(int)
+    exact = dm.theory.FiniteDistribution.from_table
+    wanted = dm.theory.population_importances(exact(codes, CLASSES, weights=WEIGHTS)).values
+    for exponent in (-300, -160, 160, 300):
+        dist = exact(codes, CLASSES, weights=WEIGHTS * 10.0**exponent)
+        found = dm.theory.population_importances(dist).values
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
