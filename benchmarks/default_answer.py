@@ -24,7 +24,7 @@ from duramen.significance.replicates import Plan, run_replicates
 
 LEVEL = 0.05
 TREES = 500  # of the default test
-NULL_TREES = 50
+NULL_TREES = 30
 PERMUTATIONS = 99
 PARTS = ("nulls", "problems", "demo")
 
@@ -112,31 +112,36 @@ PROBLEMS: dict[str, Problem] = {
 }
 
 
-def answer(X: Any, y: NDArray[Any], seed: int, trees: int = TREES) -> Any:
+def answer(
+    X: Any, y: NDArray[Any], seed: int, trees: int = TREES, permutations: int = PERMUTATIONS
+) -> Any:
     """The default test."""
     kind = dm.RandomForestRegressor if y.dtype.kind == "f" else dm.RandomForestClassifier
     options = {} if y.dtype.kind == "f" else {"criterion": "entropy"}
     return dm.significance.max_t(
-        kind(trees, **options), X, y, n_permutations=PERMUTATIONS, random_state=seed % 2**32
+        kind(trees, **options), X, y, n_permutations=permutations, random_state=seed % 2**32
     )
 
 
-def under_null(null: Null, trees: int) -> Callable[[int, int], Float]:
+def under_null(
+    null: Null, trees: int, permutations: int = PERMUTATIONS
+) -> Callable[[int, int], Float]:
     """Whether anything is confirmed, and whether anything is a candidate or confirmed."""
 
     def task(_: int, seed: int) -> Float:
-        verdicts = answer(*null(np.random.default_rng(seed)), seed, trees).verdicts(LEVEL)
+        X, y = null(np.random.default_rng(seed))
+        verdicts = answer(X, y, seed, trees, permutations).verdicts(LEVEL)
         return np.array(["confirmed" in verdicts, len({*verdicts} - {"noise"}) > 0], dtype=float)
 
     return task
 
 
-def with_relevant(problem: Problem) -> Callable[[int, int], Float]:
+def with_relevant(problem: Problem, trees: int = TREES) -> Callable[[int, int], Float]:
     """Fractions of relevant features that are confirmed, and found; of found ones, false ones."""
 
     def task(_: int, seed: int) -> Float:
         X, y, relevant = problem(np.random.default_rng(seed))
-        verdicts = np.array(answer(X, y, seed).verdicts(LEVEL))
+        verdicts = np.array(answer(X, y, seed, trees).verdicts(LEVEL))
         sure, found = verdicts == "confirmed", verdicts != "noise"
         false = np.count_nonzero(found & ~relevant) / max(1, np.count_nonzero(found))
         return np.array(

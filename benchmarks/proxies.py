@@ -30,7 +30,7 @@ from benchmarks.taken import RELEVANT, Data, Run, correlation, markdown, rates, 
 RUNS = 19
 N, P = 200, 60
 FAMILIES = (
-    *("fdr_curve", "conditional_error_rate", "multiple_probes"),
+    *("max_t", "fdr_curve", "conditional_error_rate", "multiple_probes"),
     *("vote_change, q", "janitza, q", "SRS, decoys"),
 )
 ADJUSTED = ("vote_change, q", "janitza, q")
@@ -98,6 +98,7 @@ def tests(trees: int) -> dict[str, Run]:
         "one_probe": refitted("one_probe", forest, **probed),
         "janitza, holdout_mda": janitza,
         "vote_change": vote_change,
+        "max_t": refitted("max_t", forest, **permuted),
         "fdr_curve": refitted("fdr_curve", forest, **permuted),
         "conditional_error_rate": refitted("conditional_error_rate", forest, **permuted),
         "multiple_probes": refitted("multiple_probes", forest, **probed),
@@ -119,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
             tests(chosen.trees),
             draw,
             chosen.data_sets,
-            variants={"": ()},
+            variants={"": {}},
             seed=2,
             checkpoint=chosen.out / f"{name}-{chosen.trees}.npz",
             adjusted=ADJUSTED,

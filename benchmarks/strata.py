@@ -1,13 +1,15 @@
 """Tests of tables whose rows are not exchangeable, with and without `strata` and `blocks`.
 
-``python -m benchmarks.strata --out DIR --data-sets 80`` draws four problems in which no feature
+``python -m benchmarks.strata --out DIR --data-sets 80`` draws five problems in which no feature
 has an effect on the target, and counts how often each test takes features at .05 all the same:
 
 * populations: two populations that differ in the frequency of the disease and in the allele
   frequencies of some SNPs, the markers; ``strata`` is the population;
 * samples: several samples of each person, who is ill or well; ``blocks`` is the person;
 * families: a quantity and features that are alike in a family of four; ``blocks`` is the family;
-* copies: rows that come one to four times; ``blocks`` is the original.
+* copies: rows that come one to four times; ``blocks`` is the original;
+* covariate: a disease and markers that depend on a number; strata are 2, 5 and 20 intervals of it
+  with equal numbers of rows.
 
 A run that was killed goes on from DIR.
 """
@@ -30,7 +32,8 @@ from benchmarks.taken import Data, Run, correlation, markdown, rates, refitted
 RUNS = 19  # the fewest that a p-value of .05 can come from
 N_FEATURES = 40
 # Tests that bound or estimate an error rate of all that is taken.
-FAMILIES = ("fdr_curve", "conditional_error_rate", "multiple_probes")
+CORRELATION = "permutation_test, correlation"
+FAMILIES = ("max_t", "fdr_curve", "conditional_error_rate", "multiple_probes")
 N_MARKERS = 10
 
 
@@ -41,8 +44,7 @@ def populations(random: np.random.Generator, n: int = 200) -> Data:
     frequency = random.uniform(0.1, 0.5, N_FEATURES) + np.zeros((2, 1))
     frequency[1, :N_MARKERS] += 0.35
     X = random.binomial(2, frequency[population])
-    kinds = np.where(np.arange(N_FEATURES) < N_MARKERS, "markers", "others")
-    return Data(X, ill.astype(int), kinds, {"strata": population})
+    return Data(X, ill.astype(int), _markers(), {"strata": population})
 
 
 def samples(random: np.random.Generator, n_persons: int = 40) -> Data:
@@ -67,6 +69,23 @@ def copies(random: np.random.Generator, n_rows: int = 60) -> Data:
     return Data(X[original], y[original], _all(), {"blocks": original})
 
 
+INTERVALS = (2, 5, 20)
+
+
+def covariate(random: np.random.Generator, n: int = 200) -> Data:
+    """A disease, and markers with correlation .5, that depend on the same number."""
+    age = random.normal(size=n)
+    ill = random.random(n) < 1 / (1 + np.exp(-1.5 * age))
+    X = random.normal(size=(n, N_FEATURES))
+    X[:, :N_MARKERS] = 0.5 * age[:, None] + np.sqrt(0.75) * X[:, :N_MARKERS]
+    rank = np.argsort(np.argsort(age))
+    return Data(X, ill.astype(int), _markers(), {f"{k}": rank * k // n for k in INTERVALS})
+
+
+def _markers() -> NDArray[Any]:
+    return np.where(np.arange(N_FEATURES) < N_MARKERS, "markers", "others")
+
+
 def _alike(
     group: NDArray[Any], within: float, random: np.random.Generator, p: int = N_FEATURES
 ) -> NDArray[Any]:
@@ -85,7 +104,16 @@ PROBLEMS: dict[str, Callable[..., Data]] = {
     "samples": samples,
     "families": families,
     "copies": copies,
+    "covariate": covariate,
 }
+
+
+def variants(name: str) -> dict[str, dict[str, str]]:
+    """What tests are given in a problem, by what it is called."""
+    if name == "covariate":
+        return {"rows exchanged": {}, **{f"{k} strata": {"strata": f"{k}"} for k in INTERVALS}}
+    label = "strata" if name == "populations" else "blocks"
+    return {"rows exchanged": {}, f"with {label}": {label: label}}
 
 
 def tests(trees: int, *, classes: bool) -> dict[str, Run]:
@@ -109,9 +137,10 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
         "hapfelmeier": refitted("hapfelmeier", forest, features=followed, **permuted),
         "mean_rank_test": refitted("mean_rank_test", forest, n_runs=3, **permuted),
         "frequency_control": refitted("frequency_control", forest, null="permuted", **permuted),
-        "permutation_test, correlation": of_correlations,
+        CORRELATION: of_correlations,
         "one_probe": refitted("one_probe", forest, **probed),
         "janitza, holdout_mda": janitza,
+        "max_t": refitted("max_t", forest, **permuted),
         "fdr_curve": refitted("fdr_curve", forest, **permuted),
         "conditional_error_rate": refitted("conditional_error_rate", forest, **permuted),
         "multiple_probes": refitted("multiple_probes", forest, **probed),
@@ -124,22 +153,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data-sets", type=int, default=80)
     parser.add_argument("--trees", type=int, default=25)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--tests", nargs="+", metavar="NAME", help="some of the tests")
     chosen = parser.parse_args(arguments)
+    some = f"-{'-'.join(chosen.tests)}" if chosen.tests else ""
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.problems:
         start = time.perf_counter()
-        label = "strata" if name == "populations" else "blocks"
-        variants = {"rows exchanged": (), f"with {label}": (label,)}
+        run = tests(chosen.trees, classes=name != "families")
+        if name == "covariate":  # those of permuted targets, which are fast
+            run = {test: run[test] for test in ("altmann", CORRELATION, "max_t", "fdr_curve")}
+        run = {test: one for test, one in run.items() if test in (chosen.tests or run)}
         found, kinds = rates(
-            tests(chosen.trees, classes=name != "families"),
+            run,
             PROBLEMS[name],
             chosen.data_sets,
-            variants=variants,
+            variants=variants(name),
             seed=1,
-            checkpoint=chosen.out / f"{name}-{chosen.trees}.npz",
+            checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
         )
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")
-        print(markdown(found, kinds, list(variants), FAMILIES), flush=True)
+        print(markdown(found, kinds, list(variants(name)), FAMILIES), flush=True)
         errors = [error for cell in found.values() for _, error in cell.values()]
         print(f"\nlargest standard error {np.nanmax(errors):.3f}")
     return 0

@@ -32,7 +32,7 @@ class Data:
     kinds: NDArray[Any]
     """Name of the kind of each feature."""
     rows: Mapping[str, Any] = field(default_factory=dict)
-    """Strata and blocks."""
+    """Strata and blocks, by any name."""
 
 
 def refitted(method: str, estimator: Any, **options: Any) -> Run:
@@ -60,7 +60,10 @@ def taken(result: Any, names: Sequence[str], each: bool) -> Float:
         return result.get_support().astype(np.float64)
     if isinstance(result, dm.significance.ErrorRates):
         return np.isin(names, result.selected(LEVEL)).astype(np.float64)
-    below = result.p_values <= LEVEL if each else result.q_values <= LEVEL
+    if isinstance(result, dm.significance.AdjustedSignificance):
+        below = result.p_adjusted <= LEVEL
+    else:
+        below = (result.p_values if each else result.q_values) <= LEVEL
     place = dict(zip(result.names, below.astype(np.float64).tolist(), strict=True))
     return np.array([place.get(name, np.nan) for name in names])
 
@@ -70,7 +73,7 @@ def rates(
     draw: Callable[[np.random.Generator], Data],
     n_data_sets: int,
     *,
-    variants: Mapping[str, Sequence[str]],
+    variants: Mapping[str, Mapping[str, str]],
     seed: int,
     checkpoint: Path | None = None,
     adjusted: Sequence[str] = (),
@@ -85,7 +88,8 @@ def rates(
         Draws a data set.
     n_data_sets : int
     variants : mapping
-        Which of the labels in ``Data.rows`` each variant of a test is given.
+        What each variant of a test is given: for a parameter, the labels of that name in
+        ``Data.rows``.
     seed : int
     checkpoint : Path, optional
         Where finished data sets are kept.
@@ -108,7 +112,7 @@ def rates(
         data = draw(random)
         table, found = dm.encode(data.X), []
         for name, variant in cells:
-            given = {label: data.rows[label] for label in variants[variant]}
+            given = {key: data.rows[label] for key, label in variants[variant].items()}
             try:
                 result = tests[name](table, data.y, seed_b % 2**32, given)
             except (TypeError, ValueError) as error:

@@ -73,6 +73,23 @@ def by_the_library(method, file):
     return function(forest, X, y, **{entry.repeats: 19, "random_state": 0})
 
 
+def assert_verdicts(wanted, columns, place, result, record):
+    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    assert columns["verdict"] == [wanted.verdicts()[j] for j in place]
+    assert columns["p_adjusted"] == wanted.p_adjusted[place].tolist()
+    assert columns["fdr"] == wanted.q_values[place].tolist()
+    figures = record["results"]["significance"]
+    for verdict in ("confirmed", "candidate", "noise"):
+        assert figures[verdict] == wanted.verdicts().count(verdict)
+    assert figures["level"] == 0.05
+    sure = figures["confirmed"]
+    are = "is" if sure == 1 else "are"
+    said = f"{sure} of {P} features {are} confirmed by max-T of MDI (probability of any false one"
+    assert said in " ".join(result.stdout.split())
+    assert record["settings"]["significance"]["n_estimators"] == TREES
+    assert record["settings"]["significance"]["balanced"] is True
+
+
 @pytest.mark.parametrize("method", [name.value for name in SignificanceName])
 def test_method_says_what_the_library_says(method, file, tmp_path):
     result, record = asked(file, tmp_path / "out", method)
@@ -82,6 +99,9 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     place = [wanted.names.index(name) for name in columns["name"]]
     ends = ("_p_value", "_q_value", "_error_rate")
     own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
+    if method == "max-t":
+        assert_verdicts(wanted, columns, place, result, record)
+        return
     if method in RATES:
         assert own == [f"{short}_error_rate"]
         assert columns[own[0]] == wanted.rates[place].tolist()
@@ -109,14 +129,16 @@ def test_the_registry_and_the_words_of_reports_know_the_same_methods():
         assert WORDS[method.function].name == name.value.replace("-", "_")
         assert {measure.function for measure in method.measures} <= {*GROWN, *REFITTED}
         if method.repeats:
-            assert method.rounds(None) == 100
+            assert method.rounds(None) == (99 if name is SignificanceName.max_t else 100)
             assert method.rounds(7) == 7
             assert {"checkpoint", "verbose"} <= set(inspect.signature(method.load()).parameters)
     runs = inspect.signature(METHODS[SignificanceName.mr_test].load()).parameters["n_runs"]
     assert runs.default == _MR_RUNS
 
 
-@pytest.mark.parametrize(("method", "grown"), [("altmann", 20), ("one-probe", 19), ("cer", None)])
+@pytest.mark.parametrize(
+    ("method", "grown"), [("max-t", 20), ("altmann", 20), ("one-probe", 19), ("cer", None)]
+)
 def test_number_of_forests_is_at_most_what_is_announced(method, grown, file, tmp_path, monkeypatch):
     calls = count_forests(monkeypatch)
     asked(file, tmp_path / "out", method, "--quiet")
@@ -188,6 +210,86 @@ def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
     _, record = run(file, tmp_path / "out", *words, "--permutations", 3)
     assert record["settings"]["significance"]["null"] == "permuted"
     assert len(calls) >= 3
+
+
+# --- by default ----------------------------------------------------------------------------------
+
+
+def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
+    result, record = run(file, tmp_path / "out", "--permutations", 39)
+    columns = written(tmp_path / "out")
+    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    assert {"confirmed", "noise"} <= set(columns["verdict"])
+    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
+    _, other = run(file, tmp_path / "mda", "--permutations", 39, "--measure", "mda")
+    by_mda = written(tmp_path / "mda")
+    assert "mdi" not in by_mda
+    pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mda)]
+    assert pairs[0] == pairs[1]
+    assert other["settings"]["significance"]["measure"] == "mdi"
+    assert "by max-T of MDI" in result.stdout
+    heads = ["feature", "MDI, bits", "MDA, accuracy", "verdict", "p adj.", "FDR"]
+    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    assert re.split(r"\s{2,}", header.strip()) == heads
+    command = shlex.split(record["command"])
+    done(tmp_path / "again", "rank", file, *command[3:])
+    files = [tmp_path / folder / "result.csv" for folder in ("out", "again")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_no_test_skips_it(file, tmp_path):
+    result, record = run(file, tmp_path / "out", "--no-test")
+    assert "verdict" not in written(tmp_path / "out")
+    assert "significance" not in record["settings"]
+    assert "max-T" not in result.stdout + page(tmp_path / "out")
+    assert "--no-test --seed 0" in record["command"]
+
+
+def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
+    run(file, tmp_path / "out", "--permutations", 39)
+    html = page(tmp_path / "out")
+    assert "<h2>Significance by max-T</h2>" in html
+    assert "confirmed by max-T of MDI" in html
+    assert "confirmed by max-T of MDI (probability of any false one at most 5%)" in html
+    assert WORDS["max_t"].promise in html
+    assert "The test grew 40 forests of its own, with 20 trees each" in html
+    assert "the two orders differ" in html
+    assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
+
+
+def test_forests_of_the_test_have_at_most_500_trees(file, tmp_path):
+    words = ("--significance", "max-t", "--permutations", 19, "--trees", 600)
+    _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
+    assert record["settings"]["n_estimators"] == 600
+    assert record["settings"]["significance"]["n_estimators"] == 500
+
+
+def test_noise_has_no_verdict_above_noise(tmp_path):
+    random = np.random.default_rng(2)
+    columns = {f"x{j}": random.normal(size=40) for j in range(5)}
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({**columns, "y": random.permutation(np.arange(40) % 2)}), path)
+    result, record = done(tmp_path / "out", "rank", path, "--target", "y", "--trees", 20)
+    assert set(written(tmp_path / "out")["verdict"]) == {"noise"}
+    assert record["results"]["significance"]["noise"] == 5
+    assert "None of 5 features is confirmed (family-wise error rate 0.05)" in result.stdout
+    assert "No line: no feature has a verdict above noise by max-T of MDI." in page(
+        tmp_path / "out"
+    )
+
+
+def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("max_t: 99 replicates would not fit")
+
+    monkeypatch.setattr("duramen.cli.rank.run_test", fail)
+    result, record = run(file, tmp_path / "out")
+    assert "note: the test of importances is left out: max_t: 99 replicates" in result.stderr
+    assert "the test of importances is left out" in page(tmp_path / "out")
+    assert "significance" not in record["settings"]
+    words = [file, "--target", "y", "--significance", "max-t"]
+    assert_refused("rank", tmp_path / "no", words, "99 replicates would not fit")
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -405,7 +507,7 @@ def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
-@pytest.mark.parametrize("method", ["altmann", "mprobes", "cer", "hapfelmeier"])
+@pytest.mark.parametrize("method", ["max-t", "altmann", "mprobes", "cer", "hapfelmeier"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
     whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
     words = ("--jobs", 1, "--checkpoint", kept)
@@ -463,15 +565,17 @@ def test_names_of_no_method(file, no_growth):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--permutations", 9], "--permutations needs --significance METHOD: altmann, janitza"),
-        (["--checkpoint", "kept"], "--checkpoint needs --significance METHOD"),
+        (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
+        (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
+        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (["--no-test", "--significance", "fdr"], "--significance has no use with --no-test"),
         (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
         (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
         (["--significance", "cer", "--permutations", 18], "needs --permutations 19 or more"),
         (["--significance", "fdr", "--checkpoint", "/no/where"], "does not exist; make it"),
         (["--significance", "fdr", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after needs --significance METHOD"),
-        (["--rank-based"], "--rank-based needs --significance METHOD"),
+        (["--stop-after", 3], "--stop-after has no use for --significance max-t; it is for altm"),
+        (["--rank-based"], "--rank-based has no use for --significance max-t; it is for cer"),
         (
             ["--significance", "fdr", "--stop-after", 3],
             "--stop-after has no use for --significance fdr; it is for altmann, hapfelmeier",
@@ -539,6 +643,6 @@ def test_help_names_the_methods():
     assert all(name.value in words for name in SignificanceName)
     for option in (
         *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
-        *("--groups", "--group-score"),
+        *("--groups", "--group-score", "--no-test"),
     ):
         assert option in shown

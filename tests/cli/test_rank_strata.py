@@ -83,8 +83,21 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         _, run = done(tmp_path / "out", *words)
         assert "strata" in run["settings"]["significance"]
     else:
-        message = f"--strata has no use for --significance {method.value}; it is for altmann, "
+        message = (
+            f"--strata has no use for --significance {method.value}; it is for max-t, altmann, "
+        )
         assert_refused("rank", tmp_path / "out", words[1:], message)
+
+
+def test_the_default_test_takes_strata_and_blocks(file, tmp_path):
+    words = ["--trees", TREES, "--permutations", 19, "--strata", "population"]
+    result, run = done(
+        tmp_path / "out", "rank", file, "--target", "y", *words, "--blocks", "person"
+    )
+    assert "exchanged within strata" in run["results"]["significance"]["null"]
+    assert "person is the column of --blocks and not a feature" in result.stderr
+    said = shlex.split(run["command"])
+    assert said[said.index("--strata") :][:4] == ["--strata", "population", "--blocks", "person"]
 
 
 def test_one_candidate_is_tested_by_permutation_where_rows_are_restricted(file, tmp_path):
@@ -148,8 +161,8 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--strata", "population"], "--strata needs --significance METHOD"),
-        (["--blocks", "person"], "--blocks needs --significance METHOD"),
+        (["--strata", "population", "--no-test"], "--strata has no use with --no-test"),
+        (["--blocks", "person", "--no-test"], "--blocks has no use with --no-test"),
         ([*TEST, "altmann", "--strata", "populatoin"], "did you mean population?"),
         ([*TEST, "altmann", "--blocks", "y"], "--blocks y is the target"),
         (

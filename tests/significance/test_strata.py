@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from benchmarks.strata import PROBLEMS, populations, samples
+from benchmarks.strata import PROBLEMS, populations, samples, variants
 from benchmarks.taken import correlation, rates, refitted
 from tests.significance.noise import TINY, band
 
 import duramen as dm
 from duramen.importances.holdout_mda import _parts_of_blocks
 from duramen.significance.measured import measured
-from duramen.significance.replicates import Plan
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.tables.exchangeability import Exchangeability
 
 N = 24
 STRATA = np.arange(N) // 4 % 3
@@ -22,6 +20,7 @@ PERMUTED = {"n_permutations": 5}
 METHODS = {
     "altmann": PERMUTED,
     "fdr_curve": PERMUTED,
+    "max_t": PERMUTED,
     "hapfelmeier": {**PERMUTED, "features": ["row"]},
     "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
     "conditional_error_rate, by rank": {"n_permutations": 3, "stop_at": None, "rank_based": True},
@@ -144,18 +143,6 @@ def test_permutation_test_exchanges_within_strata_and_whole_blocks():
     plain, _ = rows(random_state=1)
     same, _ = rows(random_state=1, strata=np.zeros(N))
     np.testing.assert_array_equal(plain, same)
-
-
-def test_scores_under_permutation_can_be_given_another_scheme():
-    from duramen.significance.altmann import permuted_scores
-
-    X, y = table()
-    watching = Watching()
-    subject = measured(FOREST, X, y, watching, "t")
-    rows = Exchangeability.checked(N, STRATA, function="t")
-    permuted_scores(subject, 3, 0, Plan(), "t", exchangeability=rows)
-    for columns, sources in watching.sources():
-        np.testing.assert_array_equal(STRATA[sources[-1]], columns["stratum"])
 
 
 @pytest.mark.parametrize("name", RESAMPLING)
@@ -369,10 +356,9 @@ def test_p_values_of_all_arrangements():
 
 
 def problem_rates(name, tests, data_sets, seed=5):
-    label = "strata" if name == "populations" else "blocks"
-    variants = {"rows": (), label: (label,)}
-    found, _ = rates(tests, PROBLEMS[name], data_sets, variants=variants, seed=seed)
-    return found, label
+    given = variants(name)
+    found, _ = rates(tests, PROBLEMS[name], data_sets, variants=given, seed=seed)
+    return found, *given
 
 
 def of_correlations(X, y, seed, rows):
@@ -380,14 +366,22 @@ def of_correlations(X, y, seed, rows):
     return test(correlation, X, y, random_state=seed, n_permutations=19, **rows)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
 def test_correlations_are_taken_at_the_level_with_strata_or_blocks(name):
-    found, label = problem_rates(name, {"correlation": of_correlations}, 25)
+    found, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)
     kind = "markers" if name == "populations" else "features"
-    wrong, right = (found["correlation", v][kind] for v in ("rows", label))
+    wrong, right = (found["correlation", v][kind] for v in (rows, label))
     assert wrong[0] > (0.5 if name == "populations" else 0.1)
     assert right[0] <= 0.05 + 3.3 * max(right[1], 0.005)
     assert right[0] > 0.01
+
+
+def test_intervals_of_a_covariate_leave_some_of_its_association():
+    found, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
+    rates_of = [found["t", v]["markers"][0] for v in (rows, two, twenty)]
+    assert rates_of[0] > 0.8
+    assert 0.1 < rates_of[1] < 0.7
+    assert rates_of[2] < 0.15
 
 
 @pytest.mark.slow
@@ -399,12 +393,12 @@ def test_population_markers_are_taken_without_strata_only():
         "frequency": refitted("frequency_control", forest, n_permutations=19),
         "fdr": refitted("fdr_curve", forest, n_permutations=19),
     }
-    found, label = problem_rates("populations", tests, 40)
-    assert found["altmann", "rows"]["markers"][0] > 0.3
+    found, rows, label = problem_rates("populations", tests, 40)
+    assert found["altmann", rows]["markers"][0] > 0.3
     for name in ("altmann", "frequency"):
         rate, error = found[name, label]["markers"]
         assert 0.01 < rate <= 0.05 + 3.3 * max(error, 0.01)
-    assert found["fdr", "rows"]["any"][0] > 0.5
+    assert found["fdr", rows]["any"][0] > 0.5
     assert found["fdr", label]["any"][0] <= 0.05 + band(0.05, 40)
 
 
@@ -416,8 +410,8 @@ def test_blocks_hold_the_level_of_forests(name):
         "altmann": refitted("altmann", forest, n_permutations=19),
         "probe": refitted("multiple_probes", forest, n_runs=19, add_one=True),
     }
-    found, label = problem_rates(name, tests, 30)
-    assert found["altmann", "rows"]["features"][0] > 0.08
+    found, rows, label = problem_rates(name, tests, 30)
+    assert found["altmann", rows]["features"][0] > 0.08
     rate, error = found["altmann", label]["features"]
     assert 0.02 < rate <= 0.05 + 3.3 * max(error, 0.01)
     assert found["probe", label]["any"][0] <= 0.05 + band(0.05, 30)

@@ -255,10 +255,8 @@ class ContextImportances(Result):
             "all": "is independent of the features and the target together",
             "within_target": "is independent of the features among rows of the same target",
         }[self.permute]
-        asked = self.metadata.get("context", {})
-        limits = [word for word in ("strata", "blocks") if word in asked]
-        given = f", given the {' and '.join(limits)}" if limits else ""
-        return f"The context {self.context_name} {what}{given}."
+        clause = self.metadata.get("context", {}).get("clause", "")
+        return f"The context {self.context_name} {what}.{clause}"
 
     def p_values(self, effect: str = "absolute") -> FloatArray:
         """Return the p-values of an effect, shape (C, p).
