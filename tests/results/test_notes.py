@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from duramen.results.context_network import ContextNetwork
 from duramen.results.error_rates import ErrorRates
+from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.results.notes import checked_notes, note_lines, warn_of
 from duramen.results.significance import Significance
@@ -57,7 +57,7 @@ def test_intervals_hand_their_notes_to_the_test():
 
 def test_without_notes_nothing_is_printed():
     assert all(kind().notes == () and "note:" not in repr(kind()) for kind in KINDS)
-    assert ContextNetwork.notes == ()
+    assert Importances(NAMES, [1.0, 2.0], "mdi", "1").notes == ()
     assert note_lines(()) == []
 
 
