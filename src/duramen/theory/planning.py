@@ -433,8 +433,8 @@ def _reasons(plan: Plan) -> Iterator[str]:
         yield f"alpha = {best.keep:g} takes {_trees(best.trees)}; {compared}. {cause}"
     yield (
         f"With infinitely many rows, {_trees(best.trees_to_find)} will do to find all relevant "
-        f"features, {_trees(best.trees_to_see)} to look at every feature (coupon collector), each with "
-        f"probability {1.0 - plan.risk:g} at least; the larger number is advised."
+        f"features, {_trees(best.trees_to_see)} to look at every feature (coupon collector), each "
+        f"with probability {1.0 - plan.risk:g} at least; the larger number is advised."
     )
     together = [str(degree) for degree in counts if not _comes_after(degree, counts)]
     if together:
