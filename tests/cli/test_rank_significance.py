@@ -84,7 +84,7 @@ def assert_verdicts(wanted, columns, place, result, record):
     assert figures["level"] == 0.05
     sure = figures["confirmed"]
     are = "is" if sure == 1 else "are"
-    said = f"{sure} of {P} features {are} confirmed by max-T of MDI (probability of any false one"
+    said = f"{sure} of {P} features {are} confirmed by max-T of MDI (family-wise error rate 0.05"
     assert said in " ".join(result.stdout.split())
     assert record["settings"]["significance"]["n_estimators"] == TREES
     assert record["settings"]["significance"]["balanced"] is True

@@ -73,7 +73,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     html = page(tmp_path / "out")
     assert "<h2>Significance by max-T</h2>" in html
     assert "confirmed by max-T of MDI" in html
-    assert "confirmed by max-T of MDI (probability of any false one at most 5%)" in html
+    assert "confirmed by max-T of MDI (family-wise error rate 0.05)" in html
     assert WORDS["max_t"].promise in html
     assert "The test grew 40 forests of its own, with 20 trees each" in html
     assert "the two orders differ" in html

@@ -265,10 +265,10 @@ class Verdict:
             )
         are = "is" if sure == 1 else "are"
         return (
-            f"{sure:,} of {p:,} features {are} confirmed by {self.title} (probability of any false "
-            f"one at most {LEVEL:.0%}), {likely:,} more {'is a' if likely == 1 else 'are'} "
-            f"candidate{'' if likely == 1 else 's'} (expected fraction of false ones among all "
-            f"{sure + likely:,} at most {LEVEL:.0%})"
+            f"{sure:,} of {p:,} features {are} confirmed by {self.title} (family-wise error rate "
+            f"{LEVEL:g}), {likely:,} more {'is a' if likely == 1 else 'are'} "
+            f"candidate{'' if likely == 1 else 's'} (estimated false discovery rate among all "
+            f"{sure + likely:,} at most {LEVEL:g})"
         )
 
     def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
