@@ -130,6 +130,29 @@ def test_an_irrelevant_context_is_a_warning():
     assert "No feature depends on a context that is irrelevant" in said
 
 
+def test_a_context_that_matters_less_than_by_chance():
+    said = words(
+        summarise_context(example(relevance_p_value=0.97), run()), "The context time itself"
+    )
+    assert "(p = 0.97): less than expected under the null hypothesis." in said
+    assert "matched or balanced" in said
+
+
+def test_the_scheme_of_permutations_is_said():
+    noted = example(permute="within_target", notes=("time shifts gate",))
+    report = summarise_context(noted, run())
+    assert "independent of the features among rows of the same target" in words(
+        report, "How to read it"
+    )
+    assert "of the same class" in words(report, "How to read it")
+    cautions = words(report, "What not to read into it")
+    assert "time shifts gate" in cautions
+    assert "allows for a context that shifts the frequencies of the classes" in cautions
+    assert "permute the context within the target instead" in words(
+        summarise_context(example(), run()), "What not to read into it"
+    )
+
+
 def test_table_has_all_features_and_contexts():
     one = example()
     table = summarise_context(one, run()).section("All features by time")

@@ -443,3 +443,36 @@ def test_prints_few_of_many():
     assert text.endswith("... and 20 more features")
     assert "f29" in text
     assert "f19" not in text
+
+
+# --- schemes of permutations, shifts and notes ---------------------------------------------------
+
+
+def test_the_null_is_that_of_the_scheme():
+    assert (
+        example().null == "The context arm is independent of the features and the target together."
+    )
+    within = example(permute="within_target")
+    assert within.null == (
+        "The context arm is independent of the features among rows of the same target."
+    )
+    assert within.significance().null == within.null
+    clause = " Rows are exchanged within strata only, on which all may depend."
+    assert example(metadata={"context": {"clause": clause}}).null.endswith(f"together.{clause}")
+    with pytest.raises(ValueError, match="permute must be one of"):
+        example(permute="classes")
+
+
+def test_shifts_and_notes_are_kept_and_shown(tmp_path):
+    noted = example(shift_p_values=[0.001, 0.5, 1.0], notes=("arm shifts f", "few rows"))
+    assert noted.columns()["shift_p_value"].tolist() == [0.001, 0.5, 1.0] * 2
+    assert "shift_p_value" not in example().columns()
+    assert repr(noted).endswith("note: arm shifts f\nnote: few rows")
+    noted.save(tmp_path / "noted")
+    read = ContextImportances.load(tmp_path / "noted")
+    assert read.equals(noted)
+    assert read.notes == ("arm shifts f", "few rows")
+    assert not noted.equals(example())
+    for wrong in ([0.1, 0.2], [0.1, 0.2, 1.5], [0.1, 0.2, np.nan]):
+        with pytest.raises(ValueError, match="shift_p_values must"):
+            example(shift_p_values=wrong)

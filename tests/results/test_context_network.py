@@ -308,3 +308,20 @@ def test_prints_the_surest_links():
     assert lines[3].split() == ["u", "v", "a", "0.6000", "-0.6000", "0.001", "complementary"]
     assert len(lines) == 3 + 10
     assert repr(untested()).splitlines()[1] == "no permutations, no p-values"
+
+
+def test_notes_of_targets_are_counted():
+    assert example().notes == ()
+    shifted = analysis(
+        "u", p_values=P_VALUES["u"], shift_p_values=[0.01, 0.9], notes=("arm shifts v",)
+    )
+    few = analysis("v", p_values=P_VALUES["v"], notes=("few arrangements",))
+    network = ContextNetwork(NAMES, {"u": shifted, "v": few})
+    (note,) = network.notes
+    assert note.startswith("arm shifts the source among rows of the same target in 1 of 4 pairs")
+    assert "2 of 2 targets have notes, such as that of u: arm shifts v" in note
+    assert f"note: {note}" in repr(network)
+    only = ContextNetwork(NAMES, {"v": few}).notes
+    assert only == (
+        "The analyses of 1 of 1 targets have notes, such as that of v: few arrangements",
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.context.analysis import Options, analyse, beside
 from duramen.context.subject import Growth, binned, subject_of
-from duramen.context.values import split_off
+from duramen.context.values import Context, split_off
 from duramen.forests import parameters
 from duramen.forests.progress import stepwise_bar
 from duramen.results.context_network import ContextNetwork
@@ -109,14 +109,9 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         _FUNCTION,
     )
     table = encode(X, names=names, n_jobs=plan.n_threads)
-    variables, contexts, _ = split_off(table, context, n_context_bins, _FUNCTION)
-    if len(contexts) != 1:
-        raise ValueError(f"{_FUNCTION}: context must be one context, got {len(contexts)} of them.")
-    if variables.n_columns < 2:
-        raise ValueError(f"{_FUNCTION}: X must have two variables at least, got one.")
+    variables, one = _apart(table, context, n_context_bins)
     chosen = _targets(variables, targets)
     seed = parameters.draw_seed(random_state)
-    one = next(iter(contexts.values()))
     inputs = variables
     if n_bins is not None:
         inputs = binned(variables, parameters.check_integer(_FUNCTION, "n_bins", n_bins, 2))
@@ -135,6 +130,16 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
             advance()
     metadata = {"seed": seed, "fingerprint": variables.fingerprint(), "versions": versions()}
     return ContextNetwork(variables.names, analyses, metadata)
+
+
+def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, Context]:
+    """Set the context apart from the variables."""
+    variables, contexts, _ = split_off(table, given, n_bins, _FUNCTION)
+    if len(contexts) != 1:
+        raise ValueError(f"{_FUNCTION}: context must be one context, got {len(contexts)} of them.")
+    if variables.n_columns < 2:
+        raise ValueError(f"{_FUNCTION}: X must have two variables at least, got one.")
+    return variables, next(iter(contexts.values()))
 
 
 def _targets(variables: EncodedTable, asked: Iterable[str] | None) -> list[int]:
