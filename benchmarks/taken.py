@@ -17,6 +17,8 @@ from duramen.tables import EncodedTable
 
 LEVEL = 0.05
 RELEVANT, FALSE = "relevant", "fraction false"
+# Rate and standard error of each kind of features, by test and variant.
+Rates = dict[tuple[str, str], dict[str, tuple[float, float]]]
 # The test has no such parameter; or no importance is negative, which `janitza` needs.
 REFUSALS = ("unexpected keyword argument", "importances is negative")
 Float = NDArray[np.float64]
@@ -77,7 +79,7 @@ def rates(
     seed: int,
     checkpoint: Path | None = None,
     adjusted: Sequence[str] = (),
-) -> tuple[dict[tuple[str, str], dict[str, tuple[float, float]]], tuple[str, ...]]:
+) -> tuple[Rates, tuple[str, ...]]:
     """Fraction of the features of each kind that are taken at .05, and its standard error.
 
     Parameters
@@ -146,7 +148,7 @@ def rates(
 
 
 def markdown(
-    found: Mapping[tuple[str, str], Mapping[str, tuple[float, float]]],
+    found: Rates,
     kinds: Sequence[str],
     variants: Sequence[str],
     families: Sequence[str] = (),

@@ -287,13 +287,13 @@ def found(problem, task, n_sets, scheme="within_target"):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_context_that_shifts_classes(task):
-    """80 data sets, 5 features and 2 contexts each: rates of the default at .05, and among all.
+    """80 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
 
-    The p-values of a data set are dependent; from 400 data sets the rates are as in the guide. A
-    right test goes beyond .1 less than once in 1000 times.
+    Were the p-values of a data set all one, a mean rate would be a binomial proportion; the bound
+    is its .999 quantile. From more data sets the rates are as in the guide.
     """
     default = found("shifts classes", task, 80)
-    assert max(default[effect] for effect in context_nulls.EFFECTS) < 0.1
+    assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
     assert default["note"] < 0.2
     among_all = found("shifts classes", task, 20, "all")
     assert among_all["overall"] > 0.2
@@ -306,7 +306,7 @@ def test_a_context_that_shifts_features():
     assert found("shifts features", "classification", 40)["note"] > 0.95
     allowed = found("shifts features", "classification", 80, "propensity")
     assert allowed["note"] < 0.1
-    assert max(allowed[effect] for effect in context_nulls.EFFECTS) < 0.1
+    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
 
 
 def test_a_shift_is_noted_and_strata_allow_for_it():

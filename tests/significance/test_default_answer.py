@@ -25,7 +25,7 @@ def means(task, count, width):
 
 @pytest.mark.parametrize("name", NULLS)
 def test_anything_is_confirmed_at_the_level(name):
-    """19 permutations, 8 trees; with probability .999 the rate is within 3.3 errors of .05."""
+    """19 permutations and 8 trees; the rate is at most .05 and 3.3 standard errors."""
     confirmed, _ = means(under_null(NULLS[name], 8, 19), DATA_SETS, 2)
     assert confirmed <= 0.05 + band(0.05, DATA_SETS)
 
