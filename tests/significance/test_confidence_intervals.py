@@ -416,6 +416,23 @@ def test_few_rows_are_noted():
 
 
 @pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"kind": "normal"}, "95 % normal intervals covered features that matter in .86 to .98"),
+        ({"kind": "percentile"}, "95 % percentile intervals covered"),
+        ({"subsample": 0.3}, "subsamples of 24 of 80 rows give standard errors that are too small"),
+        ({"correction": False}, "coverage was measured for subsamples with correction=True"),
+        ({"method": "double-bootstrap"}, "coverage was measured for subsamples"),
+    ],
+)
+def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words):
+    X, y = linear()
+    options = {"n_replicates": 5, "random_state": 0, **choices}
+    (note,) = confidence_intervals(dm.RandomForestRegressor(5), X, y, **options).notes
+    assert words in note
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"method": "bootstrap"}, "The 'method' parameter of confidence_intervals must be one of"),
