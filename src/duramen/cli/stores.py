@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duramen.cli.options import TASKS, Task
-from duramen.cli.problem import Problem
-from duramen.cli.reading import Reading, Samples, pairing_unwarned
+from duramen.cli.problem import Problem, stray_columns
+from duramen.cli.reading import Reading, Samples, pairing_unwarned, stray_notes
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
@@ -79,7 +79,8 @@ def read_stored(
                 samples_by_position=samples.by_position,
             )
     try:
-        columns, values = store.target(target)
+        with stray_columns() as stray:
+            columns, values = store.target(target)
         apart = [] if len(columns) == store.n_columns else [store.find(target)]
         apart += [store.find(name) for name in own]
         for name in drop:
@@ -96,5 +97,8 @@ def read_stored(
     encode_target(y, settled, function=naming)  # for its errors, before the work
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
-    notes = () if store.samples_pairing is None else (store.samples_pairing,)
-    return Problem(name, left, y, settled, target, notes=notes)
+    notes = [] if store.samples_pairing is None else [store.samples_pairing]
+    if task is Task.auto:
+        where = "" if samples.file is None else samples.file.name
+        notes += stray_notes(stray, where, "--task classification")
+    return Problem(name, left, y, settled, target, notes=tuple(notes))
