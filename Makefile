@@ -24,7 +24,7 @@ PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize \
+.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize faults \
 	dist bench clean
 
 help: ## this list
@@ -69,6 +69,9 @@ format: $(LINTERS) ## rewrite the code in the project's style
 
 sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
+
+faults: setup ## 2,000 attempts to break the package with altered files, counted by outcome
+	$(BIN)/python -m tests.faults $(ARGS)
 
 dist: $(PACKERS) ## wheel and source distribution in dist/
 	rm -rf dist

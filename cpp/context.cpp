@@ -18,11 +18,13 @@ namespace {
 // Trees that are laid out at a time, in rows at nodes.
 constexpr std::size_t kLargestLayout = std::size_t{1} << 22;
 
-// The context of every row under a permutation.
-void permute(const Contexts& contexts, std::uint64_t number, std::vector<std::uint32_t>& codes,
+// The context of every row under permutation r of those asked for.
+void permute(const Contexts& contexts, std::size_t r, std::vector<std::uint32_t>& codes,
              std::size_t n_rows) {
-  codes.assign(contexts.codes, contexts.codes + n_rows);
-  if (number == 0) return;
+  const std::uint32_t* from = contexts.codes + (contexts.drawn ? r * n_rows : 0);
+  codes.assign(from, from + n_rows);
+  const std::uint64_t number = contexts.first + r;
+  if (contexts.drawn || number == 0) return;
   Random random(contexts.seed, number, 0, Purpose::context);
   for (std::size_t i = n_rows; i > 1; --i) {
     std::swap(codes[i - 1], codes[random.below(static_cast<std::uint32_t>(i))]);
@@ -153,7 +155,7 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
     for (std::size_t lane = 0; lane < kContextLanes; ++lane) {
       // Lanes beyond the last permutation repeat it, and are not read.
       const std::size_t r = std::min(b * kContextLanes + lane, n_permutations - 1);
-      permute(contexts, contexts.first + r, codes, table.n_rows);
+      permute(contexts, r, codes, table.n_rows);
       members.back().set_lane(lane, codes);
     }
   }

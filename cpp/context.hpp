@@ -15,13 +15,14 @@
 namespace duramen {
 
 struct Contexts {
-  const std::uint32_t* codes = nullptr;  // context of every row
+  const std::uint32_t* codes = nullptr;  // context of every row; permutation by row where `drawn`
   std::uint32_t count = 0;               // number of contexts
   bool empty_is_zero = false;            // a node without rows of a context: decrease 0, or skipped
   const double* levels = nullptr;  // node: what its decrease by the context weighs in `relevance`
   std::uint64_t seed = 0;          // of the permutations
   std::uint64_t first = 0;         // number of the first permutation; 0 leaves all in place
   std::size_t n_permutations = 1;
+  bool drawn = false;  // the permutations were drawn before: seed and first are not used
 };
 
 // Means over the trees of sums over nodes, each weighed by its share of the rows.
@@ -33,7 +34,8 @@ struct ContextEffects {
   std::vector<double> relevance;    // permutation: decrease by the context itself
 };
 
-// Every row goes down every tree, once. A permutation depends on the seed and its number alone.
+// Every row goes down every tree, once. A permutation of all rows depends on the seed and its
+// number alone; others, such as those within strata, are given.
 ContextEffects context_effects(const ForestView& forest, const Table& table, const Truth& truth,
                                const Contexts& contexts, Criterion criterion, unsigned n_threads,
                                Monitor& monitor);

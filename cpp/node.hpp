@@ -12,10 +12,16 @@
 #include "impurity.hpp"
 #include "problem.hpp"
 #include "random.hpp"
+#include "rounding.hpp"
 
 namespace duramen {
 
 constexpr std::size_t kPadding = 64;  // entries that may be read beyond the rows of a node
+
+// The most children that a split of a node with so many rows can have.
+inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows) {
+  return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
+}
 
 // What the children of a split keep of the node's impurity, times weight.
 struct Children {
@@ -68,6 +74,7 @@ class ClassNode {
       }
       starts_.push_back(n);
       weight_ = static_cast<W>(n);
+      bound_rounding();
       return;
     }
     while (i < n) {
@@ -86,6 +93,7 @@ class ClassNode {
       weight_ += total;
     }
     starts_.push_back(n);
+    bound_rounding();
   }
 
   // The same from the number of rows of each class, every row weighing 1; without the rows.
@@ -100,6 +108,7 @@ class ClassNode {
       n_ += counts[c];
     }
     weight_ = static_cast<W>(n_);
+    bound_rounding();
   }
   const std::vector<std::uint32_t>& classes() const { return classes_; }
 
@@ -134,10 +143,8 @@ class ClassNode {
       return terms - grid(count);
     }
   }
-  // Scores closer than this are ties.
-  double tolerance(double score) const {
-    return kWhole && kCriterion == Criterion::entropy ? 0.0 : 1e-12 * std::fabs(score);
-  }
+  // Scores no farther apart than this are ties.
+  double tolerance(double score) const { return kWhole && kGini ? tolerance_ * score : tolerance_; }
 
   // What a split with this score takes off the impurity, times the weight.
   double gain(double score) const {
@@ -146,13 +153,13 @@ class ClassNode {
     return gain;
   }
   // Whether it takes off anything at all.
-  bool gains(double score) const { return score - unsplit_score() > 1e-9 * weight(); }
+  bool gains(double score) const { return score - unsplit_score() > tolerance(score); }
 
   // No split scores higher: all children pure.
   double largest_score(const Settings&) const {
-    const double all = static_cast<double>(weight_);
-    if constexpr (kCriterion == Criterion::gini) return all * (1.0 - 1e-12);
-    return kWhole ? 0.0 : -1e-12 * all;
+    if constexpr (kWhole && !kGini) return 0.0;  // exact
+    const double most = kGini ? static_cast<double>(weight_) : 0.0;
+    return most - tolerance(most);
   }
 
   std::pair<std::uint32_t, std::uint32_t> pair_of_classes(Random& random) const {
@@ -215,6 +222,15 @@ class ClassNode {
   }
 
  private:
+  void bound_rounding() {
+    const NodeSize size{static_cast<double>(n_), weight(), static_cast<double>(classes_.size()),
+                        static_cast<double>(most_children(problem_, n_))};
+    if constexpr (kWhole) {
+      tolerance_ = kGini ? gini_tolerance(size) : entropy_tolerance(size);
+    } else {
+      tolerance_ = kGini ? real_gini_tolerance(size) : real_entropy_tolerance(size);
+    }
+  }
   double unsplit_score() const {
     double terms = 0.0;
     for (const W total : totals_) terms += term(total);
@@ -258,6 +274,7 @@ class ClassNode {
   const std::uint32_t* rows_ = nullptr;
   std::uint32_t n_ = 0;
   W weight_{0};
+  double tolerance_ = 0.0;
   bool segments_only_ = false;  // every row weighs 1, and where the classes start is enough
   std::vector<std::uint32_t> classes_, starts_, groups_;
   std::vector<W> totals_, weights_, child_;
@@ -284,6 +301,7 @@ class MomentNode {
     double least = std::numeric_limits<double>::infinity();
     double most = -least;
     double mean = 0.0;
+    double absolute = 0.0;
     for (std::uint32_t i = 0; i < n; ++i) {
       const std::uint32_t row = rows[i];
       const W w = weights[row];
@@ -291,6 +309,7 @@ class MomentNode {
       weights_[i] = w;
       moments_[i] = static_cast<double>(w) * y;
       sum_ += moments_[i];
+      if constexpr (!kWhole) absolute += std::fabs(moments_[i]);
       weight_ += w;
       least = std::min(least, y);
       most = std::max(most, y);
@@ -301,6 +320,12 @@ class MomentNode {
       moments_[i] = 0.0;
     }
     pure_ = least == most;
+    size_ = {static_cast<double>(n), weight(), 1.0,
+             static_cast<double>(most_children(problem_, n))};
+    if constexpr (!kWhole) {
+      tolerance_ =
+          real_moments_tolerance(size_, absolute, std::max(std::fabs(least), std::fabs(most)));
+    }
     mean_ = mean / static_cast<double>(weight_);
     impurity_ = 0.0;
     if (pure_) return;
@@ -325,12 +350,15 @@ class MomentNode {
   double join(double sum, W count) const {
     return count > W{0} ? sum * sum / static_cast<double>(count) : 0.0;
   }
-  double tolerance(double score) const { return 1e-12 * std::fabs(score); }
+  // Scores no farther apart than this are ties.
+  double tolerance(double score) const {
+    return tolerance_ + variance_tolerance(size_, score, problem_.response_error);
+  }
 
   double gain(double score) const {
     return std::ldexp(score - join(sum_, weight_), -2 * problem_.grid_shift);
   }
-  bool gains(double score) const { return score - join(sum_, weight_) > 1e-9 * std::fabs(score); }
+  bool gains(double score) const { return score - join(sum_, weight_) > tolerance(score); }
 
   // The best cut of the sorted responses bounds every split into two; sought where nodes are small.
   double largest_score(const Settings& settings) const {
@@ -351,7 +379,7 @@ class MomentNode {
       count += weights_[sorted[i].second];
       best = std::max(best, join(sum, count) + join(sum_ - sum, weight_ - count));
     }
-    return best * (1.0 - 1e-12);
+    return best - tolerance(best);
   }
 
   Children children(const std::uint32_t* index, const std::vector<std::uint32_t>& bounds,
@@ -391,6 +419,8 @@ class MomentNode {
   std::uint32_t n_ = 0;
   W weight_{0};
   double sum_ = 0.0, mean_ = 0.0, impurity_ = 0.0;
+  double tolerance_ = 0.0;  // what real weights add
+  NodeSize size_;
   bool pure_ = true;
   std::vector<W> weights_;
   std::vector<double> moments_;

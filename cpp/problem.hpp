@@ -39,6 +39,8 @@ struct Problem {
   bool whole_weights = true;               // all weights are whole numbers of moderate size
   std::vector<double> grid_response;       // centred, on a grid where all sums are exact
   int grid_shift = 0;                      // a unit of the target is 2^grid_shift of its steps
+  double response_error = 0.0;             // of one on the grid, in steps, but for a common shift
+  std::uint32_t most_codes = 2;            // of any column
   std::vector<std::uint32_t> row_order;    // rows sorted by class
   LogTable logs;
   Decoys decoys;
@@ -59,6 +61,9 @@ struct Problem {
 
 inline void Problem::prepare() {
   const std::size_t n = table.n_rows;
+  for (std::size_t j = 0; j < table.n_columns; ++j) {
+    most_codes = std::max(most_codes, table.n_codes(j));
+  }
   double total = 0.0;
   double largest = 1.0;
   whole_weights = !settings.balanced_subsample;
@@ -104,8 +109,11 @@ inline void Problem::prepare() {
     if (counts(i)) mean += (response[i] - mean) / ++n_counted;
   }
   double reach = 0.0;
+  double largest_response = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (counts(i)) reach = std::max(reach, std::fabs(response[i] - mean));
+    if (!counts(i)) continue;
+    reach = std::max(reach, std::fabs(response[i] - mean));
+    largest_response = std::max(largest_response, std::fabs(response[i]));
   }
   grid_response.assign(n, 0.0);
   if (reach > 0.0) {
@@ -115,9 +123,18 @@ inline void Problem::prepare() {
     std::frexp(reach, &reach_exponent);
     // |sum w y| stays below 2^53 steps.
     grid_shift = 52 - mass_exponent - reach_exponent;
+    double low = 0.5;
+    double high = -0.5;
     for (std::size_t i = 0; i < n; ++i) {
-      if (counts(i)) grid_response[i] = std::nearbyint(std::ldexp(response[i] - mean, grid_shift));
+      if (!counts(i)) continue;
+      const double exact = std::ldexp(response[i] - mean, grid_shift);
+      grid_response[i] = std::nearbyint(exact);
+      low = std::min(low, exact - grid_response[i]);
+      high = std::max(high, exact - grid_response[i]);
     }
+    // A shift of all responses changes all scores of a node alike. The responses themselves are
+    // known to half a unit in the last place.
+    response_error = (high - low) / 2.0 + std::ldexp(largest_response, grid_shift - 53);
   }
 }
 

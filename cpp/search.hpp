@@ -169,11 +169,16 @@ class Search {
   // Multiway trees follow the theory: K candidates are drawn among the columns not conditioned on
   // yet, constant ones included. Where a constant column is chosen (nothing else was drawn, or it
   // ties with splits that gain nothing) the node stays as it is, but the column counts as
-  // conditioned on: the degree of a split is the size of the set B of the theory.
+  // conditioned on: the degree of a split is the size of the set B of the theory. Where constant
+  // columns count, the greatest depth is one of degrees, as in the theory.
   bool multiway_split(Range& range, const std::uint32_t* rows, Random& random) {
     std::size_t low = range.n_constant;
+    std::size_t most = universe_;
+    if (settings_.count_constants && settings_.max_depth > 0) {
+      most = std::min<std::size_t>(most, settings_.max_depth);
+    }
     bool split = false;
-    while (!split && universe_ > range.degree) {
+    while (!split && range.degree < most) {
       best_ = Split{};
       std::size_t known = low - range.degree;  // constant columns that can be drawn
       std::size_t high = universe_;

@@ -30,7 +30,8 @@ template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Runs `work` on another thread with the lock released, while this one looks out for Ctrl-C and
-// reports progress; a signal stops the work cleanly.
+// reports progress; a signal stops the work cleanly. Where the system refuses to start a thread,
+// the work runs on this one, and Ctrl-C takes effect at its end.
 template <class Work>
 void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& work) {
   std::mutex guard;
@@ -40,7 +41,7 @@ void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& w
   bool interrupted = false;
   {
     nb::gil_scoped_release unlocked;
-    std::thread worker([&] {
+    const auto run = [&] {
       try {
         work();
       } catch (...) {
@@ -49,7 +50,13 @@ void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& w
       const std::lock_guard<std::mutex> lock(guard);
       ended = true;
       changed.notify_one();
-    });
+    };
+    std::thread worker;
+    try {
+      worker = std::thread(run);
+    } catch (...) {  // a limit on processes or memory
+      run();
+    }
     std::unique_lock<std::mutex> lock(guard);
     std::int64_t told = 0;
     while (!changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return ended; })) {
@@ -72,7 +79,7 @@ void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& w
       lock.lock();
     }
     lock.unlock();
-    worker.join();
+    if (worker.joinable()) worker.join();
   }
   if (interrupted) throw nb::python_error();
   if (error) std::rethrow_exception(error);

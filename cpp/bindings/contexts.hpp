@@ -10,23 +10,27 @@ static void bind_contexts(nb::module_& module) {
   module.def(
       "context_effects",
       [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target,
-         const Vector<std::uint32_t>& context, std::uint32_t n_contexts, bool empty_is_zero,
+         const Matrix<std::uint32_t>& context, std::uint32_t n_contexts, bool empty_is_zero,
          const Vector<double>& levels, int criterion, std::uint64_t seed, std::uint64_t first,
          std::size_t n_permutations, unsigned n_threads) {
         const duramen::ForestView forest = DURAMEN_FOREST_OF;
         const duramen::Table table = DURAMEN_TABLE_OF;
         const std::size_t n = table.n_rows;
-        need(context.shape(0) == n, "the context has not one entry a row");
+        // One row: the context, of which permutations are drawn. Several: the permutations.
+        const bool drawn = context.shape(0) > 1;
+        need(context.shape(1) == n, "the context has not one entry a row");
+        need(context.shape(0) == (drawn ? n_permutations : 1),
+             "the context is given neither once nor for every permutation");
         need(n_contexts >= 2, "there are fewer than two contexts");
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < context.shape(0) * n; ++i) {
           need(context.data()[i] < n_contexts, "a code of the context is not below n_contexts");
         }
         need(levels.shape(0) == static_cast<std::size_t>(forest.offsets[forest.n_trees]),
              "levels has not one entry a node");
         need(n_permutations > 0, "there are no permutations");
         const GivenTruth given(forest, n, target);
-        const duramen::Contexts contexts{context.data(), n_contexts, empty_is_zero, levels.data(),
-                                         seed,           first,      n_permutations};
+        const duramen::Contexts contexts{context.data(), n_contexts, empty_is_zero,  levels.data(),
+                                         seed,           first,      n_permutations, drawn};
         duramen::ContextEffects result;
         duramen::Monitor monitor;
         run_watched(monitor, nb::none(), [&] {

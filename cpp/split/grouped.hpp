@@ -338,15 +338,17 @@ class GroupedSplits {
     }
   }
 
-  void offer_sides(const Node& node, std::size_t column, Split& best, std::uint64_t& n_scored) {
+  // False where min_samples_leaf forbids it.
+  bool offer_sides(const Node& node, std::size_t column, Split& best, std::uint64_t& n_scored) {
     const Sides sides = add_up();
-    if (!large_enough(sides.rows)) return;
+    if (!large_enough(sides.rows)) return false;
     ++n_scored;
     Split& split = start(column, Family::any);
     for (std::size_t g = 0; g < side_.size(); ++g) {
       if (side_[g]) first_codes_.push_back(present_[g]);
     }
     offer(node, best, split, sides.score);
+    return true;
   }
 
   // Two classes or a mean: the best bipartition cuts the codes sorted by their mean target.
@@ -390,6 +392,14 @@ class GroupedSplits {
       }
     }
     if (!choice.found()) return;
+    if (count > 2 && !node.gains(choice.score)) {
+      // All mean targets are equal: so are all bipartitions, in whatever order.
+      constexpr int kTries = 64;  // min_samples_leaf may forbid most
+      for (int tries = 0; tries < kTries; ++tries) {
+        random_bipartition(random);
+        if (offer_sides(node, column, best, n_scored)) return;
+      }
+    }
     Split& split = start(column, Family::any);
     for (std::uint32_t i = 0; i <= choice.at; ++i) first_codes_.push_back(present_[order[i]]);
     std::sort(first_codes_.begin(), first_codes_.end());

@@ -61,6 +61,7 @@ class SortedCuts {
     sorter_.sort(codes, n, low, high, order_.data());
     std::uint32_t n_seen = n;  // rows that are not missing
     while (some_missing && codes[order_[n_seen - 1]] == high) --n_seen;
+    ties_ = 0;
     scan(node, column, codes, n, n_seen, false, random, best, n_scored);
     if (some_missing) scan(node, column, codes, n, n_seen, true, random, best, n_scored);
   }
@@ -91,16 +92,24 @@ class SortedCuts {
     if (settings_.stop_alpha < 1.0) {
       for (std::uint32_t i = begin; i < end; ++i) n_scored += sorted_[i] != sorted_[i + 1] ? 1 : 0;
     }
-    // Between columns the first of equals stays; between the places of the missing rows, too.
-    if (best.found() && !(top > best.score + node.tolerance(best.score))) return;
-    const double least = top - node.tolerance(top);
+    // Between columns, which come in random order, the first of equals stays; cuts that tie with
+    // those of the other place of the missing rows (ties_ > 0) are drawn with them.
+    double least = top - node.tolerance(top);
+    if (best.found()) {
+      const double margin = node.tolerance(best.score);
+      if (top > best.score + margin) {
+        ties_ = 0;
+      } else {
+        least = best.score - margin;
+        if (ties_ == 0 || top < least) return;
+      }
+    }
     std::uint32_t chosen = n;
-    std::uint32_t ties = 0;
     for (std::uint32_t i = begin; i < end; ++i) {
       if (!(scores_[i] >= least) || sorted_[i] == sorted_[i + 1]) continue;
-      if (++ties == 1 || random.below(ties) == 0) chosen = i;
+      if (++ties_ == 1 || random.below(ties_) == 0) chosen = i;
     }
-    if (ties == 0) return;
+    if (chosen == n) return;
     best.score = top;
     best.feature = static_cast<std::int64_t>(column);
     best.family = Family::ordered;
@@ -212,6 +221,7 @@ class SortedCuts {
   }
 
   const Settings& settings_;
+  std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;
   std::vector<T> sorted_;
   std::vector<Weight> firsts_, counts_;

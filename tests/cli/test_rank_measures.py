@@ -25,6 +25,8 @@ from duramen.importances.noising import noising
 from duramen.importances.sandri import sandri
 from duramen.importances.vote_change import vote_change
 
+pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
+
 TREES = 60
 N, P = 90, 6
 OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising")
@@ -54,6 +56,7 @@ def asked(*names):
 
 
 def run(file, out, *words, trees=TREES):
+    words = ("--no-test", *words)
     if file.name.startswith("classes"):
         words = ("--target", "state", *words)
     else:
@@ -187,33 +190,33 @@ def test_the_registry_and_the_words_of_reports_know_the_same_measures():
 # --- by default ----------------------------------------------------------------------------------
 
 
-def test_classes_have_mdi_mda_and_vote_change(file, tmp_path):
+def test_classes_have_mdi_and_mda(file, tmp_path):
     result, record = run(file, tmp_path / "out")
-    assert record["settings"]["measures"] == ["mdi", "mda", "vote_change"]
+    assert record["settings"]["measures"] == ["mdi", "mda"]
     columns = written(tmp_path / "out")
     degrees = [name for name in columns if name.startswith("degree_")]
     assert list(columns) == [
         *("name", "rank", "importance", "standard_error"),
         *degrees,
         *("mda", "mda_standard_error"),
-        *("vote_change", "vote_change_p_value", "vote_change_q_value"),
     ]
     assert degrees
     again = pa_csv.read_csv(tmp_path / "out" / "result.csv").to_pydict()
     assert list(again) == list(columns)
     assert again["mda"] == columns["mda"]
-    assert again["vote_change_q_value"] == columns["vote_change_q_value"]
     assert np.all(np.diff(columns["importance"]) <= 0)
     header = next(line for line in result.stdout.splitlines() if "feature " in line)
-    heads = ["feature", "MDI, bits", "MDA, accuracy", "J_chi2", "p", "q"]
-    assert re.split(r"\s{2,}", header.strip()) == heads
+    assert re.split(r"\s{2,}", header.strip()) == ["feature", "MDI, bits", "MDA, accuracy"]
     assert result.stderr == ""
     assert record["results"]["unit"] == "bits"
-    assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy", "vote_change": "1"}
+    assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy"}
 
 
 def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
-    run(file, tmp_path / "out")
+    result, _ = run(file, tmp_path / "out", *asked("mdi", "mda", "vote-change"))
+    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    heads = ["feature", "MDI, bits", "MDA, accuracy", "J_chi2", "p", "q"]
+    assert re.split(r"\s{2,}", header.strip()) == heads
     shown = titles(tmp_path / "out")
     wanted = [
         *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
@@ -233,6 +236,14 @@ def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     assert "Benjamini and Hochberg" in words
 
 
+def test_vote_change_warns_of_many_trees(file, tmp_path):
+    words = asked("vote-change")
+    result, _ = run(file, tmp_path / "few", *words, trees=20)
+    assert result.stderr == ""
+    result, _ = run(file, tmp_path / "many", *words, trees=200)
+    assert "note: vote_change: p-values shrink as trees are added" in result.stderr
+
+
 def test_numbers_have_mdi_and_mda(file, tmp_path):
     result, record = run(file.with_name("numbers.parquet"), tmp_path / "out")
     assert record["settings"]["measures"] == ["mdi", "mda"]
@@ -248,12 +259,12 @@ def test_numbers_have_mdi_and_mda(file, tmp_path):
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
     result, record = run(file, tmp_path / "out", "--forest", forest)
     assert record["settings"]["measures"] == ["mdi"]
-    said = f"mda and vote-change left out: every tree of --forest {forest} sees all rows"
+    said = f"mda left out: every tree of --forest {forest} sees all rows"
     assert result.stderr.startswith(f"note: {said}")
     assert said in page(tmp_path / "out")
     assert "--bootstrap" in result.stderr
     result, record = run(file, tmp_path / "out", "--forest", forest, "--bootstrap")
-    assert record["settings"]["measures"] == ["mdi", "mda", "vote_change"]
+    assert record["settings"]["measures"] == ["mdi", "mda"]
     assert record["settings"]["bootstrap"] is True
     assert result.stderr == ""
 
@@ -270,11 +281,14 @@ def test_without_bootstrap_a_random_forest_has_no_rows_out_of_bag(file, tmp_path
     assert silent.output == ""
 
 
-def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path):
+def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
     """One row of the rarer class: with this seed no tree has it out of its bag."""
+    default = (MeasureName.mdi, MeasureName.mda, MeasureName.vote_change)
+    monkeypatch.setattr("duramen.cli.measuring.DEFAULT", default)
     columns = {"x": list(range(8)), "y": ["a"] * 7 + ["b"]}
     pq.write_table(pa.table(columns), tmp_path / "few.parquet")
     words = ["rank", tmp_path / "few.parquet", "--target", "y", "--trees", 1, "--seed", 1]
+    words.append("--no-test")
     result, record = done(tmp_path / "out", *words)
     assert record["settings"]["measures"] == ["mdi", "mda"]
     assert "note: vote-change left out: vote_change: the rows that vote are all of" in result.stderr
@@ -339,7 +353,9 @@ def test_command_of_the_record_names_the_measures(file, tmp_path):
     words = ("--forest", "extra-trees", "--bootstrap", *asked("sandri", "vote-change"))
     _, record = run(file, out, *words, "--seed", 4)
     command = shlex.split(record["command"])
-    assert " ".join(command).endswith("--bootstrap --measure sandri --measure vote-change --seed 4")
+    assert " ".join(command).endswith(
+        "--bootstrap --measure sandri --measure vote-change --no-test --seed 4"
+    )
     done(again, "rank", file, *command[3:])
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 

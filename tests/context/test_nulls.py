@@ -1,4 +1,4 @@
-"""P-values where the context has nothing to do with the inputs and the target.
+"""P-values where no feature depends on the context, and the rows that exchange contexts.
 
 Inputs depend on each other and the target on them. Shares of p-values at most .01, .05 and .1 lie
 in the band that holds a binomial share with probability .999. With 199 permutations these levels
@@ -7,14 +7,19 @@ can be reached exactly, by one side or by two; ties, which make p-values larger,
 
 import numpy as np
 import pytest
+from benchmarks import context_nulls
 from scipy import stats
 from tests.context.trees import as_context
 
 import duramen as dm
+from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
+from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
 from duramen.forests.parameters import draw_seed
+from duramen.significance.replicates import replicate_seed
 from duramen.tables import encode
+from duramen.tables.exchangeability import Exchangeability
 
 LEVELS = (0.01, 0.05, 0.1)
 EFFECTS = ("absolute", "signed", "overall", "relevance")
@@ -60,14 +65,16 @@ def assert_uniform(values, what):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_are_uniform(task):
     """400 replicates; 10 trees."""
-    for effect, values in p_values(task, 400, n_estimators=10, plain=False).items():
+    options = {"n_estimators": 10, "plain": False, "permute": "all"}
+    for effect, values in p_values(task, 400, **options).items():
         assert_uniform(values, effect)
 
 
 @pytest.mark.slow
 def test_p_values_of_ordered_splits_are_uniform():
     """200 replicates; the trees do not depend on the context, so that any will do."""
-    found = p_values("regression", 200, n_estimators=5, plain=False, splits="ordered", max_depth=3)
+    options = {"splits": "ordered", "max_depth": 3, "permute": "all"}
+    found = p_values("regression", 200, n_estimators=5, plain=False, **options)
     for effect, values in found.items():
         assert_uniform(values, effect)
 
@@ -76,11 +83,13 @@ def test_p_values_of_ordered_splits_are_uniform():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_p_values_of_the_plain_effect_are_uniform(task):
     """60 replicates, as every permutation grows a forest in each context; 3 trees."""
-    found = p_values(task, 60, ("plain",), n_estimators=3, plain_p_values=True)
+    options = {"plain_p_values": True, "permute": "all"}
+    found = p_values(task, 60, ("plain",), n_estimators=3, **options)
     assert_uniform(found["plain"], "plain")
 
 
-def test_p_values_find_a_context():
+@pytest.mark.parametrize("permute", ["within_target", "all"])
+def test_p_values_find_a_context(permute):
     """Power: without it the tests of the null say nothing."""
     random = np.random.default_rng(0)
     X = random.integers(0, 2, (60, 3))
@@ -92,12 +101,13 @@ def test_p_values_find_a_context():
         context,
         n_estimators=20,
         n_permutations=199,
+        permute=permute,
         plain_p_values=True,
         random_state=0,
     )
     for effect in ("absolute", "signed", "plain"):
-        assert result.p_values(effect)[:, :2].max() <= 0.04
-        assert result.p_values(effect)[:, 2].min() > 0.04
+        assert result.p_values(effect)[:, :2].max() <= 0.05
+        assert result.p_values(effect)[:, 2].min() > 0.05
     # The last two are features that say something in one context only.
     assert result.kind[:, :2].tolist() == [
         ["complementary", "irrelevant"],
@@ -116,19 +126,29 @@ def test_a_context_that_is_the_target_is_relevant():
     assert other.relevance_p_value > 0.05
 
 
-def test_p_values_count_permutations():
-    """(1 + #{as large}) / (1 + R), from the permutations themselves; two-sided for signed."""
+@pytest.mark.parametrize("permute", ["within_target", "all"])
+def test_p_values_count_permutations(permute):
+    """(1 + #{as large}) / (1 + R), from the permutations themselves; two-sided for signed.
+
+    The relevance is always that of permutations among all rows.
+    """
     X, y, context = data_set(3, "regression")
     n, seed = 140, draw_seed(4)
     result = dm.context_importances(
-        X.astype(str), y, context, n_estimators=7, n_permutations=n, plain=False, random_state=4
+        *(X.astype(str), y, context),
+        **{"n_estimators": 7, "n_permutations": n, "plain": False, "random_state": 4},
+        permute=permute,
     )
-    one = subject_of(encode(X.astype(str)), y, Growth(7), seed, "test")
-    drawn = context_effects(
-        one.forest(seed), one, as_context(context), "skip", seed=seed, first=0, n_permutations=n + 1
-    )
+    one, given = subject_of(encode(X.astype(str)), y, Growth(7), seed, "test"), as_context(context)
+    forest = one.forest(seed)
+    every = context_effects(forest, one, given, "skip", seed=seed, n_permutations=n + 1)
+    drawn = every
+    if permute == "within_target":
+        rows = null_of(one, permute, None, None, "test").effects
+        codes = np.vstack([given.codes, permuted_contexts(rows, given.codes, seed, 1, n)])
+        drawn = context_effects(forest, one, given, "skip", seed=seed, drawn=codes)
     for effect in ("absolute", "signed", "overall", "relevance"):
-        values = getattr(drawn, effect)
+        values = getattr(every if effect == "relevance" else drawn, effect)
         observed, permuted = values[0], values[1:]
         above = (permuted >= observed - 1e-12).sum(axis=0)
         below = (permuted <= observed + 1e-12).sum(axis=0)
@@ -138,3 +158,178 @@ def test_p_values_count_permutations():
             wanted = np.minimum(1, 2 * (1 + np.minimum(above, below)) / (n + 1))
         name = "relevance_p_value" if effect == "relevance" else f"{effect}_p_values"
         np.testing.assert_allclose(getattr(result, name), wanted, rtol=0, atol=1e-15)
+
+
+def test_plain_p_values_among_all_rows_keep_their_stream():
+    random, other = np.random.default_rng(3), np.random.default_rng(3)
+    codes = np.arange(50, dtype=np.uint32) % 3
+    rows = Exchangeability(50)
+    assert np.array_equal(codes[rows.permutation(random, codes)], other.permutation(codes))
+
+
+# --- rows that exchange contexts -----------------------------------------------------------------
+
+
+def subject(y, n_columns=2):
+    X = np.random.default_rng(0).integers(0, 2, (len(y), n_columns)).astype(str)
+    return subject_of(encode(X), y, Growth(2), 0, "test")
+
+
+def test_contexts_are_permuted_within_classes():
+    y, context = np.repeat(["a", "b", "c"], [10, 20, 30]), np.arange(60) % 4
+    rows = null_of(subject(y), "within_target", None, None, "test").effects
+    drawn = permuted_contexts(rows, as_context(context).codes, 5, 1, 40)
+    assert drawn.shape == (40, 60)
+    assert len(np.unique(drawn, axis=0)) == 40
+    for label in "abc":
+        inside = np.sort(drawn[:, y == label], axis=1)
+        assert (inside == np.sort(context[y == label])).all()
+    later = permuted_contexts(rows, as_context(context).codes, 5, 31, 10)
+    assert np.array_equal(later, drawn[30:])
+    one = context_of(rows, as_context(context).codes, replicate_seed(5, 1))
+    assert np.array_equal(drawn[0], one)
+
+
+def context_of(rows, codes, seed):
+    return codes[rows.permutation(np.random.default_rng(seed), codes)]
+
+
+def test_all_arrangements_within_classes_are_equally_probable():
+    """2 x 3 arrangements, 6000 permutations: chi-square with 5 degrees of freedom below .999."""
+    rows = Exchangeability(5, strata=np.array([0, 0, 1, 1, 1]))
+    codes = np.array([0, 1, 0, 0, 1], dtype=np.uint32)
+    drawn = permuted_contexts(rows, codes, 1, 1, 6000)
+    counts = np.unique(drawn, axis=0, return_counts=True)[1]
+    assert len(counts) == 6
+    assert ((counts - 1000) ** 2 / 1000).sum() < stats.chi2.ppf(0.999, 5)
+    assert rows.count(codes) == 6
+
+
+def test_numeric_targets_have_bins_of_about_eight_rows():
+    y = np.random.default_rng(1).normal(size=100)
+    null = null_of(subject(y), "within_target", None, None, "test")
+    counts = np.bincount(null.groups)
+    assert len(counts) == 12
+    assert set(counts.tolist()) <= {8, 9}
+    order = null.groups[np.argsort(y)]
+    assert (np.diff(order) >= 0).all()
+    assert quantile_bins(np.array([5.0, 5, 5, 5, 1, 9]), 3).tolist() == [1, 1, 1, 1, 0, 2]
+
+
+def test_strata_are_crossed_with_classes_and_bins():
+    strata = np.repeat(["s", "t"], [40, 24])
+    y = np.tile(["a", "b"], 32)
+    null = null_of(subject(y), "within_target", strata, None, "test")
+    pairs = {(s, label) for s, label in zip(strata, y, strict=True)}
+    assert len({(*pair, g) for *pair, g in zip(strata, y, null.groups, strict=True)}) == len(pairs)
+    assert len(np.unique(null.relevance.strata)) == 2
+    numbers = np.random.default_rng(2).normal(size=64)
+    bins = null_of(subject(numbers), "within_target", strata, None, "test").groups
+    assert len(np.unique(bins[:40])) == 5
+    assert len(np.unique(bins[40:])) == 3
+    assert not set(bins[:40]) & set(bins[40:])
+
+
+def test_blocks_exchange_with_blocks_of_the_same_classes():
+    """Families of two and three: those with classes ab exchange with one another, others not."""
+    y = np.array(list("aabababbbbbb"))
+    blocks = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
+    context = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0], dtype=np.uint32)
+    rows = null_of(subject(y), "within_target", None, blocks, "test").effects
+    drawn = np.unique(permuted_contexts(rows, context, 0, 1, 200), axis=0)
+    assert len(drawn) == 4
+    assert rows.count(context) == 4
+    assert (drawn[:, :3] == 0).all()
+    for block in np.unique(blocks):
+        assert (drawn[:, blocks == block] == drawn[:, blocks == block][:, :1]).all()
+    ragged = context.copy()
+    ragged[3] = 1  # a block with both contexts: blocks of as many rows exchange them in order
+    assert rows.count(ragged) == 2
+
+
+def test_few_arrangements_are_a_note():
+    random = np.random.default_rng(4)
+    X, y = random.integers(0, 2, (40, 2)).astype(str), random.integers(0, 2, 40)
+    same = dm.context_importances(X, y, y, n_estimators=3, n_permutations=19, random_state=0)
+    assert (same.absolute_p_values == 1).all()
+    assert any("only 1 arrangements of Xc are possible" in text for text in same.notes)
+    assert same.relevance_p_value == 0.05
+    assert "note: only 1" in repr(same)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"permute": "within"}, "'permute' parameter of context_.* must be one of"),
+        ({"strata": [1, 2]}, "strata must have a label for each of the 36 rows"),
+        ({"blocks": [None] * 36}, "blocks must have a label for every row"),
+        ({"strata": np.arange(36), "blocks": np.zeros(36)}, "each block must lie in one stratum"),
+    ],
+)
+def test_schemes_that_there_are_not(options, message):
+    X, y, context = data_set(0, "regression")
+    with pytest.raises(ValueError, match=message):
+        dm.context_importances(X, y, context, n_estimators=2, n_permutations=2, **options)
+    with pytest.raises(ValueError, match=message):
+        dm.context_network(X, context, n_estimators=2, n_permutations=2, **options)
+
+
+# --- contexts that shift classes, or features ----------------------------------------------------
+
+
+def found(problem, task, n_sets, scheme="within_target"):
+    with_discrete = context_nulls.rates(problem, "discrete", task, scheme, n_sets)
+    return {effect: np.mean(with_discrete[effect]) for effect in context_nulls.EFFECTS} | {
+        "note": with_discrete["note"]
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_context_that_shifts_classes(task):
+    """80 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
+
+    Were the p-values of a data set all one, a mean rate would be a binomial proportion; the bound
+    is its .999 quantile. From more data sets the rates are as in the guide.
+    """
+    default = found("shifts classes", task, 80)
+    assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
+    assert default["note"] < 0.2
+    among_all = found("shifts classes", task, 20, "all")
+    assert among_all["overall"] > 0.2
+    assert among_all["note"] > 0.9
+
+
+@pytest.mark.slow
+def test_a_context_that_shifts_features():
+    """It is noted; within strata of the propensity score there is nothing left to note."""
+    assert found("shifts features", "classification", 40)["note"] > 0.95
+    allowed = found("shifts features", "classification", 80, "propensity")
+    assert allowed["note"] < 0.1
+    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
+
+
+def test_a_shift_is_noted_and_strata_allow_for_it():
+    X, y, context = context_nulls.data_set("shifts features", "normal", "classification", 1)
+    settings = {"n_estimators": 5, "n_permutations": 39, "plain": False, "random_state": 0}
+    result = dm.context_importances(X, y, context, **settings)
+    assert (result.shift_p_values[[1, 2]] < 1e-4).all()
+    assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[0]
+    strata = propensity_strata(X, context)
+    assert dm.context_importances(X, y, context, strata=strata, **settings).notes == ()
+    blocks = dm.context_importances(X, y, context, blocks=np.arange(200) // 2, **settings)
+    assert blocks.shift_p_values is None
+    assert np.array_equal(
+        dm.context_importances(X, y, context, permute="all", **settings).absolute,
+        result.absolute,
+    )
+
+
+def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
+    X, y, context = context_nulls.data_set("shifts classes", "discrete", "regression", 1)
+    settings = {"n_estimators": 5, "n_permutations": 39, "plain": False, "random_state": 0}
+    result = dm.context_importances(X, y, context, permute="all", **settings)
+    assert "Xc is associated with the target" in result.notes[0]
+    assert dm.context_importances(X, y, context, **settings).notes == ()
+    assert "together" in result.null
+    assert "same target" in dm.context_importances(X, y, context, **settings).null

@@ -42,14 +42,16 @@ def test_any_number_of_threads(data, tmp_path, plain_p_values):
     assert saved(other, tmp_path / "n") != expected
 
 
+@pytest.mark.parametrize("permute", ["all", "within_target"])
 @pytest.mark.parametrize("size", [32, 64, 300, 1024])
-def test_any_size_of_chunks(data, tmp_path, monkeypatch, size):
-    expected = saved(dm.context_importances(*data, **SETTINGS), tmp_path / "1")
+def test_any_size_of_chunks(data, tmp_path, monkeypatch, size, permute):
+    settings = SETTINGS | {"permute": permute}
+    expected = saved(dm.context_importances(*data, **settings), tmp_path / "1")
     monkeypatch.setattr(p_values, "_CHUNK", size)
-    result = dm.context_importances(*data, **SETTINGS)
+    result = dm.context_importances(*data, **settings)
     assert saved(result, tmp_path / "n") == expected
     monkeypatch.setattr(p_values, "_MOST_NUMBERS", 1)  # as for a great many columns: 32 at a time
-    result = dm.context_importances(*data, n_jobs=2, **SETTINGS)
+    result = dm.context_importances(*data, n_jobs=2, **settings)
     assert saved(result, tmp_path / "n") == expected
 
 
@@ -94,27 +96,32 @@ def test_a_finished_checkpoint_is_used_again(data, tmp_path, monkeypatch):
         dm.context_importances(*data, **settings)
 
 
-def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("permute", ["all", "within_target"])
+def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
+    """Within the target every chunk is two calls: one for the effects, one for the relevance."""
     path = tmp_path / "run"
     done = []
     computed = p_values.context_effects
 
-    def interrupted(*arguments, first, **options):
+    def interrupted(*arguments, first, drawn=None, **options):
+        if drawn is not None:
+            return computed(*arguments, first=first, drawn=drawn, **options)
         if len(done) == 2:
             raise KeyboardInterrupt
         done.append(first)
         return computed(*arguments, first=first, **options)
 
+    settings = SETTINGS | {"permute": permute}
     monkeypatch.setattr(p_values, "_CHUNK", 128)
     monkeypatch.setattr(p_values, "context_effects", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        dm.context_importances(*data, checkpoint=path, **SETTINGS)
+        dm.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129]
     done.append(None)
-    result = dm.context_importances(*data, checkpoint=path, **SETTINGS)
+    result = dm.context_importances(*data, checkpoint=path, **settings)
     assert done == [1, 129, None, 257]
     monkeypatch.undo()
-    assert result.equals(dm.context_importances(*data, **SETTINGS))
+    assert result.equals(dm.context_importances(*data, **settings))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +132,8 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch):
         {"n_estimators": 7},
         {"empty": "zero"},
         {"max_depth": 2},
+        {"permute": "all"},
+        {"strata": np.arange(50) % 2},
         {"context": 1},
         {"y": 1},
         {"X": 1},

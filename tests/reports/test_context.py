@@ -113,7 +113,7 @@ def test_the_context_itself_comes_first():
     ]
     said = words(report, "The context time itself")
     assert "time itself has an importance of 0.3 bits of information (p = 0.004)" in said
-    assert "more than chance gives" in said
+    assert "more than expected under the null hypothesis" in said
     assert "day (25 rows), night (25 rows). It is a number, cut at 12.5." in said
     assert "2 features depend on time (q <= 0.05)." in said
     facts = {fact.name: fact.value for fact in report.headline}
@@ -126,7 +126,7 @@ def test_an_irrelevant_context_is_a_warning():
     said = words(
         summarise_context(example(relevance_p_value=0.3), run()), "The context time itself"
     )
-    assert "(p = 0.3): no more than chance gives." in said
+    assert "(p = 0.3): as expected under the null hypothesis." in said
     assert "No feature depends on a context that is irrelevant" in said
 
 

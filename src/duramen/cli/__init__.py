@@ -1,5 +1,6 @@
 """The command `duramen`: parse, call, write, exit code."""
 
+import io
 import sys
 
 INTERRUPTED = 130
@@ -7,6 +8,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):  # names of features need not fit the terminal
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         from duramen.cli.app import app
 

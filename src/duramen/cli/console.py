@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,16 +16,63 @@ from rich.text import Text
 from duramen.cli import INTERRUPTED
 
 USER_ERROR = 2
+_LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
 
 @contextmanager
 def ending_well(command: str) -> Iterator[None]:
-    """End the command with code 130 and a short word when it is interrupted."""
+    """End the command with a short word when it is stopped, or the system refuses something.
+
+    Ctrl-C ends it with code 130, SIGTERM with 143 and SIGHUP with 129, after what was begun is
+    removed or kept; what the system refuses, such as space on a disk, with code 2.
+    """
+    with _stopped_by_signals():
+        try:
+            yield
+        except Stopped as stopped:
+            _complain(f"duramen {command}: stopped by {stopped.signal.name}, nothing was written")
+            raise typer.Exit(128 + stopped.signal) from None
+        except KeyboardInterrupt:
+            _complain(f"duramen {command}: interrupted, nothing was written")
+            raise typer.Exit(INTERRUPTED) from None
+        except (OSError, MemoryError) as error:
+            _end(command, error)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that asks the process to end."""
+
+    def __init__(self, signal: signal.Signals) -> None:
+        super().__init__(signal.name)
+        self.signal = signal
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored."""
+
+    def stop(number: int, _: Any) -> None:
+        raise Stopped(signal.Signals(number))
+
+    kept: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                kept[number] = signal.signal(number, stop)
     try:
         yield
-    except KeyboardInterrupt:
-        _complain(f"duramen {command}: interrupted, nothing was written")
-        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        for number, before in kept.items():
+            signal.signal(number, before)
+
+
+def _end(command: str, error: BaseException) -> NoReturn:
+    """Say in one line what is wrong, and end the command."""
+    complaint = " ".join(str(error).split()) or type(error).__name__
+    owner = f"duramen {command}: "
+    _complain(complaint if complaint.startswith(owner) else owner + complaint)
+    raise typer.Exit(USER_ERROR) from None
 
 
 @contextmanager
@@ -37,10 +87,7 @@ def user_errors(command: str) -> Iterator[None]:
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         if isinstance(error, ImportError) and error.name is not None:
             raise  # of a module of ours; words on an extra that is not there have no name
-        complaint = " ".join(str(error).split()) or type(error).__name__
-        owner = f"duramen {command}: "
-        _complain(complaint if complaint.startswith(owner) else owner + complaint)
-        raise typer.Exit(USER_ERROR) from None
+        _end(command, error)
 
 
 @contextmanager
@@ -65,4 +112,6 @@ def standard_error() -> Console:
 
 
 def _complain(line: str) -> None:
-    standard_error().print(Text(line), soft_wrap=True)
+    from duramen.results.text import printable
+
+    standard_error().print(Text(printable(line, _LONGEST)), soft_wrap=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import ExitStack
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +12,8 @@ import typer
 from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.context_options import ControlName, Empty, Options, Permute, Splits
+from duramen.cli.context_record import COMMAND, record
 from duramen.cli.contexts import Given, complete, with_target, without_target
 from duramen.cli.exact import Missing
 from duramen.cli.options import (
@@ -37,7 +36,7 @@ from duramen.cli.options import (
     settled_criterion,
 )
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.reading import Reading, repeated
+from duramen.cli.reading import Reading
 from duramen.cli.source import Demo, check_input, read_source
 
 if TYPE_CHECKING:
@@ -45,70 +44,9 @@ if TYPE_CHECKING:
     from duramen.reports import Level, Report, Run
     from duramen.reports.contextual import Findings
 
-COMMAND = "context"
-
 _DEMO_CONTEXT = "sex"
 # A context of fewer rows is pointed out.
 _FEW_ROWS = 15
-
-
-class Empty(StrEnum):
-    """What becomes of nodes without rows of a context."""
-
-    skip = "skip"
-    zero = "zero"
-
-
-class Splits(StrEnum):
-    """Families of splits."""
-
-    auto = "auto"
-    multiway = "multiway"
-    ordered = "ordered"
-
-
-class ControlName(StrEnum):
-    """Error rates."""
-
-    fdr = "fdr"
-    fwer = "fwer"
-    none = "none"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asked for."""
-
-    file: Path | None
-    target: str | None
-    contexts: tuple[str, ...]
-    network: bool
-    targets: tuple[str, ...]
-    demo: bool
-    task: Task
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    reading: Reading
-    missing: Missing
-    trees: int
-    permutations: int
-    empty: Empty
-    criterion: Criterion
-    splits: Splits
-    bins: int | None
-    context_bins: int
-    max_features: int
-    max_depth: int | None
-    plain_p_values: bool
-    tolerance: float
-    alpha: float
-    control: ControlName
-    checkpoint: Path | None
-    seed: int
-    jobs: int
-    out: Path
-    top: int
-    quiet: bool
 
 
 def context(
@@ -151,6 +89,41 @@ def context(
         int,
         typer.Option(min=0, metavar="B", help="Permutations of the context; 0 for no p-values."),
     ] = 1000,
+    permute: Annotated[
+        Permute,
+        typer.Option(
+            help="Rows that exchange contexts for the p-values of effects: those of the same class "
+            "(or bin) of the target, or all."
+        ),
+    ] = Permute.within_target,
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Column within whose values contexts are permuted, such as the population or the "
+            "batch. It is no feature.",
+        ),
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Column whose values tell the blocks of rows that are kept together, such as the "
+            "person or the family. It is no feature.",
+        ),
+    ] = None,
+    propensity_strata: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="S",
+            show_default=False,
+            help="Permute the context within S strata of its probability given the columns too; "
+            "for contexts that shift columns. By default none.",
+        ),
+    ] = None,
     empty: Annotated[
         Empty,
         typer.Option(
@@ -226,6 +199,10 @@ def context(
         missing=missing or (Missing.drop if demo else Missing.category),
         trees=trees,
         permutations=permutations,
+        permute=permute,
+        strata=strata,
+        blocks=blocks,
+        propensity_strata=propensity_strata,
         empty=empty,
         criterion=criterion,
         splits=splits,
@@ -267,9 +244,11 @@ def run_context(options: Options) -> None:
         level = Level(options.alpha, options.control.value)
         findings = [Findings.of(one, level) for one in found]
         notes = _notes(options, given, findings)
-        for line in () if options.quiet else notes:
+        for line in (
+            () if options.quiet else (*notes, *(text for one in found for text in one.notes))
+        ):
             note(line)
-        run = _record(options, given, findings, clock)
+        run = record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
         write_results(folder, stacked(findings), run, report, clock)
     if not options.quiet:
@@ -299,6 +278,13 @@ def _check(options: Options) -> None:
             raise ValueError(f"--drop {name} is a context")
     if options.plain_p_values and not options.permutations:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
+    if options.propensity_strata is not None and (len(options.contexts) > 1 or options.network):
+        raise ValueError("--propensity-strata takes one --context and no --network")
+    if options.propensity_strata is not None and options.strata is not None:
+        raise ValueError("--propensity-strata and --strata go not together; leave out one")
+    for option, name in options.labels().items():
+        if name in options.drop or name in options.contexts:
+            raise ValueError(f"--{option} {name} is a context, or is left out by --drop")
     _check_network(options)
 
 
@@ -331,6 +317,7 @@ def _read(options: Options, clock: Clock) -> Given:
             COMMAND, options.file, apart, demo, options.drop, reading=options.reading
         )
         source, dropped = complete(source, drop=options.missing is Missing.drop)
+        source = source.labelled(options.labels())
     with clock.step("encode"):
         if options.network:
             return without_target(
@@ -354,6 +341,8 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
     settings: dict[str, Any] = {
         "n_estimators": options.trees,
         "n_permutations": options.permutations,
+        "permute": options.permute.name,
+        **_exchanged(options, given),
         "empty": options.empty.value,
         "splits": options.splits.value,
         "n_bins": options.bins,
@@ -375,6 +364,22 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         given.table, given.problem.y, given.contexts, criterion=criterion, **settings
     )
     return list(results.values()) if isinstance(results, dict) else [results]
+
+
+def _exchanged(options: Options, given: Given) -> dict[str, Any]:
+    """Return the strata and blocks within which contexts are permuted."""
+    labels = dict(given.source.labels)
+    if options.propensity_strata is not None:
+        from duramen.context import propensity_strata
+
+        (values,) = given.contexts.values()
+        labels["strata"] = propensity_strata(
+            given.table,
+            values,
+            n_strata=options.propensity_strata,
+            n_context_bins=options.context_bins,
+        )
+    return labels
 
 
 def _summary(
@@ -431,94 +436,3 @@ def _too_few(options: Options, one: Findings) -> list[str]:
         f"{1 / (options.permutations + 1):.2g}, which is too large for a single one of {n:,} to "
         f"have {one.level}{more}"
     ]
-
-
-def _record(options: Options, given: Given, findings: list[Findings], clock: Clock) -> Run:
-    from duramen.reports import Run
-    from duramen.results.provenance import versions
-
-    problem, first = given.problem, findings[0].analyses[0]
-    settings = dict(first.metadata["forest"])
-    if options.network:
-        settings.pop("criterion")
-    return Run(
-        command=_command(options, given),
-        task=None if problem is None else problem.task,
-        target=None if problem is None else problem.target,
-        file=given.source.name,
-        n_rows=given.table.n_rows,
-        n_features=given.table.n_columns,
-        fingerprint=problem.fingerprint() if problem is not None else given.table.fingerprint(),
-        seed=options.seed,
-        settings={
-            "contexts": list(options.contexts),
-            "n_estimators": options.trees,
-            "n_permutations": options.permutations,
-            "empty": options.empty.value,
-            **settings,
-            "bins": options.bins,
-            "context_bins": options.context_bins,
-            "plain_p_values": options.plain_p_values,
-            "tolerance": options.tolerance,
-            "alpha": options.alpha,
-            "control": options.control.value,
-            "missing": options.missing.value,
-            "incomplete_rows_dropped": given.dropped_rows,
-            "dropped": list(options.drop),
-            "categorical": list(options.categorical),
-            **options.reading.record(),
-            **({"targets": list(findings[0].targets or ())} if options.network else {}),
-        },
-        versions=versions("pyarrow", "matplotlib"),
-        classes=None if problem is None else problem.classes(),
-        results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
-        timings=dict(clock.seconds),
-        citation=given.source.citation,
-    )
-
-
-def _figures(one: Findings, n_rows: int) -> dict[str, Any]:
-    """What is on record of a context: its values, its own relevance, how much depends on it."""
-    first = one.analyses[0]
-    cuts = first.metadata["context"]["cuts"]
-    rows = (first.shares * n_rows).round().astype(int).tolist()
-    figures: dict[str, Any] = {
-        "rows": dict(zip(first.contexts, rows, strict=True)),
-        "cuts": None if cuts is None else list(cuts),
-        "depends_if": one.rule,
-    }
-    if one.targets is None:
-        figures |= {
-            "relevance": first.relevance,
-            "relevance_p_value": first.relevance_p_value,
-            "unit": first.unit,
-            "null": first.significance().null if one.tested else None,
-        }
-    what = "features" if one.targets is None else "links"
-    counts = {value: one.count(c) for c, value in enumerate(first.contexts)}
-    return {**figures, f"{what}_that_depend": one.count(), f"{what}_by_value": counts}
-
-
-def _command(options: Options, given: Given) -> str:
-    """Return the command line that does the same again, whatever folder it is run in."""
-    source = given.source
-    words = ["duramen", COMMAND]
-    words += ["--demo"] if options.demo else [source.name]
-    if given.problem is None:
-        words += ["--network", *repeated("--targets", options.targets)]
-    else:
-        words += [] if options.demo else ["--target", source.target]
-        words += ["--task", given.problem.task, "--criterion", options.criterion.value]
-    words += repeated("--context", options.contexts)
-    words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
-    words += options.reading.words()
-    words += ["--missing", options.missing.value]
-    words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
-    words += ["--empty", options.empty.value, "--splits", options.splits.value]
-    words += [] if options.bins is None else ["--bins", str(options.bins)]
-    words += ["--context-bins", str(options.context_bins)]
-    words += ["--max-features", str(options.max_features)]
-    words += [] if options.max_depth is None else ["--max-depth", str(options.max_depth)]
-    words += ["--plain-p-values"] if options.plain_p_values else []
-    words += ["--tolerance", repr(options.tolerance), "--alpha", repr(options.alpha)]
-    return shlex.join([*words, "--control", options.control.value, "--seed", str(options.seed)])

@@ -43,6 +43,8 @@ class Input:
         Columns to leave out.
     categorical : tuple of str
         Columns of numbers that are categories.
+    strata, blocks : str or None
+        Columns that tell which rows may be exchanged.
     reading : Reading
         How text files are read.
     """
@@ -55,6 +57,8 @@ class Input:
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
     reading: Reading
+    strata: str | None = None
+    blocks: str | None = None
 
     def check(self) -> None:
         """Check that the user named a table and its target, or asked for the one that ships.
@@ -65,6 +69,12 @@ class Input:
             If something is missing, or too much.
         """
         check_input(self.file, self.target, self.demo, "leukemia set")
+        for option, name in self.labels().items():
+            if name in self.drop:
+                raise ValueError(
+                    f"--drop {name} is the column of --{option}, which is no feature; leave out "
+                    "--drop"
+                )
         self.samples.check()
         self.reading.check(self.file, self.samples.file)
 
@@ -89,6 +99,7 @@ class Input:
                     task=self.task,
                     drop=self.drop,
                     categorical=self.categorical,
+                    labels=self.labels(),
                 )
         from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
 
@@ -102,7 +113,7 @@ class Input:
                 self.drop,
                 reading=self.reading,
                 samples=self.samples,
-            )
+            ).labelled(self.labels())
         with clock.step("encode"):
             return encoded(command, source, task=self.task, categorical=self.categorical, jobs=jobs)
 
@@ -115,12 +126,27 @@ class Input:
             If there is no such file or column, or it cannot be used.
         """
         from duramen.tables import EncodedTable
+        from duramen.tables.exchangeability import Exchangeability
 
         problem = self.read(command, jobs, clock)
+        rows = problem.table.n_rows
+        Exchangeability.checked(rows, **problem.labels, function=f"duramen {command}")
         if isinstance(problem.table, EncodedTable):
             return problem
         with clock.step("load"):
             return loaded(problem)
+
+    def labels(self) -> dict[str, str]:
+        """Return the columns of strata and blocks, by the name of the option."""
+        given = {"strata": self.strata, "blocks": self.blocks}
+        return {option: name for option, name in given.items() if name is not None}
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of columns that are no features."""
+        return [
+            f"{name} is the column of --{option} and not a feature"
+            for option, name in self.labels().items()
+        ]
 
     def words(self, problem: Problem[Any]) -> list[str]:
         """Return the words of a command line that say the same, whatever folder it is run in."""
@@ -135,6 +161,7 @@ class Input:
             **self.samples.record(),
             "dropped": list(self.drop),
             "categorical": list(self.categorical),
+            **self.labels(),
             **self.reading.record(),
             **({"notes": list(problem.notes)} if problem.notes else {}),
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ class Given:
         Number of threads.
     verbose : bool
         Whether to show how far a measure is.
+    labels : mapping
+        Strata and blocks of the rows, by the name of the parameter; empty for none.
     """
 
     estimator: Any
@@ -58,6 +60,7 @@ class Given:
     seed: int
     jobs: int
     verbose: bool
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     def unfitted(self) -> Any:
         """Return the estimator for those who grow it anew."""
@@ -92,7 +95,8 @@ def _grown_anew(function: Callable[..., Any], given: Given) -> Any:
 
 def _grown_on_parts(function: Callable[..., Any], given: Given) -> Any:
     rows = (given.table, given.y)
-    return function(given.unfitted(), *rows, random_state=given.seed, n_jobs=given.jobs)
+    choices = {"random_state": given.seed, "n_jobs": given.jobs}
+    return function(given.unfitted(), *rows, blocks=given.labels.get("blocks"), **choices)
 
 
 def _grown_on_subsets(function: Callable[..., Any], given: Given) -> Any:
@@ -133,5 +137,5 @@ MEASURES: dict[MeasureName, Measure] = {
     MeasureName.mcfs: Measure(_grown_on_subsets, classes=True),
 }
 
-DEFAULT = (MeasureName.mdi, MeasureName.mda, MeasureName.vote_change)
+DEFAULT = (MeasureName.mdi, MeasureName.mda)
 """What is computed where the user names none; of these what the forest and its target allow."""

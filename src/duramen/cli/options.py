@@ -81,6 +81,24 @@ SamplesOption = Annotated[
         "rows.",
     ),
 ]
+StrataOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Column, of the table or of --samples, within whose values the test permutes rows, "
+        "such as the population or the batch. It is no feature.",
+    ),
+]
+BlocksOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Column, of the table or of --samples, whose values tell the blocks of rows that the "
+        "test keeps together, such as the person or the family. It is no feature.",
+    ),
+]
 SamplesIdOption = Annotated[
     str | None,
     typer.Option(

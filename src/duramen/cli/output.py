@@ -17,61 +17,131 @@ from duramen.cli.clock import Clock
 if TYPE_CHECKING:
     from duramen.reports import Report, Run
 
+RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
+
 
 @contextmanager
 def results_folder(out: Path, command: str) -> Iterator[Path]:
-    """Give a new folder beside `out`; at the end its files take their places in `out`.
+    """Give a new folder beside `out`; at the end it takes the place of `out`, in one step.
 
     The folder is made at once, so that a place that cannot be written to is known before any
     work. Where anything goes wrong on the way, Ctrl-C included, it is removed and `out` is left as
-    it was. Other files in `out` stay.
+    it was. Other files in `out` stay. What a run that was killed left is removed, or put back.
 
     Raises
     ------
     OSError
-        If `out` is no folder, or cannot be made.
+        If `out` is no folder, cannot be made, holds a folder of a result's name, or another run
+        writes to it.
     """
-    out = out.expanduser()
-    parent = out.resolve().parent
-    if out.exists() and not out.is_dir():
+    from duramen.results.locking import InUseError, held
+    from duramen.results.replacing import naming
+
+    place, owner = _checked(out.expanduser(), command), f"duramen {command}: --out {out}"
+    folder = _beside(place, "part")
+    try:
+        with held(place):
+            _clear_up(place)
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise OSError(
+                    f"{owner} cannot be made in {place.parent} ({error.strerror}); name another"
+                ) from None
+            try:
+                with naming(out, folder):
+                    yield folder
+                    with _uninterrupted():
+                        _move(folder, place)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except InUseError:
+        raise InUseError(
+            f"{owner} is being written by another run; wait for it, or name another folder"
+        ) from None
+
+
+def _checked(out: Path, command: str) -> Path:
+    """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
+    place = out.resolve()
+    if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
-    if not parent.is_dir():
+    if not place.parent.is_dir():
         raise FileNotFoundError(
             f"duramen {command}: --out {out} lies in {out.parent}, which does not exist; make it"
         )
-    if out.exists() and not os.access(out, os.W_OK | os.X_OK):
+    if place.exists() and not os.access(place, os.W_OK | os.X_OK):
         raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
-    folder = parent / f".{out.resolve().name}.{secrets.token_hex(4)}.part"
-    try:
-        folder.mkdir()
-    except OSError as error:
-        raise OSError(
-            f"duramen {command}: --out {out} cannot be made in {parent} ({error.strerror}); name "
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"duramen {command}: --out {out} lies in {place.parent}, which is not writable; name "
             "another"
-        ) from None
-    try:
-        yield folder
-        with _uninterrupted():
-            _move(folder, out)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        )
+    for name in RESULTS:
+        if (place / name).is_dir():
+            raise IsADirectoryError(
+                f"duramen {command}: --out {out} holds a folder {name}, in place of a result; move "
+                "it, or name another folder"
+            )
+    return place
 
 
-def _move(folder: Path, out: Path) -> None:
-    if not out.exists():
-        folder.rename(out)
+def _beside(place: Path, kind: str) -> Path:
+    return place.parent / f".{place.name}.{secrets.token_hex(4)}.{kind}"
+
+
+def _clear_up(place: Path) -> None:
+    """Remove what a killed run left beside `place`; put back what it was about to move."""
+    from duramen.results.replacing import unfinished
+
+    for part in unfinished(place):
+        if part.is_dir() and not part.is_symlink() and set(os.listdir(part)) <= set(RESULTS):
+            shutil.rmtree(part, ignore_errors=True)
+    for old in unfinished(place, "old"):
+        if place.exists():
+            _move_others(old, place)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(place)
+
+
+def _move(folder: Path, place: Path) -> None:
+    """Put the new folder in the place of an old one, whose other files come along."""
+    if not place.exists():
+        folder.rename(place)
         return
-    for file in sorted(folder.iterdir()):
-        file.replace(out / file.name)
+    here = Path.cwd()
+    if place == here or place in here.parents or os.path.ismount(place):
+        for name in RESULTS:  # a folder that is worked in, or mounted, stays itself
+            (folder / name).replace(place / name)
+        return
+    shutil.copymode(place, folder)
+    old = _beside(place, "old")
+    place.rename(old)
+    try:
+        folder.rename(place)
+    except OSError:
+        old.rename(place)
+        raise
+    _move_others(old, place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _move_others(old: Path, place: Path) -> None:
+    """Move everything but results from an old folder to the new one."""
+    for entry in list(old.iterdir()):
+        if entry.name not in RESULTS and not os.path.lexists(place / entry.name):
+            entry.rename(place / entry.name)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back for the moment it takes to rename a few files, where the system can."""
+    """Hold signals back for the moment it takes to rename a few files, where the system can."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    stops = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, stops)
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,10 @@ from duramen.cli.output import write_results
 from duramen.cli.reading import Reading, Samples, is_text, pairing_unwarned, repeated
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
     from duramen.reports import Run
     from duramen.tables.store import ColumnStore
 
@@ -111,22 +116,34 @@ def pack(
 def run_pack(options: Options) -> None:
     """Pack, write, say."""
     from duramen.cli.show_pack import show_pack, summarise_pack
+    from duramen.results.replacing import naming
+    from duramen.tables.store import open_store
 
-    clock = Clock()
+    clock, start = Clock(), time.perf_counter()
+    found: list[pa.Table] = []
+
+    def finishing(folder: Path) -> None:
+        """Write the results into the store before it takes its place."""
+        clock.seconds["pack"] = round(time.perf_counter() - start, 4)
+        store = open_store(folder)
+        table = store.to_table()
+        run = _record(options, store, clock)
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        report = partial(summarise_pack, store, table, run)
+        with naming(options.out, folder):
+            write_results(folder, columns, run, report, clock)
+        found.append(table)
+
     with user_errors(COMMAND):
         options.samples.check()
         options.reading.check(options.file, options.samples.file)
-        store = _packed(options, clock)
-    run = _record(options, store, clock)
-    table = store.to_table()
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    write_results(store.path, columns, run, partial(summarise_pack, store, table, run), clock)
+        store = _packed(options, finishing)
     if not options.quiet:
-        show_pack(store, table, options.out)
+        show_pack(store, found[0], options.out)
 
 
-def _packed(options: Options, clock: Clock) -> ColumnStore:
-    from duramen.tables.store import pack as pack_table
+def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.tables.store import packing
     from duramen.tables.store.part import PLAN, part_of
 
     part = part_of(options.out.expanduser())
@@ -139,13 +156,10 @@ def _packed(options: Options, clock: Clock) -> ColumnStore:
     samples, text = options.samples, is_text(options.file)
     with (
         keeping(unfinished, options.quiet),
-        clock.step("pack"),
         warnings_as_notes(options.quiet),
         pairing_unwarned(),
     ):
-        store = pack_table(
-            options.file,
-            options.out,
+        asked = packing.Options(
             kinds=dict.fromkeys(options.categorical, "nominal") or None,
             transpose=options.transpose,
             layer=options.layer,
@@ -161,6 +175,7 @@ def _packed(options: Options, clock: Clock) -> ColumnStore:
             n_jobs=options.jobs,
             verbose=not options.quiet and standard_error().is_terminal,
         )
+        store = packing.pack_with(options.file, options.out, asked, finishing)
     if store.samples_pairing is not None and not options.quiet:
         note(store.samples_pairing)
     return store

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.cli.options import TASKS, Task
@@ -38,6 +38,8 @@ class Problem(Generic[Table]):
         Name of the target.
     citation : str
         What the data ask to be cited; empty if nothing.
+    labels : mapping
+        Strata and blocks of the rows, by the name of the option; empty for none.
     notes : tuple of str
         What the user had better know of how the table was read.
     """
@@ -48,6 +50,7 @@ class Problem(Generic[Table]):
     task: str
     target: str
     citation: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def fingerprint(self: Problem[EncodedTable]) -> str:
@@ -107,9 +110,8 @@ def encoded(
     classes = stray_values_of(source.target, source.column) if task is Task.auto else None
     if classes is not None:
         notes += stray_notes([classes], source.name, "--task classification")
-    return loaded(
-        Problem(source.name, table, y, settled, source.target, source.citation, tuple(notes))
-    )
+    given = (source.name, table, y, settled, source.target, source.citation, source.labels)
+    return loaded(Problem(*given, notes=tuple(notes)))
 
 
 def encoded_features(

@@ -18,6 +18,7 @@ from duramen.cli.inputs import Input, located
 from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
+    BlocksOption,
     CategoricalOption,
     CheckpointOption,
     Criterion,
@@ -33,6 +34,7 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    StrataOption,
     TargetOption,
     Task,
     TaskOption,
@@ -63,6 +65,7 @@ class Options:
     bootstrap: bool | None
     measures: tuple[MeasureName, ...]
     significance: SignificanceName | None
+    no_test: bool
     asked: Asked
     seed: int
     jobs: int
@@ -105,7 +108,7 @@ def rank(
             metavar="NAME",
             show_default=False,
             help=f"Measure of importance: {', '.join(MeasureName)}. Repeat for more, the first one "
-            "ranks; by default mdi, mda and vote-change, as far as forest and target allow.",
+            "ranks; by default mdi and mda, as far as the forest allows.",
         ),
     ] = None,
     significance: Annotated[
@@ -113,18 +116,24 @@ def rank(
         typer.Option(
             metavar="METHOD",
             show_default=False,
-            help=f"Test the importances: {', '.join(SignificanceName)}.",
+            help=f"Test of the importances: {', '.join(SignificanceName)}; by default max-t.",
         ),
     ] = None,
+    no_test: Annotated[
+        bool, typer.Option("--no-test", help="Skip the test of the importances.")
+    ] = False,
     permutations: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="B",
             show_default=False,
-            help="Rounds of the test, each with forests of its own; by default the method's, 100.",
+            help="Rounds of the test, each with forests of its own; by default 99 for max-t, 100 "
+            "for others.",
         ),
     ] = None,
+    strata: StrataOption = None,
+    blocks: BlocksOption = None,
     checkpoint: CheckpointOption = None,
     distribution: Annotated[
         Law | None,
@@ -182,6 +191,8 @@ def rank(
             drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
             reading=Reading(tuple(na or ()), decimal),
+            strata=strata,
+            blocks=blocks,
         ),
         forest=forest,
         trees=trees,
@@ -190,6 +201,7 @@ def rank(
         bootstrap=bootstrap,
         measures=tuple(measure or ()),
         significance=significance,
+        no_test=no_test,
         asked=Asked(
             permutations=permutations,
             checkpoint=checkpoint,
@@ -198,6 +210,8 @@ def rank(
             rank_based=rank_based or None,
             groups=groups,
             group_score=group_score,
+            strata=strata,
+            blocks=blocks,
         ),
         seed=seed,
         jobs=jobs,
@@ -215,7 +229,7 @@ def run_rank(options: Options) -> None:
     with ExitStack() as stack:
         with user_errors(COMMAND):
             options.input.check()
-            request = requested(options.significance, options.asked)
+            request = requested(options.significance, options.asked, no_test=options.no_test)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = options.input.load(COMMAND, options.jobs, clock)
             for line in () if options.quiet else problem.notes:
@@ -266,17 +280,26 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    if request is not None:
-        choice = choice.with_tested(request.measure(choice.names))
+    tested = None if request is None else request.measure(choice.names)
+    if request is not None and tested is not None and not request.default:
+        choice = choice.with_tested(tested)
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
             estimator.fit(problem.table, problem.y)
-        given = Given(estimator, problem.table, problem.y, options.seed, options.jobs, verbose)
+        given = Given(
+            estimator,
+            problem.table,
+            problem.y,
+            options.seed,
+            options.jobs,
+            verbose,
+            problem.labels,
+        )
         found = compute(choice, given, clock)
-    for line in () if options.quiet else found.left_out:
+    for line in () if options.quiet else (*options.input.notes(), *found.left_out):
         note(line)
-    if request is not None and choice.tested is not None:
-        found = _tested(request, choice.tested, found, given, options.quiet, clock)
+    if request is not None and tested is not None:
+        found = _tested(request, tested, found, given, options.quiet, clock)
     return estimator, found
 
 
@@ -286,12 +309,20 @@ def _tested(
     """Test a measure."""
     from duramen.reports.measures import as_importances
 
-    scores = as_importances(found.measures[found.names.index(name)])
+    known = dict(zip(found.names, found.measures, strict=True))
+    scores = as_importances(known[name]) if name in known else None
     if not quiet:
         announce(request, name, given)
     try:
         with clock.step(f"test {request.name.value}"):
             verdict = run_test(request, name, scores, given)
+    except MemoryError as error:
+        if not request.default:
+            raise
+        left_out = f"the test of importances is left out: {error}"
+        if not quiet:
+            note(left_out)
+        return replace(found, left_out=(*found.left_out, left_out))
     except KeyboardInterrupt:
         kept = request.checkpoint
         if kept is not None and kept.is_file() and not quiet:
@@ -356,5 +387,5 @@ def _command(
     if options.bootstrap is not None:
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.value for name in found.names])
-    words += [] if request is None else request.words()
+    words += ["--no-test"] if request is None else request.words()
     return shlex.join([*words, "--seed", str(options.seed)])

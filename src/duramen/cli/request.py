@@ -11,7 +11,7 @@ from typing import Any
 from duramen.cli.checkpoint import writable
 from duramen.cli.groups import Groups, read_groups
 from duramen.cli.measures import MeasureName
-from duramen.cli.significance import METHODS, Method, SignificanceName
+from duramen.cli.significance import DEFAULT_TEST, METHODS, Method, SignificanceName
 
 
 class Law(StrEnum):
@@ -51,6 +51,8 @@ class Asked:
         File with the groups that error rates are of.
     group_score : GroupScore or None
         What the importance of a group is made of.
+    strata, blocks : str or None
+        Columns that tell which rows may be exchanged.
     """
 
     permutations: int | None = None
@@ -60,6 +62,8 @@ class Asked:
     rank_based: bool | None = None
     groups: Path | None = None
     group_score: GroupScore | None = None
+    strata: str | None = None
+    blocks: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return what was said, by the name of the option."""
@@ -75,6 +79,8 @@ _PARAMETERS = {
     "--rank-based": "rank_based",
     "--groups": "groups",
     "--group-score": "how",
+    "--strata": "strata",
+    "--blocks": "blocks",
 }
 
 
@@ -90,9 +96,12 @@ class Request:
     checkpoint : Path or None
         Where to keep what is done.
     choices : mapping
-        Further parameters of the method, without its groups.
+        Further parameters of the method, without its groups; strata and blocks by the names of
+        their columns.
     groups : Groups or None
         The groups of features that it is about.
+    default : bool
+        Whether it is run because the user named no test.
     """
 
     name: SignificanceName
@@ -100,6 +109,7 @@ class Request:
     checkpoint: Path | None = None
     choices: Mapping[str, Any] = field(default_factory=dict)
     groups: Groups | None = None
+    default: bool = False
 
     @property
     def method(self) -> Method:
@@ -107,8 +117,13 @@ class Request:
         return METHODS[self.name]
 
     def measure(self, names: Sequence[MeasureName]) -> MeasureName:
-        """Return the measure that is tested: the first of these that can be, or the method's."""
+        """Return the measure that is tested: the first of these that can be, or the method's.
+
+        The default test has a measure of its own, whatever is ranked by.
+        """
         able = self.method.measures
+        if self.default:
+            return able[0]
         return next((name for name in names if name in able), able[0])
 
     def check(self, features: Sequence[str], target: str) -> None:
@@ -128,7 +143,7 @@ class Request:
 
     def words(self) -> list[str]:
         """Return the options that ask for this test."""
-        words = ["--significance", self.name.value]
+        words = [] if self.default else ["--significance", self.name.value]
         if self.permutations is not None:
             words += ["--permutations", str(self.permutations)]
         for option, parameter in _PARAMETERS.items():
@@ -138,23 +153,26 @@ class Request:
         return words if self.groups is None else [*words, "--groups", self.groups.file]
 
 
-def requested(name: SignificanceName | None, asked: Asked) -> Request | None:
-    """Return the test that is asked for, None for none.
+def requested(
+    name: SignificanceName | None, asked: Asked, *, no_test: bool = False
+) -> Request | None:
+    """Return the test to run: the one that is asked for, or the default; None with `no_test`.
 
     Raises
     ------
     ValueError
-        If options ask for what the method does not do, or without a method.
+        If options ask for what the method does not do, or for a test and for none.
     OSError
         If the checkpoint cannot be written where it shall be, or there is no file of groups.
     """
     given = asked.given()
-    if name is None:
-        if given:
-            raise ValueError(
-                f"{next(iter(given))} needs --significance METHOD: {', '.join(METHODS)}"
-            )
+    if no_test:
+        named = {} if name is None else {"--significance": name}
+        for option in (*named, *given):
+            raise ValueError(f"{option} has no use with --no-test, which skips the test")
         return None
+    default = name is None
+    name = DEFAULT_TEST if name is None else name
     _check_taken(name, given)
     _check_together(name, asked)
     choices = {_PARAMETERS[option]: given[option] for option in given if option in _PARAMETERS}
@@ -166,6 +184,7 @@ def requested(name: SignificanceName | None, asked: Asked) -> Request | None:
         writable(asked.checkpoint),
         plain,
         None if asked.groups is None else read_groups(asked.groups),
+        default,
     )
 
 

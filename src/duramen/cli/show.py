@@ -14,6 +14,7 @@ from rich.text import Text
 from duramen.reports import Run
 from duramen.results.text import printable
 
+_LONGEST = 4000  # characters of a line
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -51,14 +52,14 @@ def show(
     """
     console = Console()
     for line in before:
-        console.print(Text(line), soft_wrap=True)
+        console.print(_line(line), soft_wrap=True)
     if columns[0].cells:
         console.print(_table(columns))
         if more > 0:
             console.print(Text(f"... and {more:,} more features", style="dim"))
     for line in after:
-        console.print(Text(line), soft_wrap=True)
-    console.print(Text(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
+        console.print(_line(line), soft_wrap=True)
+    console.print(_line(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
 
 
 def shape_words(run: Run) -> list[str]:
@@ -76,6 +77,11 @@ def bars(values: Sequence[float], longest: int = 16) -> list[str]:
     """Return bars of block characters, that of the first and largest value being the longest."""
     most = values[0] if len(values) else 0.0
     return [_bar(value / most, longest) if most > 0 else "" for value in values]
+
+
+def _line(text: str) -> Text:
+    """Return a line whose control characters, which names may hold, are escaped."""
+    return Text(printable(text, _LONGEST))
 
 
 def _table(columns: Sequence[Shown]) -> Table:

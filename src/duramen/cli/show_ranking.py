@@ -36,7 +36,7 @@ def show_ranking(
         Shown("", [str(i + 1) for i in range(len(best.first))], right=True, style="dim"),
         Shown("feature", list(best.first.names), least=_least(best.first.names)),
     ]
-    tests = [Shown(one.title, one.cells, right=True) for one in best.tested] or [
+    tests = [Shown(one.title, one.cells, right=one.numbers is not None) for one in best.tested] or [
         Shown(title, cells, right=True) for one in best.scores for title, cells in best.tests(one)
     ]
     values, hidden, drawn = _alone(best.first), list[str](), list[Shown]()
@@ -46,7 +46,7 @@ def show_ranking(
         drawn = [Shown("", bars(best.first.values.tolist()), style="cyan", wraps=False)]
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
-        after.append(f"{tested.count()}. {tested.meaning}")
+        after.append(f"{tested.count()}. {tested.note}")
     more = len(measures[0]) - top
     show([", ".join(_headline(run))], [*names, *values, *tests, *drawn], more, out, after)
 
@@ -90,7 +90,8 @@ def _hidden(titles: Sequence[str]) -> list[str]:
 def _significant(measures: Sequence[Measured]) -> list[str]:
     return [
         f"{n_significant(one):,} of {len(one):,} features have q <= {LEVEL:g} by "
-        f"{words_of(one).title}; its p-values depend on the number of trees"
+        f"{words_of(one).title}; its p-values shrink as trees are added, also "
+        "for irrelevant features"
         for one in measures
         if isinstance(one, Significance)
     ]

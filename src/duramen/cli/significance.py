@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ _LONG = 3.0
 class SignificanceName(StrEnum):
     """Names of methods on the command line."""
 
+    max_t = "max-t"
     altmann = "altmann"
     janitza = "janitza"
     mprobes = "mprobes"
@@ -40,6 +41,8 @@ class SignificanceName(StrEnum):
     hapfelmeier = "hapfelmeier"
     mr_test = "mr-test"
 
+
+DEFAULT_TEST = SignificanceName.max_t
 
 _GROWN = (
     MeasureName.mdi,
@@ -73,8 +76,8 @@ class Method:
         The fewest rounds that can show anything.
     announces : bool
         Whether it tells its cost itself, where it shows how far it is.
-    options : mapping
-        What it is told beside the user's options.
+    most_trees : int or None
+        The most trees of a forest that it grows; None for those of the ranking.
     """
 
     function: str
@@ -83,7 +86,7 @@ class Method:
     measures: tuple[MeasureName, ...] = _GROWN
     least: int = 1
     announces: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    most_trees: int | None = None
 
     def load(self) -> Callable[..., Any]:
         """Return the function."""
@@ -103,20 +106,13 @@ class Method:
 
 
 _MR_RUNS = 20
-# A p-value of 0 would make a q-value of 0.
-_NEVER_0 = {"add_one": True}
 
 METHODS: dict[SignificanceName, Method] = {
+    SignificanceName.max_t: Method("max_t", least=19, most_trees=500),
     SignificanceName.altmann: Method("altmann"),
-    SignificanceName.janitza: Method(
-        "janitza", repeats="", measures=_OF_ANY_SIGN, options=_NEVER_0
-    ),
-    SignificanceName.mprobes: Method(
-        "multiple_probes", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
-    ),
-    SignificanceName.one_probe: Method(
-        "one_probe", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
-    ),
+    SignificanceName.janitza: Method("janitza", repeats="", measures=_OF_ANY_SIGN),
+    SignificanceName.mprobes: Method("multiple_probes", "n_runs", lambda rounds, p: rounds),
+    SignificanceName.one_probe: Method("one_probe", "n_runs", lambda rounds, p: rounds),
     SignificanceName.cer: Method(
         "conditional_error_rate", forests=lambda rounds, p: rounds * p, least=19, announces=True
     ),
@@ -156,11 +152,11 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if not method.repeats:
-            result = function(scores, **method.options)
+            result = function(scores)
         else:
             choices = _choices(request, measure, given)
             result = function(
-                given.unfitted(),
+                _forest(method, given),
                 given.table,
                 given.y,
                 **choices,
@@ -170,7 +166,8 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
                 verbose=int(given.verbose),
             )
     said = [" ".join(str(warning.message).split()) for warning in caught]
-    told = (*said, *_too_few(result), *_less_than_promised(result))
+    noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
+    told = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
     if request.groups is None:
         return Verdict(result, measure.function, told)
     told = (*told, _about_groups(result))
@@ -188,7 +185,7 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
     from duramen.significance.cost import estimate_cost
 
     cost: Cost = estimate_cost(
-        given.unfitted(),
+        _forest(method, given),
         given.table,
         given.y,
         method.forests(
@@ -202,21 +199,38 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
         note(f"{request.name.value} of {measure.value}: {most}{cost}")
 
 
+def _forest(method: Method, given: Given) -> Any:
+    """Return the estimator that a method grows: the ranking's, with fewer trees if need be."""
+    estimator = given.unfitted()
+    if method.most_trees is not None:
+        trees = min(method.most_trees, estimator.n_estimators)
+        estimator.set_params(n_estimators=trees)
+    return estimator
+
+
 def settings_of(tested: Verdict) -> dict[str, Any]:
     """Return what the test was told, for the record."""
+    from duramen.results.adjusted_significance import AdjustedSignificance
+
     result = tested.result
     known = result.metadata["janitza"] if result.method == "janitza" else result.metadata
     own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
+    if isinstance(result, AdjustedSignificance):
+        own = {"n_estimators": int(known["parameters"]["n_estimators"]), **own}
     return {"method": result.method, "measure": tested.measure, **own}
 
 
 def figures_of(tested: Verdict) -> dict[str, Any]:
     """Return what was tested and how many features are selected, for the record."""
     from duramen.reports.measures import LEVEL
+    from duramen.results.adjusted_significance import AdjustedSignificance
     from duramen.results.significance import Significance
 
     result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
-    if isinstance(result, Significance):
+    said: dict[str, Any]
+    if isinstance(result, AdjustedSignificance):
+        said = {"null": result.null, "level": LEVEL, **tested.n_by_verdict()}
+    elif isinstance(result, Significance):
         said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
     else:
         said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
@@ -226,7 +240,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = {**method.options, **request.choices}
+    choices: dict[str, Any] = {**request.choices, **given.labels}
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
@@ -236,7 +250,7 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
     settings = given.estimator.forest_.settings
     one = settings.cut == "pert" or settings.max_features == 1
     asked = request.permutations is not None or request.checkpoint is not None
-    unasked = one and not settings.column_samples and not asked
+    unasked = one and not settings.column_samples and not asked and not given.labels
     return {"null": "binomial" if unasked else "permuted", **choices}
 
 
@@ -244,6 +258,8 @@ def _too_few(result: Any) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
     from duramen.reports.measures import LEVEL
 
+    if hasattr(result, "p_adjusted"):  # its least p-value does not depend on the features
+        return []
     rounds, p = result.metadata.get("n_permutations"), len(result)
     q_values = getattr(result, "q_values", None)
     if rounds is None or q_values is None or (q_values <= LEVEL).any():
@@ -258,25 +274,6 @@ def _too_few(result: Any) -> list[str]:
         f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
         f"--permutations {round(p / LEVEL)} it could; fdr and mprobes need fewer"
     ]
-
-
-def _less_than_promised(result: Any) -> list[str]:
-    """Say so where an option takes something from what the method promises."""
-    known = result.metadata
-    if known.get("rank_based"):
-        return [
-            f"{result.method}: by rank, the promise holds by and large only: of correlated "
-            "features that say nothing, some were taken at .05 in up to 11 of 100 simulations"
-        ]
-    if "fitted" in result.details:
-        fitted = int(result.details["fitted"].sum())
-        return [
-            f"{result.method}: the p-values of {fitted:,} of {len(result):,} features are tails of "
-            f"a {known['distribution']} law fitted to {known['n_permutations']:,} values, the "
-            "others shares of permutations; only the latter are exact, and far out a fitted tail "
-            "is a guess"
-        ]
-    return []
 
 
 def _about_groups(result: Any) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class Source:
         Name of the target.
     citation : str
         What the data ask to be cited; empty if nothing.
+    labels : mapping
+        Strata and blocks of the rows, by the name of the option; empty for none.
     notes : tuple of str
         What the user had better know of how it was read.
     """
@@ -58,7 +60,30 @@ class Source:
     column: Any
     target: str
     citation: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def labelled(self, columns: Mapping[str, str]) -> Source:
+        """Set columns apart as strata and blocks of the rows.
+
+        Parameters
+        ----------
+        columns : mapping
+            Name of the column, by the name of the option.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it is the target, or no column is left.
+        """
+        there = self.features.column_names
+        for option, name in columns.items():
+            check_columns(f"--{option}", [name], there, self.target)
+        labels = {option: self.features[name] for option, name in columns.items()}
+        features = self.features.drop_columns(sorted(set(columns.values())))
+        if not features.column_names:
+            raise ValueError("--strata and --blocks leave no column beside the target")
+        return replace(self, features=features, labels=labels)
 
     def complete_rows(self) -> Source:
         """Leave out the rows where a feature or the target is missing.
@@ -142,7 +167,7 @@ def read_source(
     if not features.column_names:
         raise ValueError("--drop leaves no column beside the target")
     citation = "" if demo is None else demo.citation
-    return Source(path.name, features, column, wanted, citation, notes)
+    return Source(path.name, features, column, wanted, citation, notes=notes)
 
 
 def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import TASKS, Task
 from duramen.cli.problem import Problem, stray_columns
@@ -31,6 +31,7 @@ def read_stored(
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
+    labels: Mapping[str, str] | None = None,
 ) -> Problem[ColumnStore]:
     """Open a store, set its target apart and leave columns out.
 
@@ -52,6 +53,9 @@ def read_stored(
         Columns to leave out.
     categorical : sequence of str
         Must be empty: kinds are those that were packed.
+    labels : mapping, optional
+        Columns of strata and blocks, by the name of the option: of the store, or of what is known
+        of its rows.
 
     Raises
     ------
@@ -89,6 +93,8 @@ def read_stored(
             apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
+    of_rows, named = _labels(store, labels or {}, target)
+    apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column beside the target")
     naming = f"{naming}: --target {target}"
@@ -101,4 +107,22 @@ def read_stored(
     if task is Task.auto:
         where = "" if samples.file is None else samples.file.name
         notes += stray_notes(stray, where, "--task classification")
-    return Problem(name, left, y, settled, target, notes=tuple(notes))
+    return Problem(name, left, y, settled, target, labels=of_rows, notes=tuple(notes))
+
+
+def _labels(
+    store: ColumnStore, asked: Mapping[str, str], target: str
+) -> tuple[dict[str, Any], list[int]]:
+    """Return strata and blocks of the rows, and the columns of the store that hold them."""
+    of_rows, columns = {}, []
+    for option, name in asked.items():
+        if name == target:
+            raise ValueError(f"--{option} {name} is the target")
+        try:
+            with stray_columns():  # labels need not be numbers
+                others, of_rows[option] = store.target(name)
+        except KeyError as error:
+            raise ValueError(f"--{option}: {error.args[0]}") from None
+        if len(others) < store.n_columns:
+            columns.append(store.find(name))
+    return of_rows, columns

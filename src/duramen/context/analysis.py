@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+from numpy.typing import NDArray
+
 from duramen.context.effects import context_effects
+from duramen.context.nulls import Null, null_of
 from duramen.context.p_values import effect_p_values, plain_p_values
 from duramen.context.plain import within_contexts
+from duramen.context.shifts import shifts_of
 from duramen.context.subject import Growth, Subject, subject_of
 from duramen.context.values import Context, split_off
 from duramen.forests import parameters
@@ -22,6 +27,8 @@ from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.tables import encode
+
+FloatArray = NDArray[np.float64]
 
 FUNCTION = "context_importances"
 EMPTY = ("skip", "zero")
@@ -43,6 +50,10 @@ class Options:
         Whether to test it by growing these for each permutation.
     tolerance : float
         Of the verdicts.
+    permute : {"within_target", "all"}
+        How the context is permuted for the p-values of the effects.
+    strata, blocks : array-like of shape (n,) or None
+        Strata that rows exchange contexts within, and blocks of rows that stay together.
     plan : Plan
         Threads, checkpoint, progress.
     function : str
@@ -54,6 +65,9 @@ class Options:
     plain: bool
     plain_p_values: bool
     tolerance: float
+    permute: str
+    strata: Any
+    blocks: Any
     plan: Plan
     function: str
 
@@ -78,6 +92,9 @@ def context_importances(
     *,
     n_estimators: int = 1000,
     n_permutations: int = 1000,
+    permute: str = "within_target",
+    strata: Any = None,
+    blocks: Any = None,
     empty: str = "skip",
     criterion: str | None = None,
     splits: str = "auto",
@@ -129,6 +146,16 @@ def context_importances(
         Number of trees.
     n_permutations : int, default=1000
         Permutations of the context; 0 for no p-values.
+    permute : {"within_target", "all"}, default="within_target"
+        Rows that exchange contexts for the p-values of the effects: those of the same class of the
+        target (of a numeric target, of the same of n / 8 quantile bins), or all. See Notes.
+    strata : array-like of shape (n,), optional
+        Label of the stratum of each row, such as a population or a batch. Contexts are permuted
+        within strata (with "within_target", within each class in each stratum).
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as a family or a person measured repeatedly. Blocks
+        exchange their contexts as a whole (with "within_target", blocks whose rows have the same
+        classes in the same order, or one class each).
     empty : {"skip", "zero"}, default="skip"
         A node without rows of a context is left out, or counts with a decrease of 0 in it. The
         tables of the thesis use both (see `duramen.theory.population_context_importances`).
@@ -185,9 +212,19 @@ def context_importances(
 
     Notes
     -----
-    *The null hypothesis* is that the context is independent of the inputs and the target together.
-    Where it is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature depends on it (theorem
-    6.1): `relevance` and its p-value come from the same trees.
+    *The null hypothesis* of the effects is, with ``permute="within_target"``, that the context is
+    independent of the inputs given the target: the context may shift the frequencies of the classes
+    (sex and disease). With ``permute="all"`` it is that the context is independent of the inputs
+    and the target together; where it shifts the classes only, effects are then found far too
+    often. Under either, a context that shifts the distribution of inputs is no null, even where
+    the inputs tell the same of the target in all contexts: `shift_p_values` test this by input, and
+    `notes` name the inputs. `strata` of the propensity score, the probability of the context given
+    the inputs, allow for it.
+
+    *Relevance.* Where the context is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature
+    depends on it (theorem 6.1). `relevance_p_value` tests that, by permutations among all rows
+    (within `strata`, and of whole `blocks`) whatever `permute`: within classes the association of
+    context and target would stay as it is.
 
     *What splits guarantee.* Multiway splits on categories, or on binned numbers, are those of the
     theory: with enough trees the values tend to `duramen.theory.population_context_importances` of
@@ -208,7 +245,18 @@ def context_importances(
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose)
-    options = Options(empty, n_permutations, plain, plain_p_values, tolerance, plan, FUNCTION)
+    options = Options(
+        empty,
+        n_permutations,
+        plain,
+        plain_p_values,
+        tolerance,
+        permute,
+        strata,
+        blocks,
+        plan,
+        FUNCTION,
+    )
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
@@ -230,37 +278,35 @@ def analyse(
     """Analyse one context on the forest that was grown on all rows."""
     observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
     importances = mean_decreases(forest).values
-    settings = _metadata(forest, context, options)
+    null = null_of(subject, options.permute, options.strata, options.blocks, options.function)
+    settings = _metadata(forest, context, options, null)
     identity = {"function": options.function, **settings}
-    p_values = None
-    if options.n_permutations:
+    n_permutations = options.n_permutations
+    told: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
+    if n_permutations:
         p_values = effect_p_values(
             observed,
             forest,
             subject,
             context,
             options.empty,
-            options.n_permutations,
+            null,
+            n_permutations,
             identity=identity,
             plan=options.plan,
             function=options.function,
         )
-    within = plain = tested = None
+        shifts = shifts_of(subject, context, null, n_permutations)
+        told |= {
+            "absolute_p_values": p_values.absolute,
+            "signed_p_values": p_values.signed,
+            "overall_p_values": p_values.overall,
+            "relevance_p_value": p_values.relevance,
+            "shift_p_values": shifts.p_values,
+            "notes": shifts.notes,
+        }
     if options.plain:
-        seed = replicate_seed(subject.seed, OBSERVED)
-        within = within_contexts(subject, context, seed, n_threads=options.plan.n_threads)
-        plain = importances - within
-    if options.plain_p_values and plain is not None:
-        tested = plain_p_values(
-            plain,
-            importances,
-            subject,
-            context,
-            options.n_permutations,
-            identity=identity,
-            plan=beside(options.plan, "plain"),
-            function=options.function,
-        )
+        told |= _plain(importances, subject, context, null, options, identity)
     return ContextImportances(
         names=subject.table.names,
         contexts=context.labels,
@@ -271,23 +317,44 @@ def analyse(
         conditional=observed.conditional[0],
         overall=observed.overall[0],
         relevance=max(0.0, float(observed.relevance[0])),
-        plain=plain,
-        within=within,
-        absolute_p_values=None if p_values is None else p_values.absolute,
-        signed_p_values=None if p_values is None else p_values.signed,
-        plain_p_values=tested,
-        overall_p_values=None if p_values is None else p_values.overall,
-        relevance_p_value=None if p_values is None else p_values.relevance,
         context_name=context.name,
         unit=forest.settings.unit,
         empty=options.empty,
         tolerance=options.tolerance,
-        n_permutations=options.n_permutations,
         metadata=settings,
+        **told,
     )
 
 
-def _metadata(forest: Forest, context: Context, options: Options) -> dict[str, Any]:
+def _plain(
+    importances: FloatArray,
+    subject: Subject,
+    context: Context,
+    null: Null,
+    options: Options,
+    identity: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the importances within contexts, the plain effects, and their p-values if asked."""
+    seed = replicate_seed(subject.seed, OBSERVED)
+    within = within_contexts(subject, context, seed, n_threads=options.plan.n_threads)
+    plain = importances - within
+    if not options.plain_p_values:
+        return {"within": within, "plain": plain}
+    tested = plain_p_values(
+        plain,
+        importances,
+        subject,
+        context,
+        null,
+        options.n_permutations,
+        identity=identity,
+        plan=beside(options.plan, "plain"),
+        function=options.function,
+    )
+    return {"within": within, "plain": plain, "plain_p_values": tested}
+
+
+def _metadata(forest: Forest, context: Context, options: Options, null: Null) -> dict[str, Any]:
     return {
         "empty": options.empty,
         **metadata_of(
@@ -297,6 +364,7 @@ def _metadata(forest: Forest, context: Context, options: Options) -> dict[str, A
             values=list(context.labels),
             cuts=None if context.cuts is None else list(context.cuts),
             rows=fingerprint(context.codes),
+            **null.identity(),
         ),
     }
 

@@ -40,7 +40,10 @@ class Effects:
     relevance: FloatArray
 
     def statistics(self) -> tuple[FloatArray, FloatArray]:
-        """What is compared with permutations, of shape (R, S): one-sided, and two-sided."""
+        """What is compared with permutations, of shape (R, S): one-sided, and two-sided.
+
+        The relevance is the last of the one-sided ones.
+        """
         n = len(self.relevance)
         one_sided = [self.absolute.reshape(n, -1), self.relevance.reshape(n, 1)]
         two_sided = [self.signed.reshape(n, -1), self.overall.reshape(n, -1)]
@@ -56,6 +59,7 @@ def context_effects(
     seed: int,
     first: int = 0,
     n_permutations: int = 1,
+    drawn: NDArray[np.uint32] | None = None,
     n_threads: int = 1,
 ) -> Effects:
     """Compute the effects of a context, or of permutations of it.
@@ -77,15 +81,22 @@ def context_effects(
         the seed, its number and n alone.
     n_permutations : int
         Number R of permutations.
+    drawn : uint32 array of shape (R, n), optional
+        The permutations of the context. By default the context is permuted among all rows, by the
+        seed and the number of the permutation.
     n_threads : int
         Threads to use, each for 32 permutations at a time.
     """
+    if drawn is None:
+        codes = context.codes.reshape(1, -1)
+    else:
+        codes, first, n_permutations = drawn, 0, len(drawn)
     return Effects(
         *_kernel.context_effects(
             *forest_arguments(forest),
             *table_arguments(subject.table),
             subject.target,
-            context.codes,
+            codes,
             context.count,
             empty == "zero",
             levels(forest),

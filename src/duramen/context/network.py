@@ -30,6 +30,9 @@ def context_network(
     targets: Iterable[str] | None = None,
     n_estimators: int = 1000,
     n_permutations: int = 1000,
+    permute: str = "within_target",
+    strata: Any = None,
+    blocks: Any = None,
     empty: str = "skip",
     splits: str = "auto",
     n_bins: int | None = None,
@@ -50,8 +53,9 @@ def context_network(
 
     Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
     as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).
-    All targets share one encoding and the same permutations of the context. A numeric target has
-    its variance scaled to 1, so that links to different targets can be compared; a nominal or
+    All targets share one encoding. The context is permuted within the classes, or bins, of each
+    target in turn; with ``permute="all"`` all targets share the same permutations. A numeric target
+    has its variance scaled to 1, so that links to different targets can be compared; a nominal or
     ordinal one is a class, with the entropy for impurity.
 
     Parameters
@@ -63,8 +67,8 @@ def context_network(
         variable.
     targets : iterable of str, optional
         Names of the variables that are targets; by default all that are not constant.
-    n_estimators, n_permutations, empty, splits, n_bins, n_context_bins, max_features, max_depth, \
-min_samples_leaf, plain, plain_p_values, tolerance, names
+    n_estimators, n_permutations, permute, strata, blocks, empty, splits, n_bins, n_context_bins, \
+max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, names
         As in `context_importances`, for each target. Inputs are binned, targets are not.
     random_state : int, RandomState, Generator or None
         Seed of the trees and of the permutations.
@@ -92,7 +96,18 @@ min_samples_leaf, plain, plain_p_values, tolerance, names
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose)
     quiet = replace(plan, verbose=0)
-    options = Options(empty, n_permutations, plain, plain_p_values, tolerance, quiet, _FUNCTION)
+    options = Options(
+        empty,
+        n_permutations,
+        plain,
+        plain_p_values,
+        tolerance,
+        permute,
+        strata,
+        blocks,
+        quiet,
+        _FUNCTION,
+    )
     table = encode(X, names=names, n_jobs=plan.n_threads)
     variables, contexts, _ = split_off(table, context, n_context_bins, _FUNCTION)
     if len(contexts) != 1:

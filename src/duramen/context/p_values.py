@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.effects import Effects, context_effects
+from duramen.context.nulls import Null, permuted_contexts
 from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
+from duramen.tables.exchangeability import Exchangeability
 
 FloatArray = NDArray[np.float64]
 
@@ -43,35 +45,45 @@ def effect_p_values(
     subject: Subject,
     context: Context,
     empty: str,
+    null: Null,
     n_permutations: int,
     *,
     identity: Mapping[str, Any],
     plan: Plan,
     function: str,
 ) -> PValues:
-    r"""Permute the context among the rows, and count how often an effect is as large.
+    r"""Permute the context as the null hypotheses allow, and count how often an effect is as large.
 
     :math:`p = (1 + \#\{v_r \ge v\}) / (1 + R)` for the absolute effects and the relevance of the
-    context; twice the smaller of the p-values on both sides, at most 1, for the signed ones.
+    context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
+    ones.
     """
-    n_columns = subject.table.n_columns
-    size = min(_CHUNK, _MOST_NUMBERS // max(1, 4 * context.count * n_columns))
-    size = max(_LANES, size - size % _LANES)
+    size = _chunk(subject, context)
     upper, two_sided = (statistic[0] for statistic in observed.statistics())
 
     def task(number: int, _: int) -> FloatArray:
-        count = min(size, n_permutations - number * size)
-        permuted = context_effects(
-            forest,
-            subject,
-            context,
-            empty,
-            seed=subject.seed,
-            first=1 + number * size,
-            n_permutations=count,
-            n_threads=plan.n_threads,
-        )
-        one, two = permuted.statistics()
+        first = 1 + number * size
+        count = min(size, n_permutations + 1 - first)
+
+        def permuted(rows: Exchangeability) -> Effects:
+            drawn = None
+            if rows.restricted:
+                drawn = permuted_contexts(rows, context.codes, subject.seed, first, count)
+            return context_effects(
+                forest,
+                subject,
+                context,
+                empty,
+                seed=subject.seed,
+                first=first,
+                n_permutations=count,
+                drawn=drawn,
+                n_threads=plan.n_threads,
+            )
+
+        one, two = permuted(null.effects).statistics()
+        if not null.one_scheme:
+            one[:, -1] = permuted(null.relevance).relevance
         return np.concatenate([_at_least(one, upper), *_either(two, two_sided)])
 
     counts = run_replicates(
@@ -84,11 +96,22 @@ def effect_p_values(
         function=function,
         unit=f"{size} permutations",
     ).sum(axis=0)
-    own, above, below = np.split(counts, [len(upper), len(upper) + len(two_sided)])
+    return _p_values(counts, observed.absolute.shape[1:], n_permutations)
+
+
+def _chunk(subject: Subject, context: Context) -> int:
+    """Number of permutations that are counted in one call of the kernel."""
+    numbers = max(1, 4 * context.count * subject.table.n_columns, subject.table.n_rows)
+    size = min(_CHUNK, _MOST_NUMBERS // numbers)
+    return max(_LANES, size - size % _LANES)
+
+
+def _p_values(counts: FloatArray, shape: tuple[int, ...], n_permutations: int) -> PValues:
+    """P-values from the counts of the absolute effects, the relevance, and both sides of others."""
+    n_cells, n_two = shape[0] * shape[1], shape[0] * shape[1] + shape[1]
+    own, above, below = np.split(counts, [n_cells + 1, n_cells + 1 + n_two])
     p_one = (1 + own) / (1 + n_permutations)
     p_two = _two_sided(above, below, n_permutations)
-    shape = observed.absolute.shape[1:]
-    n_cells = shape[0] * shape[1]
     return PValues(
         absolute=p_one[:n_cells].reshape(shape),
         relevance=float(p_one[n_cells]),
@@ -102,6 +125,7 @@ def plain_p_values(
     importances: FloatArray,
     subject: Subject,
     context: Context,
+    null: Null,
     n_permutations: int,
     *,
     identity: Mapping[str, Any],
@@ -111,7 +135,8 @@ def plain_p_values(
     """Permute the context, and grow the forests of the contexts anew; two-sided, shape (C, p)."""
 
     def task(_: int, seed: int) -> FloatArray:
-        codes = np.random.default_rng(seed).permutation(context.codes)
+        order = null.effects.permutation(np.random.default_rng(seed), context.codes)
+        codes = context.codes[order]
         within = within_contexts(subject, replace(context, codes=codes), seed)
         return np.concatenate(_either((importances - within).reshape(1, -1), plain.ravel()))
 

@@ -171,9 +171,13 @@ def resolve_max_samples(owner: str, value: Any, n_rows: int, bootstrap: bool) ->
     drawn = 0
     if is_integer(value):
         if value > most:
+            drawn_how = (
+                f"a tree can hold no more than {MOST} rows; give at most {MOST}"
+                if bootstrap
+                else f"rows are drawn without replacement; give at most {n_rows}, or bootstrap=True"
+            )
             raise ValueError(
-                f"{owner}: max_samples={value} but X has {n_rows} rows, and rows are drawn "
-                f"without replacement; give at most {n_rows}, or bootstrap=True"
+                f"{owner}: max_samples={value} but X has {n_rows} rows, and {drawn_how}"
             )
         drawn = int(value)
     elif is_real(value) and 0 < value <= 1:

@@ -62,7 +62,9 @@ class RandomPatchesClassifier(ForestClassifier):
     stop_alpha : float or None, default=None
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
-        Whether a column that is constant at the node counts as one of ``max_features``.
+        Whether a column that is constant at the node counts as one of ``max_features``. Multiway
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------
@@ -163,7 +165,9 @@ class RandomPatchesRegressor(ForestRegressor):
     stop_alpha : float or None, default=None
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
-        Whether a column that is constant at the node counts as one of ``max_features``.
+        Whether a column that is constant at the node counts as one of ``max_features``. Multiway
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------

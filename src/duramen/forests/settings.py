@@ -34,7 +34,8 @@ class GrowthSettings:
     max_features : int
         Number K of candidate columns at a node.
     count_constants : bool
-        Whether a column that is constant at the node counts as one of the K drawn.
+        Whether a column that is constant at the node counts as one of the K drawn; in multiway
+        trees, which draw constant columns in any case, whether a drawn one takes a level of depth.
     max_depth, max_leaf_nodes : int or None
         Limits of the tree; None for none.
     min_samples_split, min_samples_leaf : int
@@ -110,11 +111,13 @@ class GrowthSettings:
         Raises
         ------
         ValueError
-            When a name is not a setting, or a choice is not one of those allowed.
+            When a name is not a setting, a value is not of its type, or a choice is not allowed.
         """
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"GrowthSettings.from_dict: unknown settings {unknown}")
+        for field in fields(cls):
+            _check_type(field.name, str(field.type), values.get(field.name, field.default))
         settings = cls(**values)
         for name, allowed in (("criterion", CRITERIA), ("cut", CUTS), ("splits", SPLITS)):
             if getattr(settings, name) not in allowed:
@@ -123,3 +126,19 @@ class GrowthSettings:
                     f"got {getattr(settings, name)!r}"
                 )
         return settings
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "int | None": (int, type(None)),
+    "float": (int, float),
+}
+
+
+def _check_type(name: str, annotation: str, value: Any) -> None:
+    """Check that a value is of the type that a setting is annotated with."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if type(value) not in _TYPES[annotation] or (number and not 0 <= value < 2**63):
+        raise ValueError(f"GrowthSettings.from_dict: {name} must be {annotation}, got {value!r}")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import ARRAY_NAMES, Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.results.archive import read_archive, write_archive
+from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.tables import Schema
 
 if TYPE_CHECKING:
@@ -51,8 +51,10 @@ def load_forest(path: str | PathLike[str]) -> Forest:
     ValueError
         When the file is no such file, or its arrays describe no trees.
     """
-    header, arrays = read_archive(path, what=None, newest=FORMAT, function="Forest.load")
-    return _unpack_forest(arrays, header, path)
+    function = "Forest.load"
+    header, arrays = read_archive(path, what=None, newest=FORMAT, function=function)
+    with as_damage(path, function):
+        return _unpack_forest(arrays, header)
 
 
 def save_estimator(estimator: BaseForest, path: str | PathLike[str]) -> None:
@@ -78,15 +80,17 @@ def load_estimator(kind: type[Estimator], path: str | PathLike[str]) -> Estimato
         When the file holds something else.
     """
     what = kind.__name__
-    header, arrays = read_archive(path, what=what, newest=FORMAT, function=f"{what}.load")
-    parameters = {
-        name: _parameter_from_plain(value) for name, value in header["parameters"].items()
-    }
-    estimator = kind(**parameters)
-    estimator._adopt(_unpack_forest(arrays, header, path))
-    for name in OUT_OF_BAG:
-        if name in arrays:
-            setattr(estimator, name, arrays[name] if arrays[name].ndim else arrays[name].item())
+    function = f"{what}.load"
+    header, arrays = read_archive(path, what=what, newest=FORMAT, function=function)
+    with as_damage(path, function):
+        parameters = {
+            name: _parameter_from_plain(value) for name, value in header["parameters"].items()
+        }
+        estimator = kind(**parameters)
+        estimator._adopt(_unpack_forest(arrays, header))
+        for name in OUT_OF_BAG:
+            if name in arrays:
+                setattr(estimator, name, arrays[name] if arrays[name].ndim else arrays[name].item())
     return estimator
 
 
@@ -125,38 +129,33 @@ def _pack_forest(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
     return arrays, plain
 
 
-def _unpack_forest(arrays: Arrays, header: Mapping[str, Any], path: str | PathLike[str]) -> Forest:
-    try:
-        plain = header["forest"]
-        schema = Schema(
-            names=tuple(plain["names"]),
-            named=plain["named"],
-            kinds=tuple(plain["kinds"]),
-            cut_values=arrays["cut_values"],
-            value_offsets=arrays["value_offsets"],
-            labels={
-                column: _unpack_labels(f"labels_{column}", arrays, plain["lists"])
-                for column, kind in enumerate(plain["kinds"])
-                if kind != "numeric"
-            },
-            missing=arrays["missing"],
-        )
-        known = "classes" in arrays or "classes" in plain["lists"]
-        forest = Forest(
-            **{name: arrays[name] for name in ARRAY_NAMES},
-            settings=GrowthSettings.from_dict(plain["settings"]),
-            schema=schema,
-            classes=_unpack_labels("classes", arrays, plain["lists"]) if known else None,
-            n_rows=plain["n_rows"],
-            total_weight=plain["total_weight"],
-            seed=plain["seed"],
-            fingerprint=plain["fingerprint"],
-            first_tree=plain["first_tree"],
-        )
-    except KeyError as error:
-        raise ValueError(
-            f"Forest.load: {path} holds a {header['what']}, which lacks {error}"
-        ) from error
+def _unpack_forest(arrays: Arrays, header: Mapping[str, Any]) -> Forest:
+    plain = header["forest"]
+    schema = Schema(
+        names=tuple(plain["names"]),
+        named=plain["named"],
+        kinds=tuple(plain["kinds"]),
+        cut_values=arrays["cut_values"],
+        value_offsets=arrays["value_offsets"],
+        labels={
+            column: _unpack_labels(f"labels_{column}", arrays, plain["lists"])
+            for column, kind in enumerate(plain["kinds"])
+            if kind != "numeric"
+        },
+        missing=arrays["missing"],
+    )
+    known = "classes" in arrays or "classes" in plain["lists"]
+    forest = Forest(
+        **{name: arrays[name] for name in ARRAY_NAMES},
+        settings=GrowthSettings.from_dict(plain["settings"]),
+        schema=schema,
+        classes=_unpack_labels("classes", arrays, plain["lists"]) if known else None,
+        n_rows=plain["n_rows"],
+        total_weight=plain["total_weight"],
+        seed=plain["seed"],
+        fingerprint=plain["fingerprint"],
+        first_tree=plain["first_tree"],
+    )
     forest.check()
     return forest
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ANY, FAMILY_MASK, MULTIWAY, ONE_VS_REST, ORDERED, Forest
+from duramen.forests.forest import (
+    ANY,
+    ARRAY_NAMES,
+    FAMILY_MASK,
+    MULTIWAY,
+    ONE_VS_REST,
+    ORDERED,
+    Forest,
+)
+from duramen.tables.names import KINDS
+from duramen.tables.validity import invalid_values
 
 if TYPE_CHECKING:
     from duramen.forests.forest import Tree
@@ -142,6 +152,8 @@ def check(forest: Forest) -> None:
     ValueError
         Naming the array at fault, and the first node where it is.
     """
+    _check_types(forest)
+    _check_schema(forest)
     _check_shapes(forest)
     _check_children(forest)
     _check_splits(forest)
@@ -151,6 +163,49 @@ def check(forest: Forest) -> None:
 def _require(good: NDArray[np.bool_], what: str) -> None:
     if not good.all():
         raise ValueError(f"Forest.check: {what} (first at {int(np.argmin(good))})")
+
+
+def _check_types(forest: Forest) -> None:
+    for name in ARRAY_NAMES:
+        array = getattr(forest, name)
+        wanted = np.dtype(str(Forest.__annotations__[name]).split("np.")[1].rstrip("]"))
+        if array.dtype != wanted or array.ndim != (2 if name == "leaf_values" else 1):
+            raise ValueError(
+                f"Forest.check: {name} must hold {wanted}, got {array.dtype} of shape {array.shape}"
+            )
+    for name, least in (("n_rows", 1), ("seed", 0), ("first_tree", 0)):
+        number = getattr(forest, name)
+        if type(number) is not int or not least <= number < 2**64:
+            raise ValueError(f"Forest.check: {name} must be an int from {least}, got {number!r}")
+    if type(forest.total_weight) not in (int, float) or not 0 < forest.total_weight < np.inf:
+        raise ValueError(
+            f"Forest.check: total_weight must be positive, got {forest.total_weight!r}"
+        )
+    if forest.classes is not None and forest.classes.ndim != 1:
+        raise ValueError("Forest.check: classes must be one-dimensional")
+
+
+def _check_schema(forest: Forest) -> None:
+    schema = forest.schema
+    p = schema.n_columns
+    if not all(isinstance(name, str) for name in schema.names) or len(set(schema.names)) != p:
+        raise ValueError("Forest.check: names of columns must be different strings")
+    if len(schema.kinds) != p or not set(schema.kinds) <= set(KINDS):
+        raise ValueError(f"Forest.check: kinds must be {p} of {', '.join(KINDS)}")
+    for name, array, kind in (
+        ("cut_values", schema.cut_values, np.float64),
+        ("value_offsets", schema.value_offsets, np.int64),
+        ("missing", schema.missing, np.uint8),
+    ):
+        if array.dtype != kind or array.ndim != 1:
+            raise ValueError(f"Forest.check: {name} must hold {np.dtype(kind)}, got {array.dtype}")
+    if schema.missing.shape != (p,) or (schema.missing > 1).any():
+        raise ValueError(f"Forest.check: missing must be {p} of 0 and 1")
+    wrong = invalid_values(
+        forest.kind_codes, schema.value_offsets, schema.cut_values, schema.labels
+    )
+    if wrong is not None:
+        raise ValueError(f"Forest.check: {wrong}")
 
 
 def _check_shapes(forest: Forest) -> None:
@@ -248,6 +303,9 @@ def _check_splits(forest: Forest) -> None:
 
 
 def _check_numbers(forest: Forest) -> None:
+    # A node conditions on each column once, or, where columns come back, on one a level.
+    most = forest.n_features + (int(depths(forest).max()) if len(forest.node_degree) else 0)
+    _require(forest.node_degree <= most, f"node_degree must be at most {most}")
     for name in ("node_weight", "impurity", "leaf_values"):
         array: NDArray[np.float64] = getattr(forest, name)
         by_node = array[:, np.newaxis] if array.ndim == 1 else array

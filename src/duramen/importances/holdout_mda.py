@@ -16,6 +16,7 @@ from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.refit import encoded_for, fingerprint_of, labels_of, template_of
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
+from duramen.tables.exchangeability import Exchangeability
 
 
 def holdout_mda(
@@ -26,6 +27,7 @@ def holdout_mda(
     cv: int = 2,
     scoring: str | None = None,
     n_repeats: int | str = 1,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Importances:
@@ -49,6 +51,10 @@ def holdout_mda(
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats
         As for :func:`mda`.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row: the rows of a person, a family, a plate or of copies. The
+        rows of a block go into one part, so that no forest is measured on rows whose like it was
+        grown on; parts then differ in size by as much as blocks make them.
     random_state : int, RandomState, Generator or None
         Seed of the parts, the forests and the permutations; None: derived from that of the
         estimator.
@@ -66,7 +72,8 @@ def holdout_mda(
     TypeError
         If `estimator` is none of this package.
     ValueError
-        If a class has fewer rows than there are parts, or an argument is not as described.
+        If a class has fewer rows, or blocks, than there are parts, or an argument is not as
+        described.
 
     References
     ----------
@@ -81,7 +88,12 @@ def holdout_mda(
     n_parts = parameters.check_integer(name, "cv", cv, 2, most=table.n_rows)
     seed = parameters.draw_seed(template.random_state if random_state is None else random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    part = _parts(labels, n_parts, int(seeds[0]), classes=isinstance(template, ForestClassifier))
+    rows = Exchangeability.checked(table.n_rows, blocks=blocks, function=name)
+    classes = isinstance(template, ForestClassifier)
+    if rows.blocks is None:
+        part = _parts(labels, n_parts, int(seeds[0]), classes=classes)
+    else:
+        part = _parts_of_blocks(labels, rows.blocks, n_parts, int(seeds[0]), classes=classes)
     results: list[Importances] = []
     for k in range(n_parts):
         model = template.set_params(random_state=int(seeds[k + 2] % 2**32))
@@ -110,7 +122,7 @@ def holdout_mda(
                 choices=choices,
             )
         )
-    metadata = metadata_of(forest, name, **choices)
+    metadata = metadata_of(forest, name, **choices, **rows.identity())
     metadata["n_rows"] = table.n_rows
     metadata["seed"] = seed
     metadata["fingerprint"] = fingerprint_of(template, forest, table, y, name)
@@ -148,3 +160,35 @@ def _parts(labels: NDArray[Any], n_parts: int, seed: int, *, classes: bool) -> I
     part = np.empty(len(labels), dtype=np.int64)
     part[order] = np.arange(len(labels)) % n_parts
     return part
+
+
+def _parts_of_blocks(
+    labels: NDArray[Any], blocks: IntArray, n_parts: int, seed: int, *, classes: bool
+) -> IntArray:
+    """Return the part of every row, the same for the rows of a block.
+
+    Blocks come in random order, the larger ones first, and each joins the part that has the
+    smallest fraction of the rows of its classes.
+    """
+    random = np.random.default_rng(seed)
+    values, codes = np.unique(labels, return_inverse=True) if classes else (None, 0 * blocks)
+    n_blocks, n_classes = int(blocks.max()) + 1, int(codes.max()) + 1
+    counts = np.zeros((n_blocks, n_classes))
+    np.add.at(counts, (blocks, codes), 1)
+    order = random.permutation(n_blocks)
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    shares = counts / counts.sum(axis=0)
+    held = np.zeros((n_parts, n_classes))
+    part = np.empty(n_blocks, dtype=np.int64)
+    for block in order.tolist():
+        part[block] = np.argmin(held @ shares[block])
+        held[part[block]] += shares[block]
+    if (held == 0).any():
+        lacking = int(np.argmax((held == 0).any(axis=0)))
+        what = "row" if values is None else f"row of class {values.tolist()[lacking]!r}"
+        raise ValueError(
+            f"holdout_mda: each of the {n_parts} parts must have a {what}, but "
+            f"{np.count_nonzero(counts[:, lacking])} of the {n_blocks} blocks have one and could "
+            "not be spread over all parts. Hint: use fewer parts or leave the class out."
+        )
+    return part[blocks]

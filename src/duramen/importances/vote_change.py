@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from duramen.forests import parameters
+from duramen.forests.forest import Forest
 from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.mda import class_names, seed_of
@@ -17,6 +19,10 @@ from duramen.results.significance import Significance
 from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
+
+# Splits on a feature, on average, above which irrelevant features had small q-values in simulations
+# (docs/guide/mda.md).
+_MOST_SPLITS = 100
 
 
 def vote_change(
@@ -78,9 +84,15 @@ def vote_change(
     Notes
     -----
     Votes are neither independent, since trees share rows, nor unpaired, since s and s' count the
-    same rows. The p-value therefore depends on the number of trees T: the index of a feature that
-    matters grows with T, and so may that of any feature that the forest fitted. The result names
-    T; compare p-values of forests of one size only.
+    same rows. The p-value therefore depends on the number of trees T: it shrinks as T grows, also
+    for features that are independent of the target. It is no test at a level: with few trees on
+    each feature nothing has a small p-value, with many trees on each feature noise has. A warning
+    is given where features have more than 100 splits on average. The result names T; compare
+    p-values of forests of one size only, and use :func:`duramen.significance.max_t` for a test
+    that holds for any number of trees.
+
+    The null hypothesis is that votes do not depend on the feature. A feature that is correlated
+    with a relevant one is used in its place and changes votes, whether or not it adds anything.
 
     References
     ----------
@@ -116,6 +128,7 @@ def vote_change(
             progress=report,
         )
     _refuse_one_class(losses, class_names(grown))
+    _warn_of_many_trees(grown)
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
     index = vote_index(losses.votes, losses.changed_votes)
     return Significance(
@@ -163,6 +176,18 @@ def tail(index: FloatArray, freedom: int) -> FloatArray:
 
     p_values: FloatArray = chi2.sf(index, freedom)
     return p_values
+
+
+def _warn_of_many_trees(grown: Forest) -> None:
+    splits = np.count_nonzero(grown.feature >= 0) / grown.n_features
+    if splits > _MOST_SPLITS:
+        warnings.warn(
+            f"vote_change: p-values shrink as trees are added, also those of irrelevant features; "
+            f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, small "
+            "p-values are no evidence of relevance. Hint: use duramen.significance.max_t, whose "
+            "error rates hold for any number of trees.",
+            stacklevel=3,
+        )
 
 
 def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:

@@ -23,9 +23,10 @@ def by_degree(
 ) -> Axes:
     """Draw how much each of the `k` most important features adds at each interaction degree.
 
-    The degree is the number of splits above the one on the feature: 0 is what it says alone, more
-    is what it adds given others. Where there are more than `columns` degrees, the highest share a
-    column. Colour is opacity of one hue,
+    The degree is the number of splits above the one on the feature. With one candidate at a node
+    (K = 1), 0 is what it says alone, more is what it adds given others; with more candidates,
+    which feature is at degree 0 depends on its rivals. Where there are more than `columns` degrees,
+    the highest share a column. Colour is opacity of one hue,
     from nothing at 0; amounts below 0 (of corrected or held-out values) show none. Cells that
     matter are labelled, in a power of 1000 that the axis names.
 

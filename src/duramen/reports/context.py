@@ -33,11 +33,17 @@ _ROWS = 200
 _CHARTS = 8
 _FACTS = 4
 
+_NULLS = {
+    "all": "The null hypothesis is wrong too where the context shifts the frequencies of the "
+    "classes, or the distribution of features, and the features tell the same of the target "
+    "everywhere. Where it shifts classes, effects of noise features are found far too often: "
+    "permute the context within the target instead.",
+    "within_target": "The null hypothesis allows for a context that shifts the frequencies of the "
+    "classes, but it is wrong too where the context shifts the distribution of features, and these "
+    "tell the same of the target everywhere. shift_p_value in result.csv tests this by feature; "
+    "strata of the propensity score (--propensity-strata) allow for it.",
+}
 _CAVEATS = (
-    "The null hypothesis is that the context is independent of the features and the target "
-    "together. It is wrong too where the context goes along with features, and what they say of "
-    "the target is the same everywhere. Such a feature differs among contexts, but in how its "
-    "values are distributed there.",
     "A node holds fewer rows of a context than in all, and the fewer rows, the more a split seems "
     "to tell. Where nothing depends on the context the signed effect is therefore not 0 on "
     "average: mostly below, the more so the smaller the context; but above where trees are so deep "
@@ -96,7 +102,11 @@ def summarise_context(
         kind="dependence on a context",
         title=f"What the features say of {target}, by {' and by '.join(given)}",
         headline=(*_headline(run), *_own_facts(found)),
-        sections=(*sections, *_closing(found, notes), *about(run)),
+        sections=(
+            *sections,
+            *_closing(found, notes, [text for one in given.values() for text in one.notes]),
+            *about(run),
+        ),
     )
 
 
@@ -135,7 +145,7 @@ def summarise_context_network(
         *_link_charts(network, found),
         _link_table(found, n_rows),
         _targets_table(found),
-        *_closing([found], notes),
+        *_closing([found], notes, network.notes),
     ]
     facts = [
         Fact(f"depend on {network.context_name} = {value}", f"{found.count(c):,}")
@@ -157,14 +167,21 @@ def relevance_words(one: Findings) -> list[str]:
     if p is None:
         return [f"{own}. Without permutations nothing tells how much of it is chance."]
     own = f"{own} (p = {p:.2g})"
+    if p >= 1 - one.level.alpha and result.importances.max(initial=0) > 0:
+        return [
+            f"{own}: less than expected under the null hypothesis.",
+            "A p-value near 1 tells against the null hypothesis as one near 0 does: rows may not "
+            "be exchangeable, as where samples were matched or balanced for the context. Permute "
+            "within the strata that were matched.",
+        ]
     if p > one.level.alpha:
         return [
-            f"{own}: no more than chance gives.",
+            f"{own}: as expected under the null hypothesis.",
             "No feature depends on a context that is irrelevant, alone and together with the "
             "features: what is found all the same had better be taken for chance.",
         ]
     return [
-        f"{own}: more than chance gives.",
+        f"{own}: more than expected under the null hypothesis.",
         "What the features say may depend on it, but need not: it may say something of its own.",
     ]
 
@@ -325,10 +342,14 @@ def _targets_table(one: Findings) -> Table:
     )
 
 
-def _closing(found: Sequence[Findings], notes: Sequence[str]) -> list[Section]:
+def _closing(
+    found: Sequence[Findings], notes: Sequence[str], limits: Sequence[str]
+) -> list[Section]:
     first = found[0].analyses[0]
     splits = first.metadata.get("forest", {}).get("splits")
-    caveats = (*([_ORDERED] if splits == "ordered" else []), *_CAVEATS)
+    ordered = [_ORDERED] if splits == "ordered" else []
+    null = [_NULLS[first.permute]] if found[0].tested else []
+    caveats = (*limits, *ordered, *null, *_CAVEATS)
     told = [Prose("What became of the data", tuple(notes), points=True)] if notes else []
     return [
         *told,
@@ -387,8 +408,14 @@ def _testing(one: Findings, n_contexts: int) -> list[str]:
         "none": f"p is not adjusted: of {n:,} {what} and values{each} that do not depend on the "
         f"context, {one.level.alpha * n:.0f} are expected to have p up to {one.level.alpha:g}.",
     }[one.level.control]
+    rows = {
+        "all": "among the rows",
+        "within_target": "among the rows of the same class (of a numeric target, of the same bin)",
+    }[result.permute]
     return [
-        f"p is that of this null hypothesis: {result.significance().null} The values of the "
-        f"context were permuted among the rows {result.n_permutations:,} times, on the same trees; "
-        "p is the share of permutations with an effect as large, its own included. " + promise
+        f"p is that of this null hypothesis: {result.null} The values of the context were permuted "
+        f"{rows} {result.n_permutations:,} times, on the same trees; p is the proportion of "
+        "permutations with an effect as large, its own included; of effects with a sign, twice the "
+        "smaller of the proportions as large and as small. The p-value of the context itself is "
+        "from permutations among all rows. " + promise
     ]

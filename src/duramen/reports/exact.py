@@ -188,8 +188,7 @@ def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
     if importances.by_degree is not None:
         lines.append(
             "The heat map splits an importance up by interaction degree, the number of features "
-            "that were asked before. What stands at degree 0 a feature says on its own; what "
-            "stands further right it adds once others are known."
+            "conditioned on above a node. Its caption says what can be read from it."
         )
     level = run.settings["level"]
     none = "no information" if not level else f"at most {level:g} bits"

@@ -86,7 +86,22 @@ def ranking_chart(
         plot=Bars(best, None if tested is None else tested.threshold(importances)),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
-        + ("" if tested is None else f" {tested.line(importances)}"),
+        + ("" if tested is None else f" {tested.line(importances, best.names)}"),
+    )
+
+
+def _degrees_words(importances: Importances) -> str:
+    """Return what the parts of an importance by degree are, which depends on K."""
+    settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
+    if settings.get("max_features") == 1:
+        return (
+            "Each node has one random candidate (K = 1): degree 0 holds what a feature tells by "
+            "itself, higher degrees what it adds once others are known."
+        )
+    return (
+        "Each node is split on the best of several candidates (K > 1): degree 0 holds what a "
+        "feature gains where it wins the first split, not what it tells by itself. A weaker "
+        "feature has little there even if no features interact; to see interactions, use K = 1."
     )
 
 
@@ -96,7 +111,7 @@ def _degrees(importances: Importances, columns: int) -> Chart:
         plot=HeatMap(importances.top(DRAWN), columns),
         text="Heat map of the importance of these features by the number of splits above. "
         "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
-        caption="What each feature says alone (degree 0), and what it adds after 1, 2, ... splits "
-        f"on others, in {unit_words(importances.unit)}. Cells below half a percent of the largest "
-        "are not labelled.",
+        caption="The importance of each feature by the number of splits above, in "
+        f"{unit_words(importances.unit)}. {_degrees_words(importances)} Cells below half a percent "
+        "of the largest are not labelled.",
     )

@@ -91,7 +91,7 @@ class Ranked:
         columns: dict[str, object] = self.first.columns()
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
-        columns.update({column.name: column.numbers for column in self.tested})
+        columns.update({column.name: column.values for column in self.tested})
         return columns
 
 

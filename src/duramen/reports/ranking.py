@@ -129,7 +129,7 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
             name = f"with q up to {LEVEL:g} by {words_of(one).title}"
             facts.append(Fact(name, f"{n_significant(one):,}"))
     if tested is not None:
-        facts.append(Fact(f"with {tested.limit} by {tested.title}", f"{len(tested.selected()):,}"))
+        facts += [Fact(name, f"{count:,}") for name, count in tested.facts()]
     error = run.results.get("oob_error")
     if error is not None:
         shown = f"{error:.1%}" if run.task == "classification" else f"{error:.4g}"
@@ -182,7 +182,10 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
         if i:
             columns.append((Column(one.heading, "number"), fixed(one.values, 4)))
         columns += [(Column(name, "number"), cells) for name, cells in best.tests(one)]
-    columns += [(Column(one.title, "number"), one.cells) for one in best.tested]
+    columns += [
+        (Column(one.title, "words" if one.numbers is None else "number"), one.cells)
+        for one in best.tested
+    ]
     if len(measures) == 1:  # more would leave no room for bars
         columns.append((Column("share of the first", "bar"), shares_of_first(first)))
     return Table(
@@ -214,8 +217,7 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     if first.by_degree is not None:
         lines.append(
             "The heat map by interaction degree splits an importance up by the number of splits "
-            "above. What stands at degree 0 the feature says on its own; what stands further "
-            "right it adds once others are known. A feature with little at degree 0 and much "
-            "further on acts through interactions."
+            "above. Nodes far down hold few rows, so that chance gives noise features importance "
+            "there too: little at degree 0 and more further on is no proof of an interaction."
         )
     return tuple(lines)

@@ -192,21 +192,24 @@ def meaning_of_test(run: Run) -> str:
             "A feature is found when it gets more, beyond a copy of itself with permuted rows, "
             "than chance gives, going by how far other features fall short of their copies and by "
             f"a false discovery rate of {given['level']:g}. This is asked again and again while "
-            "trees are added, which makes false finds more frequent than that."
+            "trees are added, which makes false finds more frequent than that. A feature that is "
+            "correlated with a relevant one is associated with the target, as its copy is not, and "
+            "may be found too, whether or not it adds anything."
         )
     probes, count = _probes(given["n_probes"])
     if test == "probe":
         return (
             f"A feature is found when, in {given['confidence']:.4g} or more of the trees that were "
             f"given it, and these are more than {given['min_draws']:,}, it is more important than "
-            f"{probes}. A feature that goes along with the target by chance in these rows does so "
-            "in every tree, and may pass too."
+            f"{probes}. A feature that is correlated with the target by chance in these rows, or "
+            "with a relevant feature, is so in every tree, and may pass too."
         )
     return (
         f"A feature is found when it is more important than {probes} in more of its trees than "
         f"chance gives, 1 in {count + 1:,}, at a false discovery rate of {given['level']:g} over "
-        "all features. The rate is one of trees, not of rows: a feature that goes along with the "
-        "target by chance in these rows does so in every tree, and may pass too."
+        "all features. The rate is one of trees, not of rows: a feature that is correlated with "
+        "the target by chance in these rows, or with a relevant feature, is so in every tree, and "
+        "may pass too."
     )
 
 

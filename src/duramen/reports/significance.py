@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 
 from duramen.reports.measures import LEVEL, WORDS, adjusted_words
 from duramen.reports.report import Chart, Prose, PValues, Section
+from duramen.results.adjusted_significance import (
+    CANDIDATE,
+    CONFIRMED,
+    NOISE,
+    AdjustedSignificance,
+)
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
@@ -35,35 +41,52 @@ class Method:
 
 
 _BY_LABELS = (
-    "The p-values are exact if no feature says anything about the target. Where some do, those of "
-    "the others tend to be too large: features that matter take the splits that others would get "
-    "by chance."
+    "The p-values are exact under the complete null hypothesis that the target is independent of "
+    "all features together. A small one tells that a feature is associated with the target, which "
+    "features that are correlated with relevant ones are too, without adding to these. Of features "
+    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
+    "relevant features take the splits that they would get by chance."
 )
 
 METHODS = {
+    "max_t": Method(
+        "max_t",
+        "max-T",
+        "If no feature is associated with the target, any is confirmed with a probability of at "
+        f"most {LEVEL:g}, whatever the number of trees and however features depend on each other. "
+        "Where some are relevant, features that are independent of the target are protected as far "
+        "as their importances under permuted labels are no smaller than beside the relevant "
+        "features, which held for MDI of random forests in simulations but has no proof. Features "
+        "correlated with relevant ones are associated with the target, and may be confirmed.",
+    ),
     "altmann": Method("altmann", "Altmann", _BY_LABELS),
     "janitza": Method(
         "janitza",
         "Janitza",
         "If the importances of all features without influence have one law, and that is symmetric "
         "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
-        "statement about many features, not about one of a few. Of features with many and with "
-        "few values, the p-values of the former are too small.",
+        "statement about many features, not about one of a few. Features that are correlated with "
+        "relevant ones do have importance, since trees use them in place of these, and are "
+        "selected with them. Of features with many and with few values, the p-values of the former "
+        "are too small.",
     ),
     "multiple_probes": Method(
         "mprobes",
         "mProbes",
-        "If no feature says anything, the probability that any of them has a rate up to alpha is "
-        "about alpha, or less: the method is strict. The best probe is most often one of many "
-        "values, so that features of few values have larger rates.",
+        "If the target is independent of all features, the probability that any of them has a rate "
+        "up to alpha is about alpha, or less: the method is strict. Features that are correlated "
+        "with relevant ones are associated with the target, unlike probes, and may be selected "
+        "with them. The best probe is most often one of many values, so that features of few "
+        "values have larger rates.",
     ),
     "one_probe": Method(
         "one_probe",
         "1Probe",
-        "If all features have one distribution, one that says nothing has a p-value up to alpha "
-        "with probability alpha or less, the less the fewer trees there are. Of features with "
-        "many and with few values, the p-values of the former are too small if the measure likes "
-        "many values, as MDI does.",
+        "If all features have one distribution, one that is independent of the target and of the "
+        "other features has a p-value up to alpha with probability alpha or less, the less the "
+        "fewer trees there are. One that is correlated with a relevant feature is associated with "
+        "the target, and is selected more often. Of features with many and with few values, the "
+        "p-values of the former are too small if the measure likes many values, as MDI does.",
     ),
     "conditional_error_rate": Method(
         "cer",
@@ -76,15 +99,17 @@ METHODS = {
     "fdr_curve": Method(
         "fdr",
         "FDR",
-        "The rate is an estimate of the share of false features among all up to this one, more "
-        "often too high than too low. It is no bound: one data set may have many false ones while "
-        "others have none, the more so the more features depend on each other.",
+        "The rate is an estimate of the fraction of features that are independent of the target "
+        "among all up to this one, more often too high than too low. Features that are correlated "
+        "with relevant ones are associated with the target and are not counted as false. It is no "
+        "bound: one data set may have many false ones while others have none, the more so the "
+        "more features depend on each other.",
     ),
     "frequency_control": Method(
         "frequency",
         "frequency control",
-        "By permuted labels the p-values are exact if no feature says anything; where some do, "
-        "those of the others tend to be too large. By the binomial law, which is for forests that "
+        f"By permuted targets {_BY_LABELS[0].lower()}{_BY_LABELS[1:]} "
+        "By the binomial distribution, which is for forests that "
         "try one feature at a node, they are right if all features are continuous, and too small "
         "for those with many values beside others with few.",
     ),
@@ -99,23 +124,48 @@ METHODS = {
 }
 
 
+_VERDICTS = (
+    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
+    f"confirmed. Of the others, those with an estimated false discovery rate (FDR) up to {LEVEL:g} "
+    "are candidates: the rate is that of taking all features with as large a standardized "
+    "importance. The rest is called noise: not distinguished from it, which does not show that a "
+    "feature is irrelevant."
+)
+_STANDARDIZED = (
+    "Verdicts compare importances standardized under permuted labels, so their order may differ "
+    "from that of the table."
+)
+_OTHER_ORDER = (
+    "The test grew {forests:,} forests of its own, with {trees} trees each and other seeds than "
+    "the forest of this report. It compares features by standardized importances: the excess "
+    "over the mean under permuted labels, in units of the standard deviation there. The table "
+    "is in the order of the importances in the forest of this report. Where the two orders "
+    "differ, a feature may be ranked above another and have the weaker verdict."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class VerdictColumn:
-    """Numbers of a test, one a feature.
+    """Numbers or words of a test, one a feature.
 
     Attributes
     ----------
     name, title : str
         Of a file's column, and at the head of a table's.
-    numbers : float64 array of shape (k,)
+    numbers : float64 array of shape (k,), or None
     cells : list of str
-        The numbers as text.
+        The numbers as text, or the words.
     """
 
     name: str
     title: str
-    numbers: NDArray[np.float64]
+    numbers: NDArray[np.float64] | None
     cells: list[str]
+
+    @property
+    def values(self) -> NDArray[np.float64] | list[str]:
+        """The numbers, or the words."""
+        return self.cells if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,19 +212,67 @@ class Verdict:
             return f"Null hypothesis: {self.result.null}"
         return f"Error rate: {self.result.meaning}"
 
+    @property
+    def note(self) -> str:
+        """What a line below a table says after the count."""
+        if isinstance(self.result, AdjustedSignificance):
+            return _STANDARDIZED
+        return self.meaning
+
     def selected(self) -> tuple[str, ...]:
-        """Return the features whose q-value or error rate is at most `LEVEL`, the best first."""
+        """Return the features whose q-value or error rate is at most `LEVEL`, the best first.
+
+        Of a test with verdicts, those that are confirmed or candidates.
+        """
+        if isinstance(self.result, AdjustedSignificance):
+            verdicts, names = self.result.verdicts(LEVEL), self.result.names
+            return tuple(names[j] for j in self.result.order() if verdicts[j] != NOISE)
         if isinstance(self.result, Significance):
             return self.result.selected(LEVEL)
         return self.result.names[: int(np.count_nonzero(self.result.rates <= LEVEL))]
 
     def count(self) -> str:
         """Say how many are selected."""
+        if isinstance(self.result, AdjustedSignificance):
+            return self._verdict_words()
         n, p = len(self.selected()), len(self.result)
         return f"{n:,} of {p:,} features have {self.limit} by {self.title}"
 
+    def n_by_verdict(self) -> dict[str, int]:
+        """Return how many features have each verdict, of a test that gives them."""
+        if not isinstance(self.result, AdjustedSignificance):
+            return {}
+        verdicts = self.result.verdicts(LEVEL)
+        return {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, CANDIDATE, NOISE)}
+
+    def facts(self) -> list[tuple[str, int]]:
+        """Return what is counted at the head of a report, and how many features there are of it."""
+        if counts := self.n_by_verdict():
+            return [
+                (f"confirmed by {self.title}", counts[CONFIRMED]),
+                ("more candidates", counts[CANDIDATE]),
+            ]
+        return [(f"with {self.limit} by {self.title}", len(self.selected()))]
+
+    def _verdict_words(self) -> str:
+        counts, p = self.n_by_verdict(), len(self.result)
+        sure, likely = counts[CONFIRMED], counts[CANDIDATE]
+        if not sure + likely:
+            return (
+                f"None of {p:,} features is confirmed (family-wise error rate {LEVEL:g}) or a "
+                f"candidate (false discovery rate {LEVEL:g}) by {self.title}: none is "
+                "distinguished from noise"
+            )
+        are = "is" if sure == 1 else "are"
+        return (
+            f"{sure:,} of {p:,} features {are} confirmed by {self.title} (probability of any false "
+            f"one at most {LEVEL:.0%}), {likely:,} more {'is a' if likely == 1 else 'are'} "
+            f"candidate{'' if likely == 1 else 's'} (expected fraction of false ones among all "
+            f"{sure + likely:,} at most {LEVEL:.0%})"
+        )
+
     def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
-        """Return p and q, or the error rate, of these features."""
+        """Return p and q, or the error rate, or the verdicts, of these features."""
         place = {name: j for j, name in enumerate(self.result.names)}
         lacking = [name for name in names if name not in place]
         if lacking:
@@ -190,20 +288,38 @@ class Verdict:
             pairs = zip(rates.tolist(), known, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
             return [VerdictColumn(f"{name}_error_rate", f"rate, {title}", rates, cells)]
-        columns = []
-        for letter, numbers in (("p", self.result.p_values), ("q", self.result.q_values)):
-            cells = [f"{number:.2g}" for number in numbers[index].tolist()]
-            heading = f"{letter}, {title}"
-            columns.append(VerdictColumn(f"{name}_{letter}_value", heading, numbers[index], cells))
-        return columns
+        if isinstance(self.result, AdjustedSignificance):
+            verdicts = self.result.verdicts(LEVEL)
+            return [
+                VerdictColumn("verdict", "verdict", None, [verdicts[j] for j in index]),
+                _numbers("p_adjusted", "p adj.", self.result.p_adjusted[index]),
+                _numbers("fdr", "FDR", self.result.q_values[index]),
+            ]
+        pairs_of = (("p", self.result.p_values), ("q", self.result.q_values))
+        return [
+            _numbers(f"{name}_{letter}_value", f"{letter}, {title}", numbers[index])
+            for letter, numbers in pairs_of
+        ]
 
     def threshold(self, importances: Importances) -> float | None:
-        """Return the smallest importance of the selected features; None if there is none."""
+        """Return the smallest importance of the selected features; None if there is none.
+
+        Verdicts compare standardized importances: no importance divides them.
+        """
+        if isinstance(self.result, AdjustedSignificance):
+            return None
         chosen = set(self.selected())
         return min((value for name, value in importances if name in chosen), default=None)
 
-    def line(self, importances: Importances) -> str:
-        """Say what the line in the ranking is."""
+    def line(self, importances: Importances, shown: Sequence[str] = ()) -> str:
+        """Say what the line in the ranking is, or what verdicts the features shown there have."""
+        if isinstance(self.result, AdjustedSignificance):
+            verdicts = dict(zip(self.result.names, self.result.verdicts(LEVEL), strict=True))
+            counts = [verdicts[name] for name in shown]
+            return (
+                f"Of these, {counts.count(CONFIRMED)} are confirmed and {counts.count(CANDIDATE)} "
+                f"more are candidates by {self.title}."
+            )
         chosen, threshold = set(self.selected()), self.threshold(importances)
         if threshold is None:
             return f"No line: no feature has {self.limit} by {self.title}."
@@ -235,7 +351,11 @@ def verdict_sections(tested: Verdict) -> list[Section]:
         title = "What the test says"
     chosen = tested.selected()
     listed = f": {', '.join(chosen[:10])}{' ...' if len(chosen) > 10 else ''}" if chosen else ""
-    adjusted = [adjusted_words(result)] if isinstance(result, Significance) else []
+    adjusted = []
+    if isinstance(result, AdjustedSignificance):
+        adjusted = [_VERDICTS]
+    elif isinstance(result, Significance):
+        adjusted = [adjusted_words(result)]
     lines = (
         f"{tested.count()}{listed}.",
         tested.meaning,
@@ -247,9 +367,17 @@ def verdict_sections(tested: Verdict) -> list[Section]:
     return sections
 
 
+def _numbers(name: str, title: str, numbers: NDArray[np.float64]) -> VerdictColumn:
+    return VerdictColumn(name, title, numbers, [f"{number:.2g}" for number in numbers.tolist()])
+
+
 def _grown(result: Significance | ErrorRates) -> list[str]:
     if result.method == "janitza":
         return []
+    if isinstance(result, AdjustedSignificance):
+        known = result.metadata
+        trees = known.get("parameters", {}).get("n_estimators", "as many")
+        return [_OTHER_ORDER.format(forests=known.get("n_permutations", 0) + 1, trees=trees)]
     return [
         "The test grew forests of its own, with other seeds than the forest of this report: its "
         "scores differ from the importances shown as those of two such forests do."

@@ -1,5 +1,6 @@
 """What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
 
+from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork
 from duramen.results.error_rates import ErrorRates
@@ -10,6 +11,7 @@ from duramen.results.replacing import replacing
 from duramen.results.significance import Significance
 
 __all__ = [
+    "AdjustedSignificance",
     "ContextImportances",
     "ContextNetwork",
     "ErrorRates",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from duramen.results.archive import read_archive, write_archive
 from duramen.results.fingerprint import fingerprint
+from duramen.results.locking import InUseError, held
+from duramen.results.replacing import naming, unfinished
 
 _FORMAT = 1
 # How many times longer than a write the time between two of them is, at least.
@@ -65,6 +68,34 @@ class Checkpoint:
                 f"{function}: the folder of the checkpoint {self._path} does not exist."
             )
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the file for the time of a run, so that no other run keeps its own work there.
+
+        Raises
+        ------
+        InUseError
+            If another run uses it.
+        OSError
+            If nothing can be written in its folder.
+        """
+        if self._path is None:
+            yield
+            return
+        path = self._path.absolute()
+        with ExitStack() as stack:
+            try:
+                with naming(self._path):
+                    stack.enter_context(held(path))
+            except InUseError:
+                raise InUseError(
+                    f"{self._function}: another run uses the checkpoint {self._path}; wait for it, "
+                    "or give another file"
+                ) from None
+            for left in unfinished(path):
+                left.unlink(missing_ok=True)
+            yield
+
     @property
     def wanted(self) -> bool:
         """Whether anything is to be kept."""
@@ -88,10 +119,15 @@ class Checkpoint:
         header, arrays = read_archive(
             self._path, what=self._kind, newest=_FORMAT, function=self._function
         )
-        if header["identity"] != self._identity:
+        if header.get("identity") != self._identity:
             raise ValueError(
                 f"{self._function}: the checkpoint {self._path} is of another run: other data, "
                 "settings, seed or version. Hint: give another file, or remove this one."
+            )
+        if header.get("digest") != _digest(arrays):
+            raise ValueError(
+                f"{self._function}: the checkpoint {self._path} was altered. Hint: remove it, or "
+                "give another file."
             )
         return arrays
 
@@ -100,7 +136,17 @@ class Checkpoint:
         if self._path is None:
             return
         start = time.monotonic()
-        header = {"what": self._kind, "format": _FORMAT, "identity": self._identity}
+        header = {
+            "what": self._kind,
+            "format": _FORMAT,
+            "identity": self._identity,
+            "digest": _digest(arrays),
+        }
         write_archive(self._path, header, arrays)
         took = time.monotonic() - start
         self._due = time.monotonic() + max(self._interval, _PATIENCE * took)
+
+
+def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    parts = (part for name in sorted(arrays) for part in (name, arrays[name]))
+    return fingerprint(*parts)

@@ -13,6 +13,7 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed, printable
@@ -21,6 +22,8 @@ FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
 EFFECTS = ("absolute", "signed", "plain")
 """Effects of each context on each feature, the arrays of shape (C, p) that have p-values."""
+PERMUTE = ("within_target", "all")
+"""Schemes of permutations of the context, the default first."""
 
 INDEPENDENT = "independent"
 COMPLEMENTARY = "complementary"
@@ -51,7 +54,7 @@ _BY_CONTEXT = (
     "signed_p_values",
     "plain_p_values",
 )
-_BY_FEATURE = ("importances", "overall", "overall_p_values")
+_BY_FEATURE = ("importances", "overall", "overall_p_values", "shift_p_values")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +95,11 @@ class ContextImportances(Result):
         Importance of the context itself among the p features and the context. Where it is 0 no
         feature depends on the context (theorem 6.1).
     relevance_p_value : float, optional
-        Its p-value under the same permutations.
+        Its p-value, one-sided, under permutations of the context among all rows, whatever
+        `permute`: that the context is irrelevant to the target is what is tested.
+    shift_p_values : ndarray of float64, shape (p,), optional
+        P-values of a shift of each feature: does its distribution differ between the contexts among
+        rows of the same class, or bin, of the target? A generalized Cochran-Mantel-Haenszel test.
     context_name : str
         Name of the context.
     unit : str
@@ -103,6 +110,11 @@ class ContextImportances(Result):
         What the verdicts take for equal; see `verdicts`.
     n_permutations : int
         Permutations behind the p-values.
+    permute : {"within_target", "all"}
+        How the context was permuted for the p-values of the effects: within the classes (or bins)
+        of the target, or among all rows; see `null`.
+    notes : tuple of str
+        What limits the p-values on these data, such as features that are shifted.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data.
 
@@ -130,11 +142,14 @@ class ContextImportances(Result):
     plain_p_values: FloatArray | None = None
     overall_p_values: FloatArray | None = None
     relevance_p_value: float | None = None
+    shift_p_values: FloatArray | None = None
     context_name: str = "Xc"
     unit: str = "bits"
     empty: str = "skip"
     tolerance: float = 1e-9
     n_permutations: int = 0
+    permute: str = "all"
+    notes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -158,6 +173,9 @@ class ContextImportances(Result):
             raise ValueError(f'{_OWNER}: empty must be "skip" or "zero", got {self.empty!r}.')
         if not 0 <= self.tolerance < 1:
             raise ValueError(f"{_OWNER}: tolerance must be in [0, 1), got {self.tolerance!r}.")
+        if self.permute not in PERMUTE:
+            raise ValueError(f"{_OWNER}: permute must be one of {PERMUTE}, got {self.permute!r}.")
+        settle(self, "notes", checked_notes(_OWNER, self.notes))
         settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
 
     # --- what the context does -------------------------------------------------------------
@@ -230,6 +248,16 @@ class ContextImportances(Result):
 
     # --- how surely ------------------------------------------------------------------------
 
+    @property
+    def null(self) -> str:
+        """The null hypothesis of the p-values of the effects, in one sentence."""
+        what = {
+            "all": "is independent of the features and the target together",
+            "within_target": "is independent of the features among rows of the same target",
+        }[self.permute]
+        clause = self.metadata.get("context", {}).get("clause", "")
+        return f"The context {self.context_name} {what}.{clause}"
+
     def p_values(self, effect: str = "absolute") -> FloatArray:
         """Return the p-values of an effect, shape (C, p).
 
@@ -279,12 +307,10 @@ class ContextImportances(Result):
             scores=getattr(self, effect).ravel(),
             p_values=p_values.ravel(),
             method=f"permutation of the context, {effect}",
-            null=(
-                f"The context {self.context_name} is independent of the features and the target "
-                "together."
-            ),
+            null=self.null,
             unit=self.unit,
             metadata=dict(self.metadata),
+            notes=self.notes,
         )
 
     # --- as a collection -------------------------------------------------------------------
@@ -323,7 +349,7 @@ class ContextImportances(Result):
 
         They are ``name``, ``context``, ``importance``, ``absolute``, ``signed``, ``conditional``,
         ``within`` and ``plain`` (where known), ``overall``, p- and q-values of each effect (where
-        known) and ``kind``.
+        known), ``shift_p_value`` (where known) and ``kind``.
         """
         n_contexts, p = len(self.contexts), len(self.names)
 
@@ -346,8 +372,9 @@ class ContextImportances(Result):
             if getattr(self, f"{effect}_p_values") is not None:
                 columns[f"{effect}_p_value"] = self.p_values(effect).ravel()
                 columns[f"{effect}_q_value"] = self.q_values(effect).ravel()
-        if self.overall_p_values is not None:
-            columns["overall_p_value"] = spread(self.overall_p_values)
+        for what in ("overall", "shift"):
+            if (p_values := getattr(self, f"{what}_p_values")) is not None:
+                columns[f"{what}_p_value"] = spread(p_values)
         columns["kind"] = self.kind.ravel().tolist()
         return columns
 
@@ -382,6 +409,7 @@ class ContextImportances(Result):
             lines += aligned(header, columns, right=right)
         if p > len(shown):
             lines.append(f"... and {p - len(shown)} more features")
+        lines += note_lines(self.notes)
         return "\n".join(lines)
 
 

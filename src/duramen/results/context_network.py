@@ -20,12 +20,14 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.notes import note_lines
 from duramen.results.result import Result
 from duramen.results.text import aligned, fixed, printable
 
 FloatArray = NDArray[np.float64]
 
 _SHOWN = 10
+_LEVEL = 0.05
 _OWNER = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
 
@@ -86,6 +88,30 @@ class ContextNetwork(Result):
     def context_name(self) -> str:
         """Name of the context."""
         return self._first.context_name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the p-values on these data, counted over the targets."""
+        noted = [target for target, one in self.analyses.items() if one.notes]
+        if not noted:
+            return ()
+        tested = [one.shift_p_values for one in self.analyses.values()]
+        shifted = sum(
+            int((adjusted(p_values, "fdr") <= _LEVEL).sum())
+            for p_values in tested
+            if p_values is not None
+        )
+        pairs = sum(map(len, self.analyses.values()))
+        text = (
+            f"{self.context_name} shifts the source among rows of the same target in {shifted:,} "
+            f"of {pairs:,} pairs (q <= {_LEVEL:g}); their p-values then also reflect the shift. "
+            if shifted
+            else ""
+        )
+        return (
+            f"{text}The analyses of {len(noted):,} of {len(self):,} targets have notes, such as "
+            f"that of {noted[0]}: {self.analyses[noted[0]].notes[0]}",
+        )
 
     @property
     def _first(self) -> ContextImportances:
@@ -259,4 +285,5 @@ class ContextNetwork(Result):
             "kind",
         ]
         right = [False, False, False, True, True, True, False]
-        return "\n".join(lines + aligned(header, cells, right=right))
+        lines += aligned(header, cells, right=right)
+        return "\n".join([*lines, *note_lines(self.notes)])

@@ -118,27 +118,29 @@ def search(
     # A test reads all p features: on many, not after each tree, but as soon as a fiftieth of
     # them has been given to trees.
     every = max(1, grower.source.n_columns // (50 * plan.size))
-    store = _Rounds(Checkpoint(checkpoint, _KIND, identity_of(identity), function, _INTERVAL))
+    kept_in = Checkpoint(checkpoint, _KIND, identity_of(identity), function, _INTERVAL)
+    store = _Rounds(kept_in)
 
     def take(outcome: Outcome) -> None:
         last = state.n_trees + 1 == plan.n_trees
         state.add(outcome, test, last or (state.n_trees + 1) % every == 0)
 
-    kept = store.read(grower.n_probes)
-    done = 0  # trees of whole rounds
-    try:
-        with workers.growing(grower) as grow:
-            while state.n_trees < plan.n_trees and not _settled(state, plan):
-                numbers = range(done, min(done + plan.batch, plan.n_trees))
-                for outcome in _round(grower, plan, state, numbers, kept, grow):
-                    take(outcome)
-                    store.note(outcome)
-                done = state.n_trees
-                if progress is not None:
-                    progress(state)
-                store.write_now_and_then(state)
-    finally:  # also after an error or Ctrl-C: what is done stays
-        store.write(state, whole_rounds=done)
+    with kept_in.held():
+        kept = store.read(grower.n_probes)
+        done = 0  # trees of whole rounds
+        try:
+            with workers.growing(grower) as grow:
+                while state.n_trees < plan.n_trees and not _settled(state, plan):
+                    numbers = range(done, min(done + plan.batch, plan.n_trees))
+                    for outcome in _round(grower, plan, state, numbers, kept, grow):
+                        take(outcome)
+                        store.note(outcome)
+                    done = state.n_trees
+                    if progress is not None:
+                        progress(state)
+                    store.write_now_and_then(state)
+        finally:  # also after an error or Ctrl-C: what is done stays
+            store.write(state, whole_rounds=done)
     return state
 
 

@@ -198,6 +198,11 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
     decreases therefore count by p^(9/8) in place of p: with p, features of two values that matter
     alone are lost in what chance does further down; with p^(5/4), exclusive ors are.
 
+    *Correlated features.* One that is correlated with a relevant feature is associated with the
+    target, which its decoy is not, and may be found although it adds nothing: `level` is a false
+    discovery rate of features that are independent of the target and of the others (the guide,
+    docs/guide/proxies.md, has figures).
+
     *Masking.* Trees in which all q features compete (`max_features=None`) take one of several
     features that tell the same, and those that were found and kept hide others. With an `alpha` so
     small that not all of them have a place, or smaller `max_features`, more are found.

@@ -1,4 +1,4 @@
-"""Permuted labels: importances of a feature when the target says nothing (Altmann et al. 2010)."""
+"""P-values of importances from permuted targets (PIMP; Altmann et al. 2010)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.forests import parameters
+from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.nulls import LAWS, fitted_tails
@@ -15,9 +17,13 @@ from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_
 from duramen.significance.sequential import all_decided, sequential_p_values
 
 NULL = (
-    "The target has nothing to do with any of the features: its values could be dealt out to the "
+    "The target is independent of all features together: its values could be permuted among the "
     "rows in any order."
 )
+
+# Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
+# (docs/guide/calibration.md).
+_TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 
 def altmann(
@@ -29,6 +35,8 @@ def altmann(
     n_permutations: int = 100,
     distribution: str = "empirical",
     stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -39,9 +47,11 @@ def altmann(
     .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
 
     with v_j the importance of feature j and v_sj the same after the s-th of S permutations of the
-    target (Altmann et al. 2010). All features are tested against the complete null, that none of
-    them says anything; relevant features take splits that irrelevant ones get under the null, so
-    that p-values of irrelevant features tend to be too large where there are relevant ones.
+    target (Altmann et al. 2010). The null hypothesis is complete: the target is independent of all
+    features together. Where some features are relevant, those that are correlated with them depend
+    on the target too, and are found like any associated feature. Features that are independent of
+    the target and of the relevant ones tend to have larger p-values than under the null hypothesis,
+    since relevant features take splits that they would get by chance.
 
     Parameters
     ----------
@@ -65,6 +75,15 @@ def altmann(
         h: stop the permutations once every feature has reached h values as large as its own
         (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
         the others as above. Valid p-values at less cost; "empirical" only.
+    strata : array-like of shape (n,), optional
+        Label of the stratum of each row, such as its population or batch. Targets are permuted
+        within strata: the null hypothesis is that the target is independent of the features given
+        the stratum.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. The rows of a block stay
+        together: blocks of one target value each exchange these values, others exchange all of
+        their rows, in order, with blocks of as many rows. With "holdout_mda" the rows of a block
+        are also held out together. The guide, docs/guide/strata.md, says when to use which.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations.
     n_jobs : int, optional
@@ -86,7 +105,18 @@ def altmann(
     TypeError
         If `estimator` is none of this package.
     ValueError
-        If an argument is not as described, or the checkpoint is of another run.
+        If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
+        checkpoint is of another run.
+
+    Warns
+    -----
+    UserWarning
+        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+
+    Warns
+    -----
+    UserWarning
+        If a normal or a gamma distribution was used: q-values from them are too small.
 
     References
     ----------
@@ -105,23 +135,26 @@ def altmann(
                 "depends on them have no such law."
             )
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
     observed = importances.values
     null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
     p_values = sequential_p_values(observed, null, n, stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    notes: tuple[str, ...] = ()
     if distribution != "empirical":
         tails, used = fitted_tails(observed, null, distribution)
         p_values = np.where(used, tails, p_values)
         details["fitted"] = used.astype(np.float64)
+        notes = _limits_of_fit(distribution, used, len(null))
+        warn_of(name, notes[1:])
     return Significance(
         names=subject.names,
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL,
+        null=NULL + subject.exchangeability.clause,
         unit=importances.unit,
         details=details,
         metadata={
@@ -132,7 +165,24 @@ def altmann(
             "stop_after": stop_after,
             "seed": seed,
         },
+        notes=notes,
     )
+
+
+def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
+    """Return what is to be known of p-values from fitted distributions."""
+    notes = [
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tails of a "
+        f"{law} distribution fitted to {n_permutations:,} values, the others fractions of the "
+        "permutations; only the latter are exact, and far out a fitted tail is a guess"
+    ]
+    if law in _TAKEN and used.any():
+        notes.append(
+            f"q-values of {law} tails are too small: in noise of 100 x 100, some feature had one "
+            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: distribution='lognormal', or "
+            "fractions of more permutations"
+        )
+    return tuple(notes)
 
 
 def permuted_scores(
@@ -149,10 +199,12 @@ def permuted_scores(
 
     With `stop_after`, b is less than `n_permutations` where all features are decided.
     """
+    rows = subject.exchangeability
+    rows.require(n_permutations, function, subject.y, stacklevel=4)
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y = subject.y[random.permutation(len(subject.y))]
+        y = subject.y[rows.permutation(random, subject.y)]
         return subject.scores(int(random.integers(2**32)), y=y)
 
     return run_replicates(
@@ -160,7 +212,7 @@ def permuted_scores(
         n_permutations,
         len(subject.names),
         seed=seed,
-        identity=subject.identity("permuted labels"),
+        identity=subject.identity("permuted labels", **rows.identity()),
         plan=plan,
         function=function,
         decided=None

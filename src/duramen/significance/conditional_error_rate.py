@@ -33,6 +33,11 @@ BY_RANK = (
     "it, one of them would be ranked before one of those up to this one."
 )
 
+_BY_RANK_ONLY = (
+    "by rank, the promise holds by and large only: of correlated irrelevant features, some were "
+    "taken at .05 in up to 11 of 100 simulations"
+)
+
 
 def conditional_error_rate(
     estimator: Any,
@@ -45,6 +50,8 @@ def conditional_error_rate(
     how: How = "mean",
     rank_based: bool = False,
     stop_at: float | None = 0.05,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -96,6 +103,9 @@ def conditional_error_rate(
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations.
     n_jobs : int, optional
@@ -145,7 +155,8 @@ def conditional_error_rate(
     parameters.check_flag(name, "rank_based", rank_based)
     enough = _enough(stop_at, n)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    subject.exchangeability.require(n, name)
     seed = parameters.draw_seed(random_state)
     first, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
     ranking = _ranked(first, groups, how)
@@ -178,7 +189,7 @@ def conditional_error_rate(
         names=ranking.names,
         scores=ranking.scores,
         method=name,
-        meaning=meaning,
+        meaning=meaning + subject.exchangeability.clause,
         unit=first.unit,
         metadata={
             **subject.identity(name, **choices),
@@ -186,6 +197,7 @@ def conditional_error_rate(
             "n_grown": len(events),
             "seed": seed,
         },
+        notes=(_BY_RANK_ONLY,) if rank_based else (),
         **_rates(events, n, enough, ranking.scores, n_places),
     )
 
@@ -258,7 +270,7 @@ def _event(
     block: the rows are then the same ones in another order.
     """
     random = np.random.default_rng(seed)
-    order = random.permutation(len(subject.y))
+    order = subject.exchangeability.permutation(random)
     kept = place + rank_based
     table = with_permuted(subject.table, ranking.of_column < kept, order)
     values = subject.scores(int(random.integers(2**32)), table=table, y=subject.y[order])

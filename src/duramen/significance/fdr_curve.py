@@ -12,6 +12,7 @@ from duramen.results.error_rates import ErrorRates
 from duramen.significance.altmann import permuted_scores
 from duramen.significance.measured import FloatArray, Measure, measured
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.standardized import standardized
 
 MEANING = (
     "Features that would score as high as this one if none said anything, on average, as a share "
@@ -26,6 +27,9 @@ def fdr_curve(
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
+    strata: Any = None,
+    blocks: Any = None,
+    balanced: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -42,13 +46,16 @@ def fdr_curve(
     features is its least value from i on, and taking the features whose rate is at most alpha is
     taking as many as the curve allows.
 
-    It is an estimate of an expected share, not a bound with a proof. All p features are counted as
-    if none were relevant, and by permuted labels irrelevant ones score higher than beside relevant
-    ones: where there are some, the share of false ones is mostly below alpha. Where there are none,
-    it is alpha or, with fewer than 100 permutations, a little more. Scores of all features are
-    pooled: of columns that have different chances (few and many values) those with the better ones
-    fill the selection. And the share is one over many data sets: a single one may have many false
-    ones while others have none, the more so the more features depend on each other.
+    It is an estimate of an expected fraction, not a bound with a proof. What it counts as false is
+    a feature that is independent of the target; one that is correlated with a relevant feature is
+    not, and is taken without being counted. All p features are counted as if none were relevant,
+    and with permuted targets features that are independent of the target and of the relevant ones
+    score higher than beside these: where some are relevant, the fraction of such false ones is
+    mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
+    more. Scores of all features are pooled: of columns that have different chances (few and many
+    values) those with the better ones fill the selection. And the share is one over many data sets:
+    a single one may have many false ones while others have none, the more so the more features
+    depend on each other.
     :func:`altmann` tests each feature against itself.
 
     Parameters
@@ -63,6 +70,12 @@ def fdr_curve(
         As for :func:`altmann`.
     n_permutations : int
         Number B of permutations.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
+    balanced : bool
+        Whether features are ranked and compared by their importances standardized under
+        permutation, as by :func:`max_t`, so that features with many distinct values have no
+        advantage over those with few.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional
@@ -76,7 +89,8 @@ def fdr_curve(
     Returns
     -------
     ErrorRates
-        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone.
+        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone,
+        and "importance" where the scores are standardized.
 
     Raises
     ------
@@ -96,25 +110,75 @@ def fdr_curve(
     """
     name = "fdr_curve"
     n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    parameters.check_flag(name, "balanced", balanced)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
     null = permuted_scores(subject, n, seed, plan, name)
-    order = observed.order()
-    scores = observed.values[order]
-    estimate = expected_discoveries(scores, null) / np.arange(1, len(scores) + 1)
-    estimate = np.minimum(estimate, 1.0)
+    rows = np.vstack([observed.values, null])
+    statistics = standardized(rows) if balanced else rows
+    order = np.argsort(-statistics[0], kind="stable")
+    scores = statistics[0, order]
+    estimate = discovery_rates(scores, statistics[1:])
+    details = {"importance": observed.values[order]} if balanced else {}
     return ErrorRates(
         names=tuple(observed.names[j] for j in order),
         scores=scores,
-        rates=np.minimum.accumulate(estimate[::-1])[::-1],
+        rates=_least_from(estimate),
         method=name,
-        meaning=MEANING,
-        unit=observed.unit,
-        details={"estimate": estimate},
-        metadata={**subject.identity(name), "n_permutations": n, "seed": seed},
+        meaning=MEANING + subject.exchangeability.clause,
+        unit="1" if balanced else observed.unit,
+        details={"estimate": estimate, **details},
+        metadata={
+            **subject.identity(name),
+            "n_permutations": n,
+            "balanced": balanced,
+            "seed": seed,
+        },
     )
+
+
+def pooled_rates(observed: FloatArray, null: FloatArray) -> FloatArray:
+    """Return for each feature the least false discovery rate at which it is taken.
+
+    Parameters
+    ----------
+    observed : float64 array of shape (p,)
+        Scores on the data.
+    null : float64 array of shape (B, p)
+        Scores after each permutation.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+    """
+    order = np.argsort(-observed, kind="stable")
+    rates = np.empty(len(observed))
+    rates[order] = _least_from(discovery_rates(observed[order], null))
+    return rates
+
+
+def discovery_rates(scores: FloatArray, null: FloatArray) -> FloatArray:
+    """Return the estimated false discovery rate of the first i features, for each i.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (p,)
+        Scores on the data, decreasing.
+    null : float64 array of shape (B, p)
+        Scores after each permutation.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+    """
+    return np.minimum(expected_discoveries(scores, null) / np.arange(1, len(scores) + 1), 1.0)
+
+
+def _least_from(estimate: FloatArray) -> FloatArray:
+    """Return the least value from each place on."""
+    return np.minimum.accumulate(estimate[::-1])[::-1]
 
 
 def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:

@@ -18,8 +18,8 @@ from duramen.significance.sequential import sequential_p_values
 from duramen.tables.permuted import with_permuted
 
 NULL = (
-    "The feature has nothing to do with the target and the other features, taken together: its "
-    "values could be dealt out to the rows in any order."
+    "The feature is independent of the target and the other features, taken together: its values "
+    "could be permuted among the rows in any order."
 )
 
 
@@ -32,6 +32,8 @@ def hapfelmeier(
     n_permutations: int = 100,
     features: Sequence[str | int] | None = None,
     stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -71,6 +73,9 @@ def hapfelmeier(
         h: leave a feature alone after its h-th value as large as its own; when that is the l-th,
         p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
         2 h forests instead of L.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows.
     random_state : int, RandomState, Generator or None
         Seed of forests and permutations. P-values of a feature depend neither on which others are
         tested, nor on `stop_after` as long as it does not stop them.
@@ -112,7 +117,8 @@ def hapfelmeier(
     if stop_after is not None:
         parameters.check_integer(name, "stop_after", stop_after, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    subject.exchangeability.require(n, name)
     columns = _columns(features, subject.names)
     seed = parameters.draw_seed(random_state)
     importances, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
@@ -142,7 +148,7 @@ def hapfelmeier(
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL,
+        null=NULL + subject.exchangeability.clause,
         unit=importances.unit,
         details={"draws": draws},
         metadata={**subject.identity(name, **choices), "n_grown": len(values), "seed": seed},
@@ -152,7 +158,7 @@ def hapfelmeier(
 def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> FloatArray:
     """Return the score of a column after a permutation of its rows, of shape (1,)."""
     random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
-    order = random.permutation(subject.table.n_rows)
+    order = subject.exchangeability.permutation(random)
     table = with_permuted(subject.table, [column], order)
     return subject.scores(int(random.integers(2**32)), table=table)[[column]]
 

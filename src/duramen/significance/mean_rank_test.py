@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import parameters
-from duramen.forests.base import ForestClassifier
 from duramen.results.significance import Significance
+from duramen.significance.altmann import NULL
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 from duramen.significance.resampling import subsample_size, subsamples
+from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
 
 NULLS = {
-    "permuted": "The target has nothing to do with any of the features: its values could be dealt "
-    "out to the rows in any order.",
+    "permuted": NULL,
     "irrelevant": "The feature is ranked, on average over the runs, as features are in single runs "
     "that belong to the last {size} of {p} by mean rank, which are taken to say nothing.",
 }
@@ -38,6 +38,8 @@ def mean_rank_test(
     null: str = "permuted",
     n_permutations: int = 100,
     irrelevant: float = 0.5,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -75,6 +77,9 @@ def mean_rank_test(
         Number S of permutations, for "permuted".
     irrelevant : float
         Share of the features in U, in (0, 1], for "irrelevant".
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`. Subsamples are of whole blocks, `subsample` being their number or
+        fraction. "irrelevant", which permutes nothing, takes no `strata`.
     random_state : int, RandomState, Generator or None
         Seed of forests, subsamples and permutations.
     n_jobs : int, optional
@@ -102,9 +107,11 @@ def mean_rank_test(
 
     Notes
     -----
-    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, if no feature says
-    anything; with relevant features around, they hold the first ranks, and p-values of the others
-    are too large.
+    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete
+    null hypothesis that the target is independent of all features together. Where some features are
+    relevant, these hold the first ranks and those correlated with them the next ones, which are
+    found too; only features that are independent of the target and of the relevant ones have
+    p-values that are too large.
 
     *"irrelevant" promises nothing.* It compares means with single values, which makes it cautious
     where ranks change from run to run, and it takes its null sample from the end of the same
@@ -134,7 +141,8 @@ def mean_rank_test(
     if parameters.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
         raise parameters.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
+    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    _check_permuted(subject, null, n)
     p = len(subject.names)
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
@@ -149,7 +157,7 @@ def mean_rank_test(
 
     def permuted_runs(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y = subject.y[random.permutation(len(subject.y))]
+        y = subject.y[subject.exchangeability.permutation(random, subject.y)]
         sums = np.zeros(p)
         for _ in range(runs):
             sums += resampled.ranks(y, random)
@@ -178,7 +186,8 @@ def mean_rank_test(
         scores=(p - sums / runs) / (p - 1),
         p_values=p_values,
         method=name,
-        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p),
+        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
+        + subject.exchangeability.clause,
         details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
         metadata={**identity, **choices, "seed": seed},
     )
@@ -208,6 +217,18 @@ def shares_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArra
     return shares
 
 
+def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
+    """Check that strata and blocks suit the null distribution."""
+    rows = subject.exchangeability
+    if null == "permuted":
+        rows.require(n_permutations, "mean_rank_test", subject.y, stacklevel=4)
+    elif rows.strata is not None:
+        raise ValueError(
+            'mean_rank_test: strata must be None for null="irrelevant", which permutes no rows. '
+            'Hint: null="permuted".'
+        )
+
+
 @dataclass(frozen=True)
 class _Resampled:
     """Ranks of the features in forests on subsamples."""
@@ -217,20 +238,17 @@ class _Resampled:
 
     @classmethod
     def of(cls, subject: Measured, subsample: Any, function: str) -> _Resampled:
-        classes = isinstance(subject.template, ForestClassifier)
-        n_classes = len(np.unique(subject.y)) if classes else 0
-        n_rows = subject.table.n_rows
-        return cls(subject, subsample_size(subsample, n_rows, n_classes, function))
+        units = SamplingUnits.of(subject)
+        size = subsample_size(subsample, units.count, units.n_classes, function, units=units.name)
+        return cls(subject, size)
 
     def ranks(self, y: NDArray[Any], random: np.random.Generator) -> FloatArray:
         """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
         from scipy.stats import rankdata
 
-        table = self.subject.table
-        labels = y if isinstance(self.subject.template, ForestClassifier) else None
-        rows = subsamples(labels, table.n_rows, self.size)(random)
-        scores = self.subject.scores(
-            int(random.integers(2**32)), table=table.take_rows(rows), y=y[rows]
-        )
+        subject = replace(self.subject, y=y)
+        units = SamplingUnits.of(subject)
+        rows = units.rows(subsamples(units.labels, units.count, self.size))(random)
+        scores = subject.of_rows(rows).scores(int(random.integers(2**32)))
         ranks: FloatArray = rankdata(-scores)
         return ranks

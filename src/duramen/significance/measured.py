@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from duramen.importances.refit import encoded_for, labels_of, template_of
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable
+from duramen.tables.exchangeability import Exchangeability
 
 FloatArray = NDArray[np.float64]
 Measure = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
@@ -63,12 +64,15 @@ class Measured:
         Labels or numbers.
     measure : str or callable
         As given to :func:`measured`.
+    exchangeability : Exchangeability
+        Which rows a test may exchange.
     """
 
     template: BaseForest
     table: EncodedTable
     y: NDArray[Any]
     measure: Measure
+    exchangeability: Exchangeability
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +94,9 @@ class Measured:
         y = self.y if y is None else y
         template = clone(self.template).set_params(random_state=seed % 2**32)
         if isinstance(self.measure, str) and self.measure in REFITTED:
-            return REFITTED[self.measure](template, table, y, random_state=seed % 2**32)
+            blocks = self.exchangeability.blocks
+            together = {"blocks": blocks} if self.measure == "holdout_mda" else {}
+            return REFITTED[self.measure](template, table, y, random_state=seed % 2**32, **together)
         forest = template.fit(table, y)
         if isinstance(self.measure, str):
             return GROWN[self.measure](forest, table, y)
@@ -99,6 +105,15 @@ class Measured:
     def scores(self, seed: int, **data: Any) -> FloatArray:
         """The values of :meth:`importances`, of shape (p,)."""
         return self.importances(seed, **data).values
+
+    def of_rows(self, rows: NDArray[Any]) -> Measured:
+        """Return the same measure of some of the rows, given by index."""
+        return replace(
+            self,
+            table=self.table.take_rows(rows),
+            y=self.y[rows],
+            exchangeability=self.exchangeability.of_rows(rows),
+        )
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
         """What replicates of this measure depend on, for checkpoints and metadata."""
@@ -114,6 +129,7 @@ class Measured:
             "parameters": parameters,
             "data": fingerprint(self.table.fingerprint(), np.asarray(self.y).astype(str)),
             "versions": versions(),
+            **self.exchangeability.identity(),
             **choices,
         }
 
@@ -131,7 +147,16 @@ def qualified(function: Any) -> str:
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def measured(estimator: Any, X: Any, y: Any, measure: Measure, function: str) -> Measured:
+def measured(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: Measure,
+    function: str,
+    *,
+    strata: Any = None,
+    blocks: Any = None,
+) -> Measured:
     """Check an estimator, encode X and y once, and tie them to a measure.
 
     Parameters
@@ -148,13 +173,16 @@ def measured(estimator: Any, X: Any, y: Any, measure: Measure, function: str) ->
         numbers.
     function : str
         Who asks, for errors.
+    strata, blocks : array-like of shape (n,), optional
+        Labels of the rows that a test may exchange; see
+        :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
 
     Raises
     ------
     TypeError
         If `estimator` is none of this package.
     ValueError
-        If `measure` or the data are not as described.
+        If `measure`, the data or the labels are not as described.
     """
     known = (*GROWN, *REFITTED)
     if not callable(measure) and measure not in known:
@@ -165,4 +193,5 @@ def measured(estimator: Any, X: Any, y: Any, measure: Measure, function: str) ->
     template = template_of(estimator, function)
     table = encoded_for(template, X)
     labels = labels_of(template, y, table.n_rows, function)
-    return Measured(template.set_params(n_jobs=1, verbose=0), table, labels, measure)
+    rows = Exchangeability.checked(table.n_rows, strata, blocks, function=function)
+    return Measured(template.set_params(n_jobs=1, verbose=0), table, labels, measure, rows)

@@ -22,12 +22,11 @@ from duramen.significance.measured import FloatArray, qualified
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.tables import EncodedTable, encode
+from duramen.tables.exchangeability import Exchangeability
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
 
-NULL = (
-    "The target has nothing to do with X: its values could be dealt out to the rows in any order."
-)
+NULL = "The target is independent of X: its values could be permuted among the rows in any order."
 
 
 def permutation_test(
@@ -37,6 +36,8 @@ def permutation_test(
     *,
     n_permutations: int = 100,
     stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -49,7 +50,9 @@ def permutation_test(
 
     with v_j what `importance` gives for feature j, and v_sj what it gives after the s-th of S
     permutations of the target: :func:`altmann` for functions instead of forests. If rows are
-    exchangeable, P(p_j <= a) <= a under the complete null, whatever the function does with X and y.
+    exchangeable, P(p_j <= a) <= a under the complete null hypothesis that the target is independent
+    of X, whatever the function does with X and y. A feature that is correlated with a relevant one
+    depends on the target, and is found where the function sees it.
 
     Parameters
     ----------
@@ -67,6 +70,8 @@ def permutation_test(
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own; see
         :func:`altmann`.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
     random_state : int, RandomState, Generator or None
         Seed of permutations, and of the seeds that `importance` gets.
     n_jobs : int, optional
@@ -112,11 +117,14 @@ def permutation_test(
         parameters.check_integer(owner, "stop_after", stop_after, 1)
     plan = Plan.checked(owner, n_jobs, checkpoint, verbose)
     subject = _Subject(importance, X, _target(y))
+    rows = Exchangeability.checked(len(subject.y), strata, blocks, function=owner)
+    rows.require(n, owner, subject.y)
     identity = {
         "method": owner,
         "importance": qualified(importance),
         "data": subject.data(checkpoint),
         "versions": versions(),
+        **rows.identity(),
     }
     seed = parameters.draw_seed(random_state)
     first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
@@ -126,7 +134,7 @@ def permutation_test(
 
     def task(b: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y_b = subject.y[random.permutation(len(subject.y))]
+        y_b = subject.y[rows.permutation(random, subject.y)]
         result = subject.call(y_b, int(random.integers(2**32)))
         return _values(result, f"permutation {b}", p)
 
@@ -145,7 +153,7 @@ def permutation_test(
         scores=observed,
         p_values=sequential_p_values(observed, null, n, stop_after),
         method=owner,
-        null=NULL,
+        null=NULL + rows.clause,
         unit=first.unit if isinstance(first, Importances) else "1",
         details={"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)},
         metadata={

@@ -140,6 +140,7 @@ def forest_probe_ranking(
     measure: Measure = "mdi",
     n_probes: int | None = None,
     n_runs: int = 10,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -171,6 +172,8 @@ def forest_probe_ranking(
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
     n_runs : int
         Number B of runs, with a forest each.
+    blocks : array-like of shape (n,), optional
+        As for :func:`one_probe`.
     random_state : int, RandomState, Generator or None
         Seed of forests and probes.
     n_jobs : int, optional
@@ -218,7 +221,8 @@ def forest_probe_ranking(
     if n_probes is not None:
         parameters.check_integer(name, "n_probes", n_probes, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name))
+    subject = with_settled_candidates(measured(estimator, X, y, measure, name, blocks=blocks))
+    subject.exchangeability.require(runs, name)
     seed = parameters.draw_seed(random_state)
     p = subject.table.n_columns
     m = p if n_probes is None else int(n_probes)
@@ -248,7 +252,7 @@ def forest_probe_ranking(
         scores=(total - reached[order]) / total,
         rates=reached[order] / total,
         method=name,
-        meaning=_meaning("Probability", 1),
+        meaning=_meaning("Probability", 1) + subject.exchangeability.clause,
         details={"importance": importance[order]},
         metadata={**subject.identity(name, n_probes=m), "n_runs": runs, "seed": seed},
     )

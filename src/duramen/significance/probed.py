@@ -45,12 +45,12 @@ def probe_task(subject: Measured, n_probes: int, function: str) -> Task:
     function : str
         The function that the user called, for errors.
     """
-    n, p = subject.table.shape
+    p = subject.table.n_columns
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
-        orders = [random.permutation(n) for _ in range(n_probes)]
+        orders = [subject.exchangeability.permutation(random) for _ in range(n_probes)]
         columns = np.concatenate(rounds)[:n_probes]
         table = with_probes(subject.table, columns, orders, function=function)
         return subject.scores(int(random.integers(2**32)), table=table)

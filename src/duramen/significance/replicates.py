@@ -130,26 +130,28 @@ def run_replicates(
         hint="ask for fewer replicates",
     )
     whole = identity_of(identity, seed=seed, width=width)
-    store = _Kept(Checkpoint(plan.checkpoint, _KIND, whole, function, _INTERVAL))
-    values = np.empty((n_replicates, width))
-    done = store.read(values)
-    if decided is not None:
-        for b in range(1, done + 1):
-            if decided(values[:b]):
-                return values[:b]
-    with stepwise_bar(n_replicates, function, unit, plan.verbose, done=done) as advance:
-        try:
-            while (until := n_replicates if ready is None else ready(values[:done])) > done:
-                for result in _in_order(task, range(done, until), seed, plan.n_threads):
-                    values[done] = result
-                    done += 1
-                    advance()
-                    if decided is not None and decided(values[:done]):
-                        return values[:done]
-                    store.write_now_and_then(values[:done])
-        finally:  # at the end, and when interrupted
-            store.write(values[:done])
-    return values[:done]
+    checkpoint = Checkpoint(plan.checkpoint, _KIND, whole, function, _INTERVAL)
+    with checkpoint.held():
+        store = _Kept(checkpoint)
+        values = np.empty((n_replicates, width))
+        done = store.read(values)
+        if decided is not None:
+            for b in range(1, done + 1):
+                if decided(values[:b]):
+                    return values[:b]
+        with stepwise_bar(n_replicates, function, unit, plan.verbose, done=done) as advance:
+            try:
+                while (until := n_replicates if ready is None else ready(values[:done])) > done:
+                    for result in _in_order(task, range(done, until), seed, plan.n_threads):
+                        values[done] = result
+                        done += 1
+                        advance()
+                        if decided is not None and decided(values[:done]):
+                            return values[:done]
+                        store.write_now_and_then(values[:done])
+            finally:  # at the end, and when interrupted
+                store.write(values[:done])
+        return values[:done]
 
 
 def _in_order(task: Task, numbers: range, seed: int, n_threads: int) -> Iterator[FloatArray]:
@@ -185,7 +187,10 @@ class _Kept:
         arrays = self._checkpoint.read()
         if arrays is None:
             return 0
-        kept = arrays["values"][: len(values)]
+        found = arrays["values"]
+        if found.shape[1:] != values.shape[1:] or found.dtype != values.dtype:
+            raise ValueError("the checkpoint holds replicates of another shape; remove it")
+        kept = found[: len(values)]
         values[: len(kept)] = kept
         self._count = len(arrays["values"])
         return len(kept)

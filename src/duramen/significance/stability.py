@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from duramen.forests import parameters
-from duramen.forests.base import ForestClassifier
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -23,6 +22,7 @@ from duramen.significance.best import drawn_best
 from duramen.significance.measured import FloatArray, Measure, measured
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
+from duramen.significance.sampling_units import SamplingUnits
 
 _SHOWN = 10
 
@@ -203,6 +203,7 @@ def ranking_stability(
     n_resamples: int = 50,
     subsample: int | float = 0.5,
     level: float = 0.95,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -232,6 +233,9 @@ def ranking_stability(
         the parts, the more stable a ranking looks.
     level : float
         Probability with which the interval of the stability is to cover.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Parts are of whole blocks,
+        and `subsample` counts blocks.
     random_state : int, RandomState, Generator or None
         Seed of forests and parts.
     n_jobs : int, optional
@@ -265,16 +269,15 @@ def ranking_stability(
     n = parameters.check_integer(name, "n_resamples", n_resamples, 2)
     check_level(name, level)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name)
-    p, n_rows = len(subject.names), subject.table.n_rows
+    subject = measured(estimator, X, y, measure, name, blocks=blocks)
+    p = len(subject.names)
     if not parameters.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
-    labels = subject.y if isinstance(subject.template, ForestClassifier) else None
-    n_classes = 0 if labels is None else len(np.unique(labels))
-    size = subsample_size(subsample, n_rows, n_classes, name)
+    units = SamplingUnits.of(subject)
+    size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
     seed = parameters.draw_seed(random_state)
     scores = run_replicates(
-        resampling_task(subject, subsamples(labels, n_rows, size)),
+        resampling_task(subject, units.rows(subsamples(units.labels, units.count, size))),
         n,
         p,
         seed=seed,

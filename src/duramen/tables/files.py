@@ -209,10 +209,12 @@ def _read_arrow(path: Path) -> "pa.Table":
 
     with pa.OSFile(str(path), "rb") as file:
         try:
-            return pa.ipc.open_file(file).read_all()
+            table = pa.ipc.open_file(file).read_all()
         except pa.ArrowInvalid:
             file.seek(0)
-            return pa.ipc.open_stream(file).read_all()
+            table = pa.ipc.open_stream(file).read_all()
+    table.validate(full=True)  # offsets and lengths of a damaged file point anywhere
+    return table
 
 
 def text_options(na_values: Sequence[str], decimal: str, function: str) -> Any:

@@ -7,8 +7,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.theory.distribution import TOLERANCE
 from duramen.theory.partition import FloatArray, IndexArray
+
+TIE = 1e-12
+"""Decreases of impurity, given the node, no farther apart than this are equal.
+
+Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equal weight in two
+classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
+"""
 
 _MOST_NUMBERS = 2**21  # numbers that are worked on at a time
 
@@ -49,7 +55,7 @@ def best_of_features(
     is_constant = ranked < 0
     ranked = np.maximum(ranked, 0.0)
     starts = np.ones(ranked.shape, dtype=bool)
-    starts[:, 1:] = ranked[:, :-1] - ranked[:, 1:] > TOLERANCE
+    starts[:, 1:] = ranked[:, :-1] - ranked[:, 1:] > TIE
     place = np.arange(n_unused)
     first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
     ends = np.ones_like(starts)
@@ -76,7 +82,7 @@ def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> ND
     fresh[1:] = (node[1:] != node[:-1]) | (feature[1:] != feature[:-1])
     owner = np.cumsum(fresh) - 1
     best = np.maximum.reduceat(decrease, np.flatnonzero(fresh))[owner]
-    kept: NDArray[np.bool_] = decrease >= best - TOLERANCE
+    kept: NDArray[np.bool_] = decrease >= best - TIE
     return kept
 
 
@@ -152,7 +158,7 @@ def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
     sorted_node, ordered = node[order], decrease[order]
     opens = np.ones(len(node), dtype=bool)
     opens[1:] = sorted_node[1:] != sorted_node[:-1]
-    number = np.cumsum(opens | (np.diff(ordered, prepend=0.0) > TOLERANCE))
+    number = np.cumsum(opens | (np.diff(ordered, prepend=0.0) > TIE))
     rank = np.empty(len(node), dtype=np.int64)
     rank[order] = number - number[opens][np.cumsum(opens) - 1]
     return rank

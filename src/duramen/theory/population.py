@@ -67,7 +67,8 @@ def population_importances(
         Number K of features drawn at a node; None, and more than there are, is all.
     max_depth : int, optional
         Greatest depth D of the trees; by default they are grown in full. Multiway trees count the
-        features conditioned on, constant ones among them, binary trees the splits. For K = 1 and
+        features conditioned on, constant ones among them, as forests do with
+        ``count_constant_features=True``; binary trees count the splits. For K = 1 and
         multiway splits, depth q is also what fully grown trees on random subspaces of q features
         give (thesis, proposition 5.14).
     subspace : int, optional

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from duramen.results.archive import read_archive, write_archive
+from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.theory.reading import objects
 
 if TYPE_CHECKING:
@@ -48,20 +48,21 @@ def read_distribution(path: str | PathLike[str]) -> dict[str, Any]:
     header, arrays = read_archive(
         path, what="FiniteDistribution", newest=_FORMAT, function="FiniteDistribution.load"
     )
-    arrays.update({key: objects(labels) for key, labels in header["values"].items()})
-    return {
-        "codes": arrays["codes"],
-        "target": arrays["target"],
-        "weights": arrays["weights"],
-        "names": tuple(header["names"]),
-        "labels": tuple(arrays[f"labels_{j}"] for j in range(len(header["names"]))),
-        "classes": arrays["classes"],
-        "target_name": header["target_name"],
-        "context": arrays.get("context"),
-        "context_values": arrays.get("context_values"),
-        "context_name": header["context_name"],
-        "metadata": header["metadata"],
-    }
+    with as_damage(path, "FiniteDistribution.load"):
+        arrays.update({key: objects(labels) for key, labels in header["values"].items()})
+        return {
+            "codes": arrays["codes"],
+            "target": arrays["target"],
+            "weights": arrays["weights"],
+            "names": tuple(header["names"]),
+            "labels": tuple(arrays[f"labels_{j}"] for j in range(len(header["names"]))),
+            "classes": arrays["classes"],
+            "target_name": header["target_name"],
+            "context": arrays.get("context"),
+            "context_values": arrays.get("context_values"),
+            "context_name": header["context_name"],
+            "metadata": header["metadata"],
+        }
 
 
 def _value_arrays(dist: FiniteDistribution) -> dict[str, NDArray[Any]]:

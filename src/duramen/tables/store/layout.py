@@ -90,14 +90,28 @@ def labels_to_bytes(labels: NDArray[Any]) -> bytes:
 
 
 def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
-    """The `count` labels that lie so on disk."""
-    begin = 1 + data[0]
-    kind = data[1:begin].decode("ascii")
+    """The `count` labels that lie so on disk.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are not those of so many labels.
+    """
+    begin = 1 + (data[0] if data else 0)
+    kind = data[1:begin].decode("ascii", "replace")
     if kind != "O":
-        read = np.frombuffer(data, dtype=np.dtype(kind), count=count, offset=begin)
+        if kind[-2:-1] not in ("b", "i", "u", "f") or not kind[-1:].isdecimal():
+            raise ValueError(f"labels of a column have the type {kind!r}")
+        read = np.frombuffer(data[begin:], dtype=np.dtype(kind))
+        if len(read) != count:
+            raise ValueError(f"a column of {count} values has {len(read)} labels")
         return read.astype(read.dtype.newbyteorder("="))
+    if len(data) < begin + 4 * count:
+        raise ValueError(f"a column has no {count} labels")
     sizes = np.frombuffer(data, dtype="<u4", count=count, offset=begin)
     ends = begin + 4 * count + np.cumsum(sizes, dtype=np.int64)
+    if len(data) != (ends[-1] if count else begin):
+        raise ValueError(f"the labels of a column do not have {len(data)} bytes")
     labels = np.empty(count, dtype=object)
     for i, (end, size) in enumerate(zip(ends.tolist(), sizes.tolist(), strict=True)):
         labels[i] = name_of_bytes(data[end - size : end])
@@ -112,7 +126,11 @@ class SharedLists:
     """
 
     def __init__(self, stored: bytes = b"") -> None:
+        if len(stored) % SHARED_LIST.itemsize:
+            raise ValueError(f"{SHARED} is damaged: it ends within a list; pack the table again")
         lists = np.frombuffer(stored, dtype=SHARED_LIST)
+        if (lists["count"] > LONGEST_SHARED).any():
+            raise ValueError(f"{SHARED} is damaged: a list is too long; pack the table again")
         self.values = [row["values"][: row["count"]].tobytes() for row in lists]
         self._number = {values: number for number, values in enumerate(self.values)}
 
@@ -246,7 +264,7 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
     try:
         header = json.loads(data)
         what, number, check = header["what"], header["format"], header.pop("check")
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{function}: {where} is no header of a column store ({type(error).__name__}: {error})"
             "; pack the table again"
@@ -262,8 +280,33 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
         raise ValueError(
             f"{function}: {where} is damaged: it does not match its own check; pack the table again"
         )
+    if not _sound(header):
+        raise ValueError(
+            f"{function}: {where} is damaged: it does not describe a column store; pack the table "
+            "again"
+        )
     return dict(header)
+
+
+def _sound(header: Mapping[str, Any]) -> bool:
+    """Tell whether a header has what every store has, and names no files but those of a store."""
+    files, needed = header.get("files"), {*GROWING, SHARED}
+    if not isinstance(files, dict) or not needed <= set(files) <= needed | {SAMPLES}:
+        return False
+    entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]
+    numbers = [entry.get(key) for entry in entries for key in ("size", "crc32")]
+    return (
+        all(_is_count(number, 0) for number in numbers)
+        and _is_count(header.get("n_rows"), 1)
+        and _is_count(header.get("n_columns"), 1)
+        and isinstance(header.get("named"), bool)
+        and isinstance(header.get("fingerprint"), str)
+    )
 
 
 def _check(header: Mapping[str, Any]) -> int:
     return crc32(json.dumps(header, sort_keys=True, allow_nan=False).encode())
+
+
+def _is_count(number: Any, least: int) -> bool:
+    return type(number) is int and least <= number < 2**63

@@ -14,6 +14,7 @@ from duramen.tables.names import KINDS, default_names
 from duramen.tables.store import layout
 from duramen.tables.store.reader import File, Folder, pieces_of, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
+from duramen.tables.validity import invalid_values, unknown_code
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,9 +37,9 @@ class PackedColumns:
         self.header = layout.header_of_bytes(
             header_file.read(0, header_file.size), header_file.name, function
         )
-        self.n_rows = int(self.header["n_rows"])
-        self.n_columns = int(self.header["n_columns"])
-        self.named = bool(self.header["named"])
+        self.n_rows: int = self.header["n_rows"]
+        self.n_columns: int = self.header["n_columns"]
+        self.named: bool = self.header["named"]
         self._files = {name: self._opened(folder, name) for name in self.header["files"]}
         self._verified = False
         self._read_columns()
@@ -69,9 +70,50 @@ class PackedColumns:
     def _crc32(self, file: str) -> int:
         return int(self.header["files"][file]["crc32"])
 
+    def _inconsistent(self, what: str) -> ValueError:
+        """Return the error for bytes that match their checksums but contradict each other."""
+        return ValueError(
+            f"{self._function}: {self.where} is damaged: {what}; pack the table again"
+        )
+
+    def _check_records(self, records: NDArray[Any], lists: list[bytes]) -> None:
+        """Check what records say of columns, each by itself."""
+        flags, shared = records["flags"], records["shared"]
+        if (_bits(flags, 0, 3) > 2).any() or (_bits(flags, 2, 3) > 2).any() or (flags > 31).any():
+            raise self._inconsistent("flags of columns that have no meaning")
+        own = shared == layout.OWN
+        if not (own | (shared < len(lists))).all():
+            raise self._inconsistent("columns with lists of values that are not there")
+        sizes = np.array([len(one) // 8 for one in lists] or [0])
+        if (records["n_values"][~own] != sizes[shared[~own]]).any():
+            raise self._inconsistent("columns whose number of values is not that of their list")
+
+    def _check_sizes(self, totals: dict[str, int]) -> None:
+        """Check that the files are as long as the records of the columns say."""
+        wanted = {
+            layout.VALUES: 8 * totals["n_values"],
+            layout.LABELS: totals["n_labels"],
+            layout.NAMES: totals["n_name"],
+        }
+        for number, name in enumerate(layout.CODES):
+            columns = int(np.count_nonzero(_bits(self._flags, 0, 3) == number))
+            wanted[name] = columns * self.n_rows * layout.CODE_TYPES[number].itemsize
+        for name, size in wanted.items():
+            if self._files[name].size != size:
+                raise self._inconsistent(
+                    f"{name} has {self._files[name].size} bytes, its columns take {size}"
+                )
+
     def _read_columns(self) -> None:
         """Keep of the records of the columns what every read needs."""
         p = self.n_columns
+        if self._files[layout.COLUMNS].size != p * layout.COLUMN.itemsize:
+            raise self._inconsistent(f"{layout.COLUMNS} does not hold {p} columns")
+        stored = self._files[layout.SHARED].read(0, self._files[layout.SHARED].size)
+        if crc32(stored) != self._crc32(layout.SHARED):
+            raise self._damaged(layout.SHARED)
+        self._lists = layout.SharedLists(stored).values
+        totals = dict.fromkeys(("n_values", "n_labels", "n_name"), 0)
         self._flags = np.empty(p, dtype=np.uint8)
         self._shared = np.empty(p, dtype=np.uint16)
         self._codes_check = np.empty(p, dtype=np.uint32)
@@ -81,6 +123,9 @@ class PackedColumns:
         for records, part in self._parts():
             end = begin + len(records)
             total = crc32(part, total)
+            self._check_records(records, self._lists)
+            for field in totals:
+                totals[field] += int(records[field].sum(dtype=np.uint64))
             self._flags[begin:end] = records["flags"]
             self._shared[begin:end] = records["shared"]
             self._codes_check[begin:end] = records["codes_check"]
@@ -89,17 +134,13 @@ class PackedColumns:
             begin = end
         if total != self._crc32(layout.COLUMNS):
             raise self._damaged(layout.COLUMNS)
+        self._check_sizes(totals)
         self._names: Runs | None = None
         if self.named:
             self._names = Runs(offsets_of(name_sizes), self._files[layout.NAMES])
             small = self._files[layout.NAMES].size <= KEPT_NAMES
             if small and not self._names.keep(self._crc32(layout.NAMES)):
                 raise self._damaged(layout.NAMES)
-        lists = self._files[layout.SHARED]
-        stored = lists.read(0, lists.size)
-        if crc32(stored) != self._crc32(layout.SHARED):
-            raise self._damaged(layout.SHARED)
-        self._lists = layout.SharedLists(stored).values
         own, labelled = self._shared == layout.OWN, self.kind_codes() != 0
         self._own = self._runs("n_values", layout.VALUES, 8) if own.any() else None
         self._labels = self._runs("n_labels", layout.LABELS, 1) if labelled.any() else None
@@ -144,22 +185,25 @@ class PackedColumns:
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
         """The columns with these numbers, in that order, in memory."""
         flags = self._flags[chosen]
-        block_of = _bits(flags, 0, 3)
-        slot = np.empty(len(chosen), dtype=np.int64)
-        blocks: list[Any] = []
-        for number in range(3):
-            here = np.flatnonzero(block_of == number)
-            slot[here] = np.arange(len(here))
-            blocks.append(self._codes(number, chosen[here]))
+        block_of, kinds, missing = _bits(flags, 0, 3), _bits(flags, 2, 3), _bits(flags, 4, 1)
         names = self._names.take(chosen) if self._names is not None else None
         values = self._values(chosen)
-        kinds = _bits(flags, 2, 3)
         places = np.flatnonzero(kinds)
         texts = self._labels.take(chosen[places]) if self._labels is not None else []
         words = dict(zip(places.tolist(), texts, strict=True))
         self._check_words(chosen, names, values, words)
         counts = [len(values_) // 8 for values_ in values]
-        cut_values = np.frombuffer(b"".join(values), dtype="<f8")
+        offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+        cut_values = np.frombuffer(b"".join(values), dtype="<f8").astype(np.float64, copy=False)
+        labels = self._labels_of(words, counts)
+        self._check_values(kinds, offsets, cut_values, labels)
+        slot = np.empty(len(chosen), dtype=np.int64)
+        blocks: list[Any] = []
+        n_codes = (np.diff(offsets) + missing).astype(np.int64)
+        for number in range(3):
+            here = np.flatnonzero(block_of == number)
+            slot[here] = np.arange(len(here))
+            blocks.append(self._codes(number, chosen[here], n_codes[here]))
         return EncodedTable(
             n_rows=self.n_rows,
             names=tuple(
@@ -169,14 +213,33 @@ class PackedColumns:
             blocks=(blocks[0], blocks[1], blocks[2]),
             block_of=block_of,
             slot=slot,
-            cut_values=cut_values.astype(np.float64, copy=False),
-            value_offsets=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-            labels={i: layout.labels_of_bytes(text, counts[i]) for i, text in words.items()},
-            missing=_bits(flags, 4, 1),
+            cut_values=cut_values,
+            value_offsets=offsets,
+            labels=labels,
+            missing=missing,
             named=self.named,
         )
 
-    def _codes(self, number: int, columns: NDArray[np.int64]) -> NDArray[Any]:
+    def _labels_of(self, words: dict[int, bytes], counts: list[int]) -> dict[int, NDArray[Any]]:
+        try:
+            return {j: layout.labels_of_bytes(text, counts[j]) for j, text in words.items()}
+        except ValueError as error:
+            raise self._inconsistent(str(error)) from None
+
+    def _check_values(
+        self,
+        kinds: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        cut_values: NDArray[np.float64],
+        labels: dict[int, NDArray[Any]],
+    ) -> None:
+        wrong = invalid_values(kinds, offsets, cut_values, labels)
+        if wrong is not None:
+            raise self._inconsistent(wrong)
+
+    def _codes(
+        self, number: int, columns: NDArray[np.int64], n_codes: NDArray[np.int64]
+    ) -> NDArray[Any]:
         """The codes of columns of one block, checked; shape (len(columns), n)."""
         kind = layout.CODE_TYPES[number]
         size = self.n_rows * kind.itemsize
@@ -195,6 +258,10 @@ class PackedColumns:
                 "checksum; pack the table again"
             )
         codes = np.frombuffer(data, dtype=kind).reshape(len(columns), self.n_rows)
+        unknown = unknown_code(codes, n_codes)
+        if unknown is not None:
+            name = self.names(columns[unknown : unknown + 1])[0]
+            raise self._inconsistent(f"column {name!r} has codes beyond its values")
         return codes.astype(kind.newbyteorder("="), copy=False)
 
     def _values(self, chosen: NDArray[np.int64]) -> list[bytes]:
@@ -239,12 +306,27 @@ class PackedColumns:
     def verify(self) -> None:
         """Read every file; raises ValueError for the first that does not match its checksum."""
         for name, file in self._files.items():
-            total = 0
-            for piece in pieces_of(file):
+            number = layout.CODES.index(name) if name in layout.CODES else None
+            total = 0 if number is None else self._read_codes(file, number)
+            for piece in () if number is not None else pieces_of(file):
                 total = crc32(piece, total)
             if total != self._crc32(name):
                 raise self._damaged(name)
         self._verified = True
+
+    def _read_codes(self, file: File, number: int) -> int:
+        """Read the codes of a block, check that they are known, and return their CRC-32."""
+        kind = layout.CODE_TYPES[number]
+        parts = [part["n_values"] + _bits(part["flags"], 4, 1) for part in self.records()]
+        n_codes = np.concatenate(parts).astype(np.int64)[_bits(self._flags, 0, 3) == number]
+        total = begin = 0
+        for piece in pieces_of(file, self.n_rows * kind.itemsize):
+            total = crc32(piece, total)
+            codes = np.frombuffer(piece, dtype=kind).reshape(-1, self.n_rows)
+            if unknown_code(codes, n_codes[begin : begin + len(codes)]) is not None:
+                raise self._inconsistent(f"{file.name} has codes beyond the values of its columns")
+            begin += len(codes)
+        return total
 
     def table(self) -> EncodedTable:
         """All columns, codes and values mapped into memory; everything is checked once."""
@@ -259,6 +341,9 @@ class PackedColumns:
         texts = self._labels.take(labelled) if self._labels is not None else []
         kinds = self.kind_codes().tolist()
         blocks = tuple(self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3))
+        cut_values = self._mapped(layout.VALUES, np.dtype("<f8"))
+        labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts.tolist())
+        self._check_values(self.kind_codes(), offsets, cut_values, labels)
         return EncodedTable(
             n_rows=self.n_rows,
             names=tuple(self.names(everything)) if self.named else default_names(p),
@@ -266,12 +351,9 @@ class PackedColumns:
             blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
             block_of=_bits(self._flags, 0, 3),
             slot=everything if self._slot is None else self._slot.astype(np.int64),
-            cut_values=self._mapped(layout.VALUES, np.dtype("<f8")),
+            cut_values=cut_values,
             value_offsets=offsets,
-            labels={
-                j: layout.labels_of_bytes(text, int(counts[j]))
-                for j, text in zip(labelled.tolist(), texts, strict=True)
-            },
+            labels=labels,
             missing=_bits(self._flags, 4, 1),
             named=self.named,
         )
@@ -290,7 +372,14 @@ class PackedColumns:
         data = file.read(0, file.size)
         if crc32(data) != self._crc32(layout.SAMPLES):
             raise self._damaged(layout.SAMPLES)
-        return pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        try:
+            table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+            table.validate(full=True)
+        except pa.ArrowException as error:
+            raise self._inconsistent(f"{layout.SAMPLES} is no Arrow table ({error})") from None
+        if len(table) != self.n_rows:
+            raise self._inconsistent(f"{layout.SAMPLES} has {len(table)} rows")
+        return table
 
 
 def _bits(flags: NDArray[np.uint8], first: int, mask: int) -> NDArray[np.uint8]:

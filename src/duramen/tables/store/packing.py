@@ -6,12 +6,13 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
+from duramen.results.replacing import naming
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source, resolve_threads
 from duramen.tables.names import check_names, resolve_kinds
@@ -26,7 +27,7 @@ from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.inputs.tables import Part
 from duramen.tables.store.names import Repeats, repetition
 from duramen.tables.store.pairing import Paired, names_of, pair
-from duramen.tables.store.part import check_place, making
+from duramen.tables.store.part import check_place, making, part_of
 from duramen.tables.store.writer import StoreWriter
 
 if TYPE_CHECKING:
@@ -120,11 +121,57 @@ def pack(
     OSError
         If the source cannot be read, or the folder not be made.
     """
+    asked = Options(
+        names=names,
+        kinds=kinds,
+        transpose=transpose,
+        layer=layer,
+        samples=samples,
+        samples_id=samples_id,
+        samples_by_position=samples_by_position,
+        na_values=na_values,
+        decimal=decimal,
+        memory=memory,
+        overwrite=overwrite,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    return pack_with(source, path, asked)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `pack` is told, as there."""
+
+    names: Iterable[str] | None = None
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
+    transpose: bool = False
+    layer: str | None = None
+    samples: Any = None
+    samples_id: str | None = None
+    samples_by_position: bool = False
+    na_values: Sequence[str] = ()
+    decimal: str = "."
+    memory: str | int = "512MB"
+    overwrite: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+def pack_with(
+    source: Any,
+    path: str | os.PathLike[str],
+    asked: Options,
+    finishing: Callable[[Path], None] | None = None,
+) -> ColumnStore:
+    """Pack as `pack` does; `finishing` may add files to the whole store, before it is in place."""
     place = Path(path).expanduser()
+    names, kinds, transpose, layer = asked.names, asked.kinds, asked.transpose, asked.layer
+    samples, overwrite, verbose = asked.samples, asked.overwrite, asked.verbose
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
-    budget = memory_bytes(memory, _FUNCTION)
-    n_threads = resolve_threads(n_jobs, _FUNCTION)
+    budget = memory_bytes(asked.memory, _FUNCTION)
+    n_threads = resolve_threads(asked.n_jobs, _FUNCTION)
     check_place(place, overwrite, _FUNCTION)
     given = open_input(
         source,
@@ -133,8 +180,8 @@ def pack(
         budget=budget,
         n_threads=n_threads,
         function=_FUNCTION,
-        na_values=na_values,
-        decimal=decimal,
+        na_values=asked.na_values,
+        decimal=asked.decimal,
     )
     chosen: Sequence[str] | None = given.names
     if names is not None:
@@ -142,12 +189,15 @@ def pack(
     else:
         _check_unique(given)
     encoder = _Encoder(given, chosen, kinds, n_threads, budget)
-    paired = _paired(given, samples, samples_id, samples_by_position)
+    paired = _paired(given, samples, asked.samples_id, asked.samples_by_position)
     beside = given.samples() if paired is None else paired.table
     options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
-    options |= {"na_values": list(na_values), "decimal": decimal}
+    options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
-    with making(place, plan, _FUNCTION) as (folder, found):
+    with (
+        naming(place, part_of(place)),
+        making(place, plan, _FUNCTION) as (folder, found),
+    ):
         if found == "another":
             warnings.warn(
                 f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
@@ -162,10 +212,12 @@ def pack(
                 report(writer.n_columns)
         _check_whole(writer, given, beside)
         writer.finish(beside, _described(given, transpose, layer), _HINT)
+        if finishing is not None:
+            finishing(folder)
     store = open_store(place)
     store.samples_pairing = None if paired is None else paired.note
     if paired is not None and paired.doubtful:
-        warnings.warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=2)
+        warnings.warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=3)
     return store
 
 

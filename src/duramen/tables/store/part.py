@@ -7,15 +7,24 @@ import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from duramen.tables.store import layout
+from duramen.tables.store.inputs import spool
+from duramen.tables.store.writer import PROGRESS
 
 PLAN = "plan.json"
 LOCK = "lock"
+# All that an unfinished store may hold; a folder with anything else is not one.
+_KNOWN = {
+    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER, layout.SAMPLES, *layout.GROWING),
+    *(spool.SPOOL, spool.INDEX, spool.DONE),
+    *("report.html", "result.csv", "result.parquet", "run.json"),
+}
 
 
 def part_of(path: Path) -> Path:
@@ -76,12 +85,16 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
     Raises
     ------
     OSError
-        If the folder cannot be made, or another process is at work in it.
+        If the folder cannot be made, is not one that was left here, or another process is at work
+        in it.
     """
     folder = part_of(path)
     try:
-        folder.mkdir(exist_ok=True)
-        lock = open(folder / LOCK, "ab")  # noqa: SIM115  closed below
+        _claim(folder, function)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        lock = os.fdopen(os.open(folder / LOCK, flags, 0o600), "ab")
+    except FileExistsError:
+        raise
     except OSError as error:
         raise type(error)(
             f"{function}: {folder} cannot be made ({error.strerror}); name another place"
@@ -95,6 +108,7 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
             yield folder, found
             for name in (PLAN, LOCK):
                 (folder / name).unlink()
+            folder.chmod(0o777 & ~_umask())
             _move(folder, path)
         except (KeyboardInterrupt, OSError, MemoryError):
             if plan is None:
@@ -103,6 +117,28 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+def _claim(folder: Path, function: str) -> None:
+    """Make the folder, or make sure that it is what an earlier call left.
+
+    Whoever may write beside the store could have put a link or a folder of theirs there, whose
+    content would be removed.
+    """
+    try:
+        folder.mkdir(mode=0o700)
+        return
+    except FileExistsError:
+        pass
+    status = folder.lstat()
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "geteuid", lambda: 0)()
+    entries = list(os.scandir(folder)) if ours else []
+    known = all(e.name in _KNOWN and e.is_file(follow_symlinks=False) for e in entries)
+    if not ours or not known:
+        raise FileExistsError(
+            f"{function}: {folder} is there already, and is not what an earlier call left; move it "
+            "away, or name another place"
+        )
 
 
 def _take(lock: IO[bytes], path: Path, function: str) -> None:
@@ -134,6 +170,13 @@ def _clear(folder: Path, plan: Mapping[str, Any] | None) -> None:
         if entry.name != LOCK:
             entry.unlink()
     (folder / PLAN).write_text(json.dumps(plan or {}), encoding="utf-8")
+
+
+def _umask() -> int:
+    """Return the permissions that new files do not get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _move(folder: Path, path: Path) -> None:

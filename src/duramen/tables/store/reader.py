@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -69,8 +70,13 @@ class LocalFile:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self._descriptor = -1
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        self.size = os.fstat(self._descriptor).st_size
+        # Without blocking: a pipe that nobody writes to would be waited for without end.
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        self._descriptor = os.open(path, flags)
+        status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError(f"{self.name} is no regular file")
+        self.size = status.st_size
         self._turn = threading.Lock()
 
     def __del__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.store import layout
 from duramen.tables.store.names import Repeats, repetition
-from duramen.tables.store.reader import LocalFile, pieces_of
+from duramen.tables.store.reader import BLOCK_BYTES, LocalFile, pieces_of
 from duramen.tables.store.runs import Runs, offsets_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class StoreWriter:
         self._checks = dict.fromkeys(layout.GROWING, 0)
         self._shared = layout.SharedLists()
         self._repeats = Repeats()
+        self._unsynced: set[str] = set()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -64,16 +66,33 @@ class StoreWriter:
                 self._repeats.see(names)
 
     def _noted(self) -> dict[str, Any] | None:
-        """What another writer noted, if the files are as long as it says."""
+        """What another writer noted, if the files hold what it wrote."""
         try:
             noted: dict[str, Any] = json.loads((self._folder / PROGRESS).read_bytes())
-            long_enough = all(
-                (self._folder / name).stat().st_size >= noted["sizes"][name]
-                for name in layout.GROWING
-            )
-        except (FileNotFoundError, ValueError, LookupError):
+        except FileNotFoundError:
             return None
-        return noted if long_enough else None
+        except (ValueError, RecursionError):
+            noted = {}
+        if _is_note(noted) and all(self._holds(name, noted) for name in layout.GROWING):
+            return noted
+        warnings.warn(
+            f"{self._function}: what an earlier call left in {self._folder.name} is damaged: "
+            "packing starts anew",
+            UserWarning,
+            stacklevel=2,
+        )
+        return None
+
+    def _holds(self, name: str, noted: Mapping[str, Any]) -> bool:
+        """Tell whether a file begins with the bytes that were noted."""
+        path, left, check = self._folder / name, int(noted["sizes"][name]), 0
+        if not path.is_file() or path.stat().st_size < left:
+            return False
+        with open(path, "rb") as file:
+            while left:
+                piece = file.read(min(left, BLOCK_BYTES))
+                check, left = crc32(piece, check), left - len(piece)
+        return bool(check == noted["checks"][name])
 
     def append(self, table: EncodedTable) -> None:
         """Append columns.
@@ -108,6 +127,7 @@ class StoreWriter:
             written = 0
             while written < view.nbytes:
                 written += file.write(view[written:]) or 0
+        self._unsynced.add(name)
         self._sizes[name] += view.nbytes
         self._checks[name] = crc32(view, self._checks[name])
 
@@ -118,8 +138,12 @@ class StoreWriter:
             "sizes": self._sizes,
             "checks": self._checks,
         }
+        for name in self._unsynced:  # what is noted has to be on the disk
+            _sync(self._folder / name)
+        self._unsynced.clear()
         new = self._folder / f"{PROGRESS}.new"
         new.write_text(json.dumps(noted), encoding="ascii")
+        _sync(new)
         os.replace(new, self._folder / PROGRESS)
 
     def finish(self, samples: pa.Table | None, more: Mapping[str, Any], hint: str) -> None:
@@ -155,8 +179,7 @@ class StoreWriter:
         }
         (self._folder / layout.HEADER).write_bytes(layout.header_to_bytes(header))
         for name in (*files, layout.HEADER):
-            with open(self._folder / name, "rb+") as file:
-                os.fsync(file.fileno())
+            _sync(self._folder / name)
         (self._folder / PROGRESS).unlink()
 
     def _write_samples(self, samples: pa.Table) -> list[int]:
@@ -187,3 +210,20 @@ class StoreWriter:
     def _fingerprint(self) -> str:
         assert self.n_rows is not None
         return layout.fingerprint_of(self.n_rows, self.n_columns, self.named, self._records())
+
+
+def _is_note(noted: Any) -> bool:
+    """Tell whether the note of another writer has what it needs to have."""
+    if not isinstance(noted, dict):
+        return False
+    sizes, checks = noted.get("sizes"), noted.get("checks")
+    if not isinstance(sizes, dict) or not isinstance(checks, dict):
+        return False
+    numbers = [noted.get("n_rows"), noted.get("n_columns")]
+    numbers += [part.get(name) for part in (sizes, checks) for name in layout.GROWING]
+    return all(type(number) is int and number >= 0 for number in numbers)
+
+
+def _sync(path: Path) -> None:
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

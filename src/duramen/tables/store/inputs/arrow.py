@@ -105,7 +105,7 @@ class ArrowFile:
                 file.seek(0)
                 reader = pa.ipc.open_stream(file, options=options)
                 batches = iter(reader)
-            yield reader.schema, batches
+            yield reader.schema, map(_validated, batches)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """Some columns, all of their rows."""
@@ -120,6 +120,12 @@ class ArrowFile:
             for batch in batches:
                 for begin in range(0, batch.num_rows, n_rows):
                     yield batch.slice(begin, n_rows).select(names)
+
+
+def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch, once its offsets and lengths are known to lie within it."""
+    batch.validate(full=True)
+    return batch
 
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:

@@ -6,7 +6,9 @@ What is known of the cells and of the genes is in `h5ad_frames`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -58,20 +60,20 @@ def open_h5ad(
         raise ModuleNotFoundError(
             f"{function}: reading {path.name} needs the package h5py; pip install duramen[anndata]"
         ) from None
-    try:
+    with _explained(path, function):
         file = h5py.File(path, "r")
-    except OSError as error:
-        raise ValueError(
-            f"{function}: {path} is not an .h5ad file, or is damaged ({error})"
-        ) from None
-    matrix, rows, columns = _matrix(file, layer, path, function)
-    given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)))
-    if isinstance(matrix, h5py.Dataset):
-        if matrix.ndim != 2:
-            raise ValueError(f"{function}: {path} has a matrix of shape {matrix.shape}, not of two")
-        found: DenseInput | SparseInput = DenseInput(given, matrix, transpose, budget)
-    else:
-        found = SparseInput(given, matrix, transpose, budget, function)
+        _check_links(file)
+        matrix, rows, columns = _matrix(file, layer, path, function)
+        given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
+        if not isinstance(matrix, h5py.Dataset):
+            found: DenseInput | SparseInput = SparseInput(given, matrix, transpose, budget)
+        elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
+            found = DenseInput(given, matrix, transpose, budget)
+        else:
+            raise ValueError(
+                f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
+                "dimensions of numbers"
+            )
     for count, kind in zip(found.shape, ("rows", "columns"), strict=True):
         if not count:
             raise ValueError(f"{function}: {path} is empty: its matrix has no {kind}")
@@ -82,6 +84,45 @@ def open_h5ad(
             f"rows and columns are {wanted}"
         )
     return found
+
+
+@contextmanager
+def _explained(path: Path, function: str) -> Iterator[None]:
+    """Turn whatever h5py raises about a file into a ValueError that names the file.
+
+    A damaged file can raise errors of nearly any kind, from h5py and from what it returns.
+    """
+    try:
+        yield
+    except (Exception, RecursionError, MemoryError) as error:
+        text = " ".join(str(error).split())
+        if isinstance(error, ValueError) and text.startswith(f"{function}: "):
+            raise
+        raise ValueError(
+            f"{function}: {path} is not an .h5ad file, or is damaged ({text[:300]})"
+        ) from None
+
+
+def _check_links(group: Any) -> None:
+    """Check that everything in a group lies in its own file.
+
+    Raises
+    ------
+    ValueError
+        If a link or the storage of an array leads to another file.
+    """
+    h5py: Any = import_module("h5py")
+    for name in group:
+        link = group.get(name, getlink=True)
+        if isinstance(link, h5py.ExternalLink):
+            raise ValueError(f"{name} of {group.name} is a link to another file")
+        if not isinstance(link, h5py.HardLink):
+            continue  # a soft link: what it leads to is checked where it lies
+        node = group[name]
+        if isinstance(node, h5py.Group):
+            _check_links(node)
+        elif isinstance(node, h5py.Dataset) and (node.external or node.is_virtual):
+            raise ValueError(f"{node.name} keeps its values in another file")
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
@@ -103,8 +144,9 @@ def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[An
 class Axes:
     """The file, with what is known of the rows and the columns of the table."""
 
-    def __init__(self, path: Path, file: Any, rows: str, columns: str) -> None:
+    def __init__(self, path: Path, file: Any, rows: str, columns: str, function: str) -> None:
         self.path = path
+        self.function = function
         self.file = file
         self._rows = rows
         self.row_names = index_of(file[rows])
@@ -112,7 +154,8 @@ class Axes:
 
     def samples(self) -> pa.Table:
         """What is known of the rows, their names first."""
-        return frame_of(self.file, self._rows, self.row_names)
+        with _explained(self.path, self.function):
+            return frame_of(self.file, self._rows, self.row_names)
 
 
 class _Matrix(Input):
@@ -130,6 +173,15 @@ class _Matrix(Input):
         """The obs of the file, or its var where it is transposed."""
         return self._given.samples()
 
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Neighbouring columns."""
+        with _explained(self._given.path, self._given.function):
+            yield from self._groups(start, work)
+
+    @abstractmethod
+    def _groups(self, start: int, work: Path) -> Iterator[Any]:
+        """As `groups`; errors may be of any kind."""
+
 
 class DenseInput(_Matrix):
     """A dense matrix; where its chunks are wider than a group, it is spooled."""
@@ -141,8 +193,7 @@ class DenseInput(_Matrix):
         self.shape = (columns, rows) if transpose else (rows, columns)
         self.n_columns = self.shape[1]
 
-    def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Neighbouring columns."""
+    def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         n, p = self.shape
         size = self._matrix.dtype.itemsize
         width = columns_within(self._budget, n, _CELL_BYTES + 2 * size)
@@ -178,16 +229,14 @@ class DenseInput(_Matrix):
 class SparseInput(_Matrix):
     """A sparse matrix; one that is stored by rows is spooled."""
 
-    def __init__(
-        self, given: Axes, group: Any, transpose: bool, budget: int, function: str
-    ) -> None:
+    def __init__(self, given: Axes, group: Any, transpose: bool, budget: int) -> None:
         super().__init__(given, budget)
         attributes = group.attrs
         kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if kind[:3] not in ("csr", "csc"):
             raise ValueError(
-                f"{function}: {given.path} holds a matrix of the kind {kind!r}; kinds that are "
-                "known are dense, csr_matrix and csc_matrix"
+                f"{given.function}: {given.path} holds a matrix of the kind {kind!r}; kinds that "
+                "are known are dense, csr_matrix and csc_matrix"
             )
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))
         rows, columns = (int(count) for count in shape)
@@ -197,11 +246,26 @@ class SparseInput(_Matrix):
         self._data, self._indices = group["data"], group["indices"]
         self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
         self._step = max(1 << 12, budget // _SORTED_BYTES)
-        major = self.shape[self._by_columns]
-        if len(self._starts) != major + 1 or self._starts[-1] != len(self._data):
-            raise ValueError(f"{function}: {given.path} is damaged: its sparse matrix is not whole")
+        major, self._minor = self.shape[:: -1 if self._by_columns else 1]
+        whole = (
+            min(self.shape) >= 0
+            and len(self._starts) == major + 1
+            and self._starts[0] == 0
+            and (np.diff(self._starts) >= 0).all()
+            and self._starts[-1] == len(self._data) == len(self._indices)
+            and self._data.dtype.kind in "biuf"
+        )
+        if not whole:
+            raise ValueError("its sparse matrix is not whole")
 
-    def groups(self, start: int, work: Path) -> Iterator[Any]:
+    def _places(self, first: int, last: int) -> NDArray[np.int64]:
+        """Indices of stored entries, checked."""
+        indices = np.asarray(self._indices[first:last], dtype=np.int64)
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self._minor:
+            raise ValueError(f"an index of its sparse matrix is not in 0..{self._minor - 1}")
+        return indices
+
+    def _groups(self, start: int, work: Path) -> Iterator[Any]:
         """Neighbouring columns, as sparse matrices."""
         stored = self._stored()
         bounds = self._bounds(stored)
@@ -224,7 +288,7 @@ class SparseInput(_Matrix):
             return np.diff(self._starts)
         counts = np.zeros(self.n_columns, dtype=np.int64)
         for begin in range(0, len(self._indices), self._step):
-            part = self._indices[begin : begin + self._step]
+            part = self._places(begin, begin + self._step)
             counts += np.bincount(part, minlength=self.n_columns)
         return counts
 
@@ -246,7 +310,7 @@ class SparseInput(_Matrix):
         return sparse.csc_matrix(
             (
                 self._data[first:last],
-                self._indices[first:last],
+                self._places(first, last),
                 self._starts[begin : end + 1] - first,
             ),
             shape=(self.shape[0], end - begin),
@@ -256,7 +320,7 @@ class SparseInput(_Matrix):
         """Sort the entries, some at a time, into groups of columns."""
         for first in range(0, len(self._data), self._step):
             last = min(first + self._step, len(self._data))
-            columns = np.asarray(self._indices[first:last], dtype=np.int64)
+            columns = self._places(first, last)
             rows = np.searchsorted(self._starts, np.arange(first, last), side="right") - 1
             tiles = np.searchsorted(bounds, columns, side="right") - 1
             order = np.argsort(tiles, kind="stable")

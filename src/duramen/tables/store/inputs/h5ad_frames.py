@@ -100,5 +100,9 @@ def _categories(codes: NDArray[Any], labels: Any, ordered: bool) -> Any:
 
     if labels is None:
         return None
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
+        raise ValueError(f"codes of categories are of type {codes.dtype}")
+    if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < len(labels):
+        raise ValueError(f"codes of categories are not in -1..{len(labels) - 1}")
     indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=codes < 0)
     return pa.DictionaryArray.from_arrays(indices, labels, ordered=ordered)

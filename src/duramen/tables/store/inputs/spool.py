@@ -7,8 +7,10 @@ tiles are appended to one file as they come; afterwards the pieces of a tile are
 from __future__ import annotations
 
 import json
+import os
 from array import array
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -31,7 +33,8 @@ class Spool:
         self._index = folder / INDEX
         self._mark = folder / DONE
         self._tiles, self._sizes = array("q"), array("q")
-        self.done = self._mark.exists()
+        self._check = 0
+        self.done = self._is_whole()
         if self.done:
             self._read_index()
         else:
@@ -41,15 +44,37 @@ class Spool:
         """Append a piece for each tile, in their order."""
         with open(self._path, "ab") as file:
             file.writelines(pieces)
+        for piece in pieces:
+            self._check = crc32(piece, self._check)
         self._tiles.extend(range(len(pieces)))
         self._sizes.extend(map(len, pieces))
 
     def finish(self) -> None:
         """Note that all pieces are there."""
-        np.save(self._index, np.array([self._tiles, self._sizes], dtype=np.int64))
-        self._mark.write_text(json.dumps({"bytes": sum(self._sizes)}), encoding="ascii")
+        index = np.array([self._tiles, self._sizes], dtype=np.int64)
+        np.save(self._index, index)
+        for path in (self._path, self._index):
+            with open(path, "rb+") as file:
+                os.fsync(file.fileno())
+        noted = {"bytes": sum(self._sizes), "check": self._check, "index": crc32(index.tobytes())}
+        self._mark.write_text(json.dumps(noted), encoding="ascii")
         self.done = True
         self._read_index()
+
+    def _is_whole(self) -> bool:
+        """Tell whether a spool was finished here, and holds what was written."""
+        try:
+            noted = json.loads(self._mark.read_bytes())
+            index = np.load(self._index, allow_pickle=False)
+            left, check = self._path.stat().st_size, 0
+            if noted["bytes"] != left or noted["index"] != crc32(index.tobytes()):
+                return False
+        except (OSError, ValueError, LookupError, TypeError):
+            return False
+        with open(self._path, "rb") as file:
+            while piece := file.read(1 << 20):
+                check = crc32(piece, check)
+        return bool(check == noted["check"])
 
     def _read_index(self) -> None:
         tiles, sizes = np.load(self._index)

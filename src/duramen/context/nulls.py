@@ -1,0 +1,150 @@
+"""Null hypotheses of a context: which rows may exchange their contexts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.context.subject import Subject
+from duramen.forests import parameters
+from duramen.results.context_importances import PERMUTE
+from duramen.significance.replicates import replicate_seed
+from duramen.tables.exchangeability import Exchangeability
+
+Codes = NDArray[np.uint32]
+IntArray = NDArray[np.int64]
+
+_ROWS_PER_BIN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Null:
+    """Rows that may exchange their contexts under the null hypotheses of an analysis.
+
+    Attributes
+    ----------
+    permute : {"within_target", "all"}
+        Whether contexts are permuted within the classes of the target, for the effects.
+    effects : Exchangeability
+        Rows that exchange contexts for the p-values of the effects.
+    relevance : Exchangeability
+        The same for the relevance of the context, whose null hypothesis is about the target: only
+        strata and blocks of the user restrict it.
+    groups : int64 array of shape (n,)
+        Number of the stratum and class of the target of each row, or bin of a numeric target.
+    """
+
+    permute: str
+    effects: Exchangeability
+    relevance: Exchangeability
+    groups: IntArray
+
+    @property
+    def one_scheme(self) -> bool:
+        """Whether the same permutations test the effects and the relevance."""
+        return self.permute == "all"
+
+    def identity(self) -> dict[str, Any]:
+        """Return what the permutations depend on, for metadata and checkpoints."""
+        bins = {"target_groups": int(self.groups.max()) + 1}
+        return {
+            "permute": self.permute,
+            **(bins if self.permute == "within_target" else {}),
+            **self.relevance.identity(),
+            "clause": self.relevance.clause,
+        }
+
+
+def null_of(subject: Subject, permute: str, strata: Any, blocks: Any, function: str) -> Null:
+    """Check a scheme of permutations, and apply it to a target.
+
+    Parameters
+    ----------
+    subject : Subject
+        The learning set.
+    permute : {"within_target", "all"}
+        Whether contexts are permuted within the classes of the target.
+    strata, blocks : array-like of shape (n,) or None
+        As in `duramen.context_importances`.
+    function : str
+        Who asks, for errors.
+
+    Raises
+    ------
+    ValueError
+        If `permute` is unknown, or strata and blocks are not as `Exchangeability` wants them.
+    """
+    parameters.check_choice(function, "permute", permute, PERMUTE)
+    n = subject.table.n_rows
+    given = Exchangeability.checked(n, strata, blocks, function=function)
+    groups = target_groups(subject, given.strata)
+    if permute == "all":
+        return Null(permute, given, given, groups)
+    if given.blocks is None:
+        return Null(permute, Exchangeability(n, groups), given, groups)
+    whole = _by_block(groups, given.blocks)
+    return Null(permute, Exchangeability(n, whole, given.blocks), given, groups)
+
+
+def target_groups(subject: Subject, strata: IntArray | None = None) -> IntArray:
+    """Number the rows of the same stratum and the same class, or bin, of the target.
+
+    A numeric target is cut into quantile bins of about eight rows in every stratum; equal values
+    share a bin. Wider bins leave an association of context and target inside of them, which raises
+    the rate of false rejections; narrower ones measured no better.
+    """
+    n = subject.table.n_rows
+    if strata is None:
+        strata = np.zeros(n, dtype=np.int64)
+    own = np.asarray(subject.target)
+    if subject.classes is None:
+        own = np.zeros(n, dtype=np.int64)
+        for stratum in range(int(strata.max()) + 1):
+            rows = np.flatnonzero(strata == stratum)
+            own[rows] = quantile_bins(subject.target[rows], max(1, len(rows) // _ROWS_PER_BIN))
+    pairs = np.stack([strata, own.astype(np.int64)])
+    return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def quantile_bins(values: NDArray[Any], n_bins: int) -> IntArray:
+    """Number the quantile bin of each value; equal values share one, that of their middle rank."""
+    _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - (counts + 1) / 2
+    bins = np.floor(middle * n_bins / len(values))[code.reshape(-1)]
+    return np.unique(bins, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def permuted_contexts(
+    rows: Exchangeability, codes: Codes, seed: int, first: int, count: int
+) -> Codes:
+    """Draw permutations number `first` and after of a context, of shape (count, n).
+
+    Each depends on the seed and its number alone.
+    """
+    drawn = np.empty((count, len(codes)), dtype=np.uint32)
+    for r in range(count):
+        random = np.random.default_rng(replicate_seed(seed, first + r))
+        drawn[r] = codes[rows.permutation(random, codes)]
+    return drawn
+
+
+def _rows_of_blocks(blocks: IntArray) -> list[IntArray]:
+    order = np.argsort(blocks, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
+
+
+def _by_block(groups: IntArray, blocks: IntArray) -> IntArray:
+    """Give the rows of a block one label: the groups of its rows, in their order.
+
+    Blocks with one group throughout have the same label whatever their size.
+    """
+    labels: dict[tuple[int, ...], int] = {}
+    found = np.empty(len(groups), dtype=np.int64)
+    for rows in _rows_of_blocks(blocks):
+        own = groups[rows].tolist()
+        key = tuple(own[:1] if len(set(own)) == 1 else own)
+        found[rows] = labels.setdefault(key, len(labels))
+    return found

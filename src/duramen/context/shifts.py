@@ -1,0 +1,201 @@
+"""Shifts: variables whose distribution differs between contexts, and what p-values say then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from duramen.context.nulls import Null, quantile_bins
+from duramen.context.subject import Subject
+from duramen.context.values import Context
+from duramen.results.multiplicity import adjusted
+from duramen.tables import EncodedTable
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_BINS = 4
+# Rarer values are taken together, so that the chi-square distribution is near enough.
+_FEWEST_ROWS = 10
+
+
+_LEVEL = 0.05
+_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Shifts:
+    """What limits the p-values of an analysis.
+
+    Attributes
+    ----------
+    p_values : float64 array of shape (p,) or None
+        Of a shift of each feature; None where blocks of rows stay together.
+    notes : tuple of str
+        Sentences about shifts, and about contexts that permutations hardly change.
+    """
+
+    p_values: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+
+
+def shifts_of(subject: Subject, context: Context, null: Null, n_permutations: int) -> Shifts:
+    """Test whether a context shifts features or the target, and say what p-values mean then."""
+    notes = _too_few(context, null, n_permutations)
+    if null.relevance.blocks is not None:
+        return Shifts(None, notes)
+    p_values = shift_p_values(subject.table, context.codes, null.groups)
+    if null.permute == "all":
+        notes += _target_note(subject, context, null)
+    found = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
+    if len(found):
+        shown = [subject.table.names[j] for j in found[np.argsort(p_values[found], kind="stable")]]
+        notes += (shift_note(context.name, shown),)
+    return Shifts(p_values, notes)
+
+
+def shift_note(context: str, names: list[str]) -> str:
+    """Say which features a context shifts, and what their p-values mean then."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (
+        f"{context} shifts features among rows of the same target (q <= {_LEVEL:g}): "
+        f"{', '.join(names[:_NAMED])}{more}. P-values of signed and overall effects can then be "
+        "small, and those of absolute effects too large, where the features tell the same of the "
+        "target everywhere. Strata of the propensity score allow for it."
+    )
+
+
+def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, ...]:
+    values = np.asarray(subject.target)
+    if subject.classes is None:
+        values = quantile_bins(values, _BINS)
+    strata = null.relevance.strata
+    if strata is None:
+        strata = np.zeros(len(values), dtype=np.int64)
+    p = stratified_chi_square(_merged(values.astype(np.int64)), context.codes, strata)
+    if p > _LEVEL:
+        return ()
+    return (
+        f"{context.name} is associated with the target (p = {p:.2g}). Contexts that are permuted "
+        "among all rows then find effects too often, signed and overall ones most; permute them "
+        "within the target instead.",
+    )
+
+
+def _too_few(context: Context, null: Null, n_permutations: int) -> tuple[str, ...]:
+    """Say so where few permutations of the context differ from it."""
+    number = null.effects.count(context.codes)
+    if number > n_permutations:
+        return ()
+    return (
+        f"only {number:,.0f} arrangements of {context.name} are possible under this scheme of "
+        f"permutations, so that no p-value of an effect is below about {1 / number:.2g}.",
+    )
+
+
+def shift_p_values(
+    table: EncodedTable, context: NDArray[np.uint32], strata: IntArray
+) -> FloatArray:
+    """Test of each column whether its distribution differs between contexts in the same stratum.
+
+    Parameters
+    ----------
+    table : EncodedTable
+        n rows of p columns; numbers are put into four quantile bins.
+    context : uint32 array of shape (n,)
+        Context of every row.
+    strata : int64 array of shape (n,)
+        Stratum of every row.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+        P-values of `stratified_chi_square`.
+    """
+    found = np.ones(table.n_columns)
+    for j in range(table.n_columns):
+        found[j] = stratified_chi_square(_categories(table, j), context, strata)
+    return found
+
+
+def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata: IntArray) -> float:
+    r"""Test whether a categorical variable and the context are associated within strata.
+
+    The generalized Cochran-Mantel-Haenszel test of general association: in every stratum s the
+    counts :math:`n_{sck}` of context c and value k have, under permutations within strata, the
+    expectation :math:`n_{sc} n_{sk} / n_s` and the covariance
+    :math:`n_{sc} (\delta_{cc'} n_s - n_{sc'}) n_{sk} (\delta_{kk'} n_s - n_{sk'}) /
+    (n_s^2 (n_s - 1))`; the sum over strata of counts less expectations is taken by its covariance,
+    and the quadratic form compared with a chi-square distribution. Associations of opposite
+    directions in different strata cancel out.
+
+    Parameters
+    ----------
+    values, strata : int64 arrays of shape (n,)
+        Codes from 0.
+    context : uint32 array of shape (n,)
+        Codes from 0.
+
+    Returns
+    -------
+    float
+        The p-value; 1 where no permutation changes anything.
+
+    References
+    ----------
+    J. R. Landis, E. R. Heyman, G. G. Koch (1978). Average partial association in three-way
+    contingency tables: a review and discussion of alternative tests. Int. Stat. Review 46.
+    """
+    n_values, n_contexts = int(values.max()) + 1, int(context.max()) + 1
+    n_strata = int(strata.max()) + 1
+    if n_values < 2:
+        return 1.0
+    cells = (strata * n_contexts + context) * n_values + values
+    counts = np.bincount(cells, minlength=n_strata * n_contexts * n_values).astype(np.float64)
+    counts = counts.reshape(n_strata, n_contexts, n_values)
+    counts = counts[counts.sum(axis=(1, 2)) > 1]
+    size = counts.sum(axis=(1, 2))
+    # The last context and the last value follow from the others.
+    of_context = counts.sum(axis=2)[:, :-1]
+    of_value = counts.sum(axis=1)[:, :-1]
+    expected = of_context[:, :, None] * of_value[:, None, :] / size[:, None, None]
+    excess = (counts[:, :-1, :-1] - expected).sum(axis=0).ravel()
+    scale = 1.0 / (size**2 * (size - 1))
+    covariance = np.einsum(
+        "s,sij,skl->ikjl", scale, _multinomial(of_context, size), _multinomial(of_value, size)
+    ).reshape(len(excess), len(excess))
+    rank = int(np.linalg.matrix_rank(covariance, hermitian=True)) if len(counts) else 0
+    if rank == 0:
+        return 1.0
+    statistic = float(excess @ np.linalg.pinv(covariance, hermitian=True) @ excess)
+    return float(stats.chi2.sf(statistic, rank))
+
+
+def _multinomial(margins: FloatArray, size: FloatArray) -> FloatArray:
+    """Return n_i (delta_ij n - n_j) in every stratum, of shape (S, I, I)."""
+    diagonal = np.eye(margins.shape[1]) * (margins * size[:, None])[:, None, :]
+    return diagonal - margins[:, :, None] * margins[:, None, :]
+
+
+def _categories(table: EncodedTable, j: int) -> IntArray:
+    """Return a column as categories: quantile bins of numbers, rare values taken together."""
+    codes = np.asarray(table.codes(j), dtype=np.int64)
+    if table.kinds[j] == "numeric":
+        n_values = len(table.values(j))
+        known = codes < n_values
+        bins = np.full(len(codes), _BINS)
+        if known.any():
+            bins[known] = quantile_bins(codes[known], _BINS)
+        codes = bins
+    return _merged(codes)
+
+
+def _merged(codes: IntArray) -> IntArray:
+    """Number categories anew, with the rare ones as one."""
+    _, codes, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    rare = counts < _FEWEST_ROWS
+    merged = np.where(rare, -1, np.arange(len(counts)))[codes.reshape(-1)]
+    return np.unique(merged, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,72 @@
+"""Units that resampling draws: single rows, or whole blocks of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.base import ForestClassifier
+from duramen.importances.nodes import IntArray
+from duramen.significance.measured import Measured
+from duramen.significance.resampling import Draw, rows_by_class
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingUnits:
+    """Rows of a table, or its blocks where it has some.
+
+    Attributes
+    ----------
+    count : int
+        Number N of units.
+    labels : array of shape (N,) or None
+        Class of each unit, for draws within classes; blocks with rows of several classes are one
+        class more. None in regression.
+    members : list of int64 arrays or None
+        Rows of each block; None where each row is a unit.
+    """
+
+    count: int
+    labels: NDArray[Any] | None
+    members: list[IntArray] | None = None
+
+    @classmethod
+    def of(cls, subject: Measured) -> SamplingUnits:
+        """Return the units of a measured table."""
+        blocks = subject.exchangeability.blocks
+        labels = subject.y if isinstance(subject.template, ForestClassifier) else None
+        if blocks is None:
+            return cls(subject.table.n_rows, labels)
+        members = rows_by_class(blocks)
+        if labels is None:
+            return cls(len(members), None, members)
+        values, codes = np.unique(labels, return_inverse=True)
+        several = len(values)
+        of_blocks = np.array(
+            [c[0] if (c[0] == c).all() else several for c in (codes[rows] for rows in members)]
+        )
+        return cls(len(members), of_blocks, members)
+
+    @property
+    def name(self) -> str:
+        """What a unit is called, in the plural."""
+        return "rows" if self.members is None else "blocks"
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of the units; 0 in regression."""
+        return 0 if self.labels is None else len(np.unique(self.labels))
+
+    def rows(self, draw: Draw) -> Draw:
+        """Return a function that draws the rows of the units that `draw` draws, ascending."""
+        members = self.members
+        if members is None:
+            return draw
+
+        def drawn(random: np.random.Generator) -> IntArray:
+            return np.sort(np.concatenate([members[unit] for unit in draw(random)]))
+
+        return drawn

@@ -1,0 +1,105 @@
+"""Attempts to break the package, run in processes of their own, and counted by their outcome."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# What an attempt may end with: the input is refused with one error of the package, or is read.
+REFUSED, READ = "refused", "read"
+ALLOWED = (ValueError, OSError)
+
+Attempt = Callable[[int, Path], str]
+
+
+@dataclass
+class Outcomes:
+    """Outcomes of attempts of one kind.
+
+    Attributes
+    ----------
+    counts : Counter
+        Attempts by outcome: "refused", "read", "wrong" or "crash".
+    faults : list of str
+        What went wrong, with the number of the attempt.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
+
+
+def run(kind: str, numbers: Sequence[int], *, timeout: float = 300.0) -> Outcomes:
+    """Run the attempts with these numbers; one that ends its process is counted as a crash.
+
+    Parameters
+    ----------
+    kind : str
+        Module of `tests.faults` with a function ``attempt(number, folder)``.
+    numbers : sequence of int
+        Numbers of the attempts, which determine them.
+    timeout : float
+        Seconds that a process may take.
+    """
+    outcomes = Outcomes()
+    left = list(numbers)
+    while left:
+        command = [sys.executable, "-m", "tests.faults.batches", kind, *map(str, left)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+            said, code, errors = done.stdout, done.returncode, done.stderr
+        except subprocess.TimeoutExpired as late:
+            raw = late.stdout or b""
+            said, code, errors = raw.decode() if isinstance(raw, bytes) else raw, -1, "timed out"
+        lines = [line.split(" ", 2) for line in said.splitlines()]
+        for word, number, *rest in lines:
+            if word == "ended":
+                outcome = rest[0].partition(": ")[0]
+                outcomes.counts[outcome] += 1
+                if outcome not in (REFUSED, READ):
+                    outcomes.faults.append(f"{kind} {number}: {rest[0]}")
+                left.remove(int(number))
+        if not left:
+            break
+        begun = [int(number) for word, number, *_ in lines if word == "began"]
+        if not begun or begun[-1] not in left:
+            raise RuntimeError(f"{kind}: no attempt could be run (exit {code}): {errors[-2000:]}")
+        outcomes.counts["crash"] += 1
+        outcomes.faults.append(f"{kind} {begun[-1]}: exit {code}: {errors[-500:]}")
+        left.remove(begun[-1])
+    return outcomes
+
+
+def outcome_of(attempt: Attempt, number: int, folder: Path) -> str:
+    """Run one attempt; an error that is none of the package's is "wrong"."""
+    try:
+        return attempt(number, folder)
+    except ALLOWED as error:
+        text = str(error)
+        if not text.strip() or len(text) > 4000:
+            return f"wrong: a message of {len(text)} characters"
+        return REFUSED
+    except Exception as error:
+        return f"wrong: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def main() -> None:
+    """Run attempts and tell of each when it begins and how it ends."""
+    from importlib import import_module
+
+    attempt: Attempt = import_module(f"tests.faults.{sys.argv[1]}").attempt
+    for number in map(int, sys.argv[2:]):
+        print(f"began {number}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"ended {number} {outcome_of(attempt, number, Path(folder))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Packed stores whose bytes were altered and whose checksums were computed again."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from tests.faults.batches import READ
+
+import duramen as dm
+from duramen.tables.store import layout
+
+N_ROWS = 40
+
+
+@functools.cache
+def sound() -> Path:
+    """A store with columns of every kind and width."""
+    import pandas as pd
+
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "bit": random.integers(0, 2, N_ROWS),
+            "copies": random.integers(0, 3, N_ROWS).astype(float),
+            "number": random.normal(size=N_ROWS),
+            "gaps": np.where(random.random(N_ROWS) < 0.2, np.nan, random.normal(size=N_ROWS)),
+            "text": random.choice(["a", "bc", "def"], N_ROWS),
+            "flag": random.random(N_ROWS) < 0.5,
+            "class": pd.Categorical(random.choice(["u", "v"], N_ROWS)),
+        }
+    )
+    place = Path(tempfile.mkdtemp()) / "sound.store"
+    dm.pack(frame, place, samples=pd.DataFrame({"y": random.integers(0, 2, N_ROWS)}))
+    return place
+
+
+def attempt(number: int, folder: Path) -> str:
+    """Alter some bytes of some files, make all checksums right, and use the store."""
+    random = np.random.default_rng(number)
+    place = folder / "crafted.store"
+    shutil.copytree(sound(), place)
+    header = json.loads((place / layout.HEADER).read_bytes())
+    header.pop("check")
+    if random.random() < 0.15:
+        _alter_header(header, random)
+    names = [n for n in header["files"] if (place / n).is_file() and (place / n).stat().st_size]
+    for name in random.choice(
+        names, size=min(len(names), int(random.integers(1, 3))), replace=False
+    ):
+        _alter(place / name, random)
+    _seal(place, header)
+    _use(place)
+    return READ
+
+
+def _alter(file: Path, random: np.random.Generator) -> None:
+    data = bytearray(file.read_bytes())
+    how = random.integers(10)
+    if how == 0:
+        del data[int(random.integers(len(data))) :]
+    elif how == 1:
+        data += bytes(random.integers(0, 256, int(random.integers(1, 64)), dtype=np.uint8))
+    else:
+        for place in random.integers(len(data), size=int(random.integers(1, 4))):
+            data[place] = int(random.choice([0, 1, 2, 3, 127, 128, 255, random.integers(256)]))
+    file.write_bytes(data)
+
+
+def _alter_header(header: dict[str, object], random: np.random.Generator) -> None:
+    key = str(random.choice(["n_rows", "n_columns", "named", "fingerprint", "files"]))
+    odd = [0, -1, 1, 7, 2**31, 2**62, 2**80, None, "x", [], {}, True, 1.5]
+    header[key] = odd[int(random.integers(len(odd)))] if key != "files" else header["files"]
+    if key == "files":
+        header["files"] = {**header["files"], "../elsewhere": {"size": 3, "crc32": 0}}  # type: ignore[dict-item]
+
+
+def _seal(place: Path, header: dict[str, object]) -> None:
+    """Compute the checksums of columns, files and header again."""
+    records = _records(place)
+    if records is not None and isinstance(header.get("n_rows"), int):
+        _seal_columns(place, records, int(header["n_rows"]))  # type: ignore[call-overload]
+    for name, entry in header["files"].items():  # type: ignore[attr-defined]
+        if (place / name).is_file():
+            data = (place / name).read_bytes()
+            entry["size"], entry["crc32"] = len(data), crc32(data)
+    (place / layout.HEADER).write_bytes(layout.header_to_bytes(header))
+
+
+def _records(place: Path):  # type: ignore[no-untyped-def]
+    data = (place / layout.COLUMNS).read_bytes()
+    if len(data) % layout.COLUMN.itemsize:
+        return None
+    return np.frombuffer(data, dtype=layout.COLUMN).copy()
+
+
+def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no-untyped-def]
+    codes = [(place / name).read_bytes() for name in layout.CODES]
+    values, labels, names = (
+        (place / n).read_bytes() for n in (layout.VALUES, layout.LABELS, layout.NAMES)
+    )
+    at = [0, 0, 0]
+    v = w = n = 0
+    for record in records:
+        block = int(record["flags"]) & 3
+        if block < 3 and 0 < n_rows < 10**6:
+            size = n_rows * layout.CODE_TYPES[block].itemsize
+            record["codes_check"] = crc32(codes[block][at[block] : at[block] + size])
+            at[block] += size
+        v1, w1, n1 = (
+            v + 8 * int(record["n_values"]),
+            w + int(record["n_labels"]),
+            n + int(record["n_name"]),
+        )
+        record["words_check"] = layout.words_check(names[n:n1], values[v:v1], labels[w:w1])
+        v, w, n = v1, w1, n1
+    (place / layout.COLUMNS).write_bytes(records.tobytes())
+
+
+def _use(place: Path) -> None:
+    """Whatever is accepted is read in both ways, grown on and predicted from."""
+    store = dm.open_store(place)
+    assert store.names is not None
+    part = store.take_columns(np.arange(store.n_columns)[::-1])
+    whole = store.as_table()
+    for table in (part, whole):
+        for j in range(table.n_columns):
+            codes = table.codes(j)
+            assert codes.max() < table.n_codes()[j]
+    y = np.arange(store.n_rows) % 2
+    for table in (part, whole):
+        for splits in ("ordered", "multiway"):
+            forest = dm.ExtraTreesClassifier(3, splits=splits, random_state=0).fit(table, y)
+            forest.predict_proba(table)
+    if store.samples is not None:
+        store.samples.to_pylist()

@@ -1,0 +1,246 @@
+"""What is left of a command that was stopped, and what it finds in its way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import duramen as dm
+from duramen.results.locking import InUseError, held
+
+FILES = ["report.html", "result.csv", "result.parquet", "run.json"]
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs signals and limits")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 60)
+    columns = {f"x{j}": random.normal(size=60) + (j == 0) * 2 * y for j in range(6)}
+    path = tmp_path / "table.csv"
+    pa.csv.write_csv(pa.table({**columns, "y": np.array(["no", "yes"])[y]}), path)
+    return path
+
+
+def program(folder: Path, *words: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "duramen.cli", *map(str, words)]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False, **options
+    )
+
+
+def exact(table: Path, out: str = "out") -> tuple[object, ...]:
+    return "exact", table, "--target", "y", "--bins", 2, "--out", out, "--quiet"
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_other_files_come_along_and_leftovers_of_a_killed_run_go(
+    tmp_path: Path, table: Path
+) -> None:
+    out = tmp_path / "out"
+    (out / "mine").mkdir(parents=True)
+    (out / "notes.txt").write_text("mine")
+    (out / "run.json").write_text("old")
+    for name in (".out.0123abcd.part", ".out.89abcdef.part"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".out.0123abcd.part" / "run.json").write_text("half")
+    (tmp_path / ".out.89abcdef.part" / "precious.txt").write_text("not ours")
+    done = program(tmp_path, *exact(table))
+    assert done.returncode == 0, done.stderr
+    assert listing(out) == sorted([*FILES, "mine", "notes.txt"])
+    assert (out / "run.json").read_text() != "old"
+    assert listing(tmp_path) == [".out.89abcdef.part", "out", "table.csv"]
+
+
+def test_a_move_that_was_cut_short_is_put_back(tmp_path: Path, table: Path) -> None:
+    (tmp_path / ".out.0123abcd.old").mkdir()
+    (tmp_path / ".out.0123abcd.old" / "notes.txt").write_text("mine")
+    done = program(tmp_path, *exact(table))
+    assert done.returncode == 0, done.stderr
+    assert listing(tmp_path / "out") == sorted([*FILES, "notes.txt"])
+    assert listing(tmp_path) == ["out", "table.csv"]
+
+
+def test_places_that_cannot_be_written_are_refused_before_any_work(
+    tmp_path: Path, table: Path
+) -> None:
+    (tmp_path / "out" / "result.csv").mkdir(parents=True)
+    done = program(tmp_path, *exact(table))
+    assert done.returncode == 2
+    assert "holds a folder result.csv" in done.stderr
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    done = program(tmp_path, *exact(table, "link"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "link").is_symlink()
+    assert listing(tmp_path / "elsewhere") == FILES
+    (tmp_path / "nowhere").symlink_to(tmp_path / "no" / "where")
+    done = program(tmp_path, *exact(table, "nowhere"))
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "does not exist" in done.stderr
+
+
+@linux
+def test_a_second_run_to_one_place_is_refused(tmp_path: Path, table: Path) -> None:
+    with held(tmp_path / "out"):
+        done = program(tmp_path, *exact(table))
+    assert done.returncode == 2
+    assert "is being written by another run" in done.stderr
+    assert listing(tmp_path) == ["table.csv"]
+    done = program(tmp_path, *exact(table))
+    assert done.returncode == 0, done.stderr
+
+
+@linux
+def test_a_second_run_to_one_checkpoint_is_refused(tmp_path: Path) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
+    forest, kept = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
+    options = {"n_permutations": 5, "checkpoint": kept, "random_state": 0}
+    with held(kept), pytest.raises(InUseError, match=r"another run uses the checkpoint"):
+        dm.significance.altmann(forest, X, y, **options)
+    first = dm.significance.altmann(forest, X, y, **options)
+    assert listing(tmp_path) == ["kept.npz"]
+    assert dm.significance.altmann(forest, X, y, **options).equals(first)
+
+
+def test_a_checkpoint_that_was_edited_is_refused(tmp_path: Path) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 4)), np.arange(30) % 2
+    forest, kept = dm.RandomForestClassifier(3), tmp_path / "kept.npz"
+    options = {"n_permutations": 5, "checkpoint": kept, "random_state": 0}
+    dm.significance.altmann(forest, X, y, **options)
+    with np.load(kept) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays["values"] = np.zeros_like(arrays["values"])
+    with open(kept, "wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(ValueError, match=r"the checkpoint .* was altered"):
+        dm.significance.altmann(forest, X, y, **options)
+
+
+@pytest.mark.slow
+@linux
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_signal_ends_a_command_cleanly(name: str, code: int, tmp_path: Path, table: Path) -> None:
+    words = ["rank", table, "--target", "y", "--trees", "50", "--significance", "cer"]
+    words += ["--permutations", "5000", "--checkpoint", "kept.npz", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duramen.cli", *map(str, words)],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / ".kept.npz.lock").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(process.pid, getattr(signal, name))
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == code, said
+    assert "Traceback" not in said
+    assert said.strip().splitlines()[-1].startswith("duramen rank: ")
+    assert listing(tmp_path) == ["kept.npz", "table.csv"]
+
+
+@pytest.mark.slow
+@linux
+@pytest.mark.parametrize("words", [("exact",), ("rank",), ("pack",)])
+def test_a_limit_on_files_ends_with_one_line_and_nothing_left(
+    words: tuple[str], tmp_path: Path, table: Path
+) -> None:
+    """A limit on the size of files stands for a full disk."""
+    import resource
+
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    given = [*words, table, "--out", "out"]
+    given += [] if words == ("pack",) else ["--target", "y"]
+    given += ["--trees", "5"] if words == ("rank",) else []
+    done = program(tmp_path, *given, preexec_fn=limited)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    *notes, last = done.stderr.strip().splitlines()
+    assert all(line.startswith("note: ") for line in notes)
+    assert last.startswith(f"duramen {words[0]}: ")
+    assert "out" in last
+    assert "cannot be written (File too large)" in last
+    left = set(listing(tmp_path)) - {".out.part"}  # which pack goes on from
+    assert left == {"table.csv"}
+    done = program(tmp_path, *given)
+    assert done.returncode == 0, done.stderr
+    assert listing(tmp_path) == ["out", "table.csv"]
+
+
+@pytest.mark.parametrize("planted", ["link", "folder", "file"])
+def test_pack_leaves_alone_what_it_did_not_make(planted: str, tmp_path: Path, table: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "data.txt").write_text("mine")
+    part = tmp_path / ".s.part"
+    if planted == "link":
+        part.symlink_to(precious)
+    elif planted == "folder":
+        precious.rename(part)
+        precious = part
+    else:
+        part.write_text("mine")
+    with pytest.raises(FileExistsError, match=r"is not what an earlier call left"):
+        dm.pack(table, tmp_path / "s")
+    if planted != "file":
+        assert (precious / "data.txt").read_text() == "mine"
+
+
+def test_a_damaged_part_of_a_store_is_packed_anew(
+    tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from duramen.tables.store import packing
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(packing, "_check_whole", stop)
+        with pytest.raises(KeyboardInterrupt):
+            dm.pack(table, tmp_path / "s")
+    codes = tmp_path / ".s.part" / "codes.u1"
+    data = bytearray(codes.read_bytes())
+    data[7] ^= 1
+    codes.write_bytes(data)
+    with pytest.warns(UserWarning, match="is damaged: packing starts anew"):
+        store = dm.pack(table, tmp_path / "s")
+    store.verify()
+    assert store.fingerprint() == dm.pack(table, tmp_path / "t").fingerprint()
+
+
+@linux
+def test_names_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    odd = "\x1b[2J\u202egene"
+    columns = {odd: random.normal(size=30), "z": random.normal(size=30)}
+    path = tmp_path / "odd.parquet"
+    from duramen.tables import write_table
+
+    write_table(pa.table({**columns, "y": random.integers(0, 2, 30)}), path)
+    words = ("rank", path, "--target", "y", "--trees", "20", "--out", "out")
+    done = program(tmp_path, *words, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    for text in (done.stdout, done.stderr):
+        assert "\x1b[2J" not in text
+        assert "\u202e" not in text
+    assert "Content-Security-Policy" in (tmp_path / "out" / "report.html").read_text("utf-8")

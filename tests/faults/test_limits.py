@@ -1,0 +1,43 @@
+"""Limits of the system: fewer threads than were asked for change nothing but the time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+resource = pytest.importorskip("resource")
+
+SCRIPT = """
+import resource, sys
+import numpy as np
+import duramen as dm
+
+random = np.random.default_rng(0)
+X = random.normal(size=(300, 20))
+y = random.integers(0, 3, 300)
+def everything(n_jobs):
+    forest = dm.RandomForestClassifier(40, random_state=0, n_jobs=n_jobs).fit(X, y)
+    mda = dm.importances.mda(forest, X, y, n_jobs=n_jobs)
+    table = dm.encode(np.tile(X, (1, 20)), n_jobs=n_jobs)
+    return [forest.feature_importances_, mda.values, forest.predict_proba(X), table.fingerprint()]
+
+alone = everything(1)
+with open("/proc/self/statm") as file:
+    size = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + int(sys.argv[1]) * 2**20,) * 2)
+many = everything(64)
+assert all(np.array_equal(a, b) for a, b in zip(alone, many, strict=True))
+print("equal")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("room", [24, 64, 160])
+def test_threads_that_cannot_start_leave_their_work_to_others(room: int) -> None:
+    """A thread takes some 8 MB of addresses, so that 64 of them do not fit in `room` MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(room)], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "equal"), done.stderr

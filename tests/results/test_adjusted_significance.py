@@ -1,0 +1,101 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.significance import Significance
+
+
+def result(**changes):
+    given = {
+        "names": ("a", "b", "c", "d"),
+        "scores": np.array([3.0, 2.0, 0.1, 5.0]),
+        "p_values": np.array([0.01, 0.01, 0.4, 0.01]),
+        "method": "max_t",
+        "null": "No feature is associated with the target.",
+        "unit": "bits",
+        "q_values": np.array([0.02, 0.03, 0.8, 0.01]),
+        "adjustment": "pooled permutations",
+        "p_adjusted": np.array([0.05, 0.12, 0.9, 0.01]),
+        "statistics": np.array([7.0, 4.0, 0.2, 9.0]),
+        "details": {"null_sd": np.arange(4.0)},
+        "metadata": {"seed": 3},
+    }
+    return AdjustedSignificance(**{**given, **changes})
+
+
+def test_verdicts_and_selections():
+    found = result()
+    assert found.verdicts() == ("confirmed", "candidate", "noise", "confirmed")
+    assert found.verdicts(0.01) == ("noise", "noise", "noise", "confirmed")
+    assert found.verdicts(1.0) == ("confirmed",) * 4
+    assert found.selected(control="fwer") == ("d", "a")
+    assert found.selected() == ("d", "a", "b")
+    assert found.selected(control="none") == ("d", "a", "b")
+    for control in ("fwer", "fdr", "none", "all"):
+        with pytest.raises(ValueError, match=r"Significance: (alpha|control) must be"):
+            found.mask(1.2 if control != "all" else 0.1, control)
+
+
+def test_a_feature_may_be_confirmed_whose_false_discovery_rate_is_larger():
+    """Correlated features exceed together, and more of them than one a permutation."""
+    found = result(q_values=np.array([0.2, 0.3, 0.8, 0.2]))
+    assert found.verdicts() == ("confirmed", "noise", "noise", "confirmed")
+
+
+def test_order_top_and_columns():
+    found = result()
+    best = found.top(2)
+    assert best.names == ("d", "a")
+    assert best.p_adjusted.tolist() == [0.01, 0.05]
+    assert best.statistics.tolist() == [9.0, 7.0]
+    assert best.details["null_sd"].tolist() == [3.0, 0.0]
+    columns = found.columns()
+    heads = ["name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"]
+    assert list(columns) == [*heads, "null_sd"]
+    assert columns["rank"].tolist() == [2, 3, 4, 1]
+    assert columns["verdict"] == list(found.verdicts())
+    assert columns["fdr"].tolist() == [0.02, 0.03, 0.8, 0.01]
+    assert len(found.to_frame()) == 4
+
+
+def test_prints_as_a_table():
+    text = repr(result())
+    assert text.startswith("AdjustedSignificance: max_t of 4 features, 2 confirmed (family-wise")
+    assert "1 more candidates" in text
+    assert "p adjusted" in text
+    assert text.splitlines()[-1].split()[-1] == "noise"
+    assert "2 of 4 features" in repr(result().top(2))
+
+
+def test_saves_loads_and_pickles(tmp_path):
+    found = result()
+    found.save(tmp_path / "a")
+    again = AdjustedSignificance.load(tmp_path / "a")
+    assert again.equals(found)
+    assert again.metadata == {"seed": 3}
+    assert pickle.loads(pickle.dumps(found)).equals(found)
+    assert not found.equals(result(p_adjusted=np.array([0.04, 0.12, 0.9, 0.01])))
+    with pytest.raises(ValueError, match="AdjustedSignificance"):
+        Significance.load(tmp_path / "a")
+    with pytest.raises(ValueError):
+        found.p_adjusted[0] = 0
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"p_adjusted": None}, "p_adjusted must be given"),
+        ({"q_values": None}, "q_values must be given"),
+        ({"statistics": None}, "statistics must be given"),
+        ({"p_adjusted": np.array([0.05, 0.12, 1.9, 0.01])}, r"p_adjusted must be in \[0, 1\]"),
+        ({"statistics": np.ones(3)}, "statistics must have shape"),
+        ({"statistics": np.arange(4.0)[::-1]}, "p_adjusted must not decrease as the statistics"),
+        ({"q_values": np.array([0.02, 0.01, 0.8, 0.01])}, "q_values must not decrease"),
+        ({"details": {"fdr": np.ones(4)}}, "details must not be called 'fdr'"),
+    ],
+)
+def test_refuses(changes, message):
+    with pytest.raises(ValueError, match=message):
+        result(**changes)

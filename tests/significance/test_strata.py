@@ -1,0 +1,434 @@
+"""`strata` and `blocks` in every test that permutes rows, and in resampling and hold-out parts."""
+
+import numpy as np
+import pytest
+from benchmarks.strata import PROBLEMS, populations, samples, variants
+from benchmarks.taken import correlation, rates, refitted
+from tests.significance.noise import TINY, band
+
+import duramen as dm
+from duramen.importances.holdout_mda import _parts_of_blocks
+from duramen.significance.measured import measured
+from duramen.significance.sampling_units import SamplingUnits
+
+N = 24
+STRATA = np.arange(N) // 4 % 3
+BLOCKS = np.arange(N) // 2  # each in one of the strata
+FOREST = dm.ExtraTreesRegressor(1, max_depth=1)
+
+PERMUTED = {"n_permutations": 5}
+METHODS = {
+    "altmann": PERMUTED,
+    "fdr_curve": PERMUTED,
+    "max_t": PERMUTED,
+    "hapfelmeier": {**PERMUTED, "features": ["row"]},
+    "conditional_error_rate": {"n_permutations": 3, "stop_at": None},
+    "conditional_error_rate, by rank": {"n_permutations": 3, "stop_at": None, "rank_based": True},
+    "mean_rank_test": {**PERMUTED, "n_runs": 2},
+    "multiple_probes": {"n_runs": 5},
+}
+BLOCKS_ONLY = {"one_probe": {"n_runs": 5}, "forest_probe_ranking": {"n_runs": 5}}
+RESAMPLING = {
+    "confidence_intervals": {"n_replicates": 5},
+    "confidence_intervals, doubly": {"n_replicates": 5, "method": "double-bootstrap"},
+    "ranking_stability": {"n_resamples": 5, "k": 1},
+    "mean_rank_test": {"n_runs": 5, "null": "irrelevant"},
+}
+
+
+def call(name, *given, **options):
+    return getattr(dm.significance, name.partition(",")[0])(*given, **options)
+
+
+class Watching:
+    """A measure that sees which row every value comes from: y and a column hold its number."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, forest, table, y):
+        columns = {
+            name: table.values(j)[table.codes(j)].astype(int) for j, name in enumerate(table.names)
+        }
+        self.seen.append((columns, np.asarray(y).astype(int)))
+        return np.random.default_rng(len(self.seen)).random(table.n_columns)
+
+    def sources(self):
+        """Of each table: the rows that its values come from, the target's last."""
+        for columns, y in self.seen:
+            rows = [values for name, values in columns.items() if name.startswith("row")]
+            yield columns, [*rows, y]
+
+
+def numbered():
+    """Columns and a target that hold the row's number, and columns of strata and blocks."""
+    return {"row": np.arange(N), "stratum": STRATA, "block": BLOCKS}, np.arange(float(N))
+
+
+def table():
+    import pyarrow as pa
+
+    columns, y = numbered()
+    return pa.table(columns), y
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_rows_are_exchanged_within_strata(name):
+    X, y = table()
+    watching = Watching()
+    result = call(name, FOREST, X, y, measure=watching, strata=STRATA, **METHODS[name])
+    moved = 0
+    for columns, sources in watching.sources():
+        for rows in sources:
+            np.testing.assert_array_equal(STRATA[rows], columns["stratum"])
+            moved += (rows != sources[0]).any()
+    assert moved
+    sentence = getattr(result, "null", None) or result.meaning
+    assert "within strata only" in sentence
+    assert set(result.metadata) >= {"strata"}
+
+
+@pytest.mark.parametrize("name", {**METHODS, **BLOCKS_ONLY})
+def test_blocks_of_rows_stay_together(name):
+    X, y = table()
+    watching = Watching()
+    options = {**METHODS, **BLOCKS_ONLY}[name]
+    result = call(name, FOREST, X, y, measure=watching, blocks=BLOCKS, **options)
+    moved = 0
+    for _, sources in watching.sources():
+        for rows in sources:
+            pairs = rows.reshape(-1, 2)
+            assert (pairs[:, 0] % 2 == 0).all()
+            np.testing.assert_array_equal(pairs[:, 1], pairs[:, 0] + 1)
+            moved += (rows != sources[0]).any()
+    assert moved
+    assert "Whole blocks" in (getattr(result, "null", None) or result.meaning)
+
+
+@pytest.mark.parametrize("name", {**METHODS, "frequency_control": {}})
+def test_one_stratum_and_blocks_of_one_row_are_no_restriction(name):
+    X, y = table()
+    own = {"measure": correlation_of} if name != "frequency_control" else {"null": "permuted"}
+    options = {**METHODS.get(name, {"n_permutations": 5}), **own, "random_state": 3}
+    plain = call(name, FOREST, X, y, **options)
+    given = {"strata": ["a"] * N, "blocks": np.arange(N)[::-1]}
+    assert call(name, FOREST, X, y, **options, **given).equals(plain)
+    assert "strata" not in plain.metadata
+
+
+def correlation_of(forest, table, y):
+    return correlation(table, y, 0)
+
+
+def test_permutation_test_exchanges_within_strata_and_whole_blocks():
+    seen = []
+
+    def importance(X, y, seed):
+        seen.append(y)
+        return [1.0]
+
+    def rows(**given):
+        seen.clear()
+        y = np.arange(N)
+        result = dm.significance.permutation_test(importance, None, y, n_permutations=9, **given)
+        return np.array(seen[1:]), result
+
+    drawn, result = rows(strata=STRATA)
+    np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
+    assert "within strata" in result.null
+    drawn, result = rows(strata=STRATA, blocks=BLOCKS)
+    np.testing.assert_array_equal(drawn[:, 1::2], drawn[:, ::2] + 1)
+    np.testing.assert_array_equal(STRATA[drawn], np.broadcast_to(STRATA, drawn.shape))
+    assert "Whole blocks of rows are exchanged within strata" in result.null
+    plain, _ = rows(random_state=1)
+    same, _ = rows(random_state=1, strata=np.zeros(N))
+    np.testing.assert_array_equal(plain, same)
+
+
+@pytest.mark.parametrize("name", RESAMPLING)
+def test_resampling_draws_whole_blocks(name):
+    X, y = table()
+    watching = Watching()
+    blocks = np.array([0, 0, 0, 1, 2, 2] * 4) + 3 * (np.arange(N) // 6)
+    sizes = np.bincount(blocks)
+    call(name, FOREST, X, y, measure=watching, blocks=blocks, **RESAMPLING[name])
+    fewer = 0
+    for columns, _ in watching.sources():
+        counts = np.bincount(blocks[columns["row"]], minlength=len(sizes))
+        assert (counts % sizes == 0).all()
+        for block in np.flatnonzero(counts):
+            rows = columns["row"][blocks[columns["row"]] == block]
+            assert len(np.unique(rows)) == sizes[block]
+        fewer += (counts == 0).any()
+    assert fewer >= 4
+
+
+def test_standard_errors_by_blocks_count_copies_once():
+    random = np.random.default_rng(0)
+    values = random.normal(size=40)
+    X, y = np.repeat(values, 4)[:, None], np.arange(160.0)
+
+    def mean(forest, table, y):
+        return [float(table.values(0)[table.codes(0)].mean())]
+
+    def error(**given):
+        result = dm.significance.confidence_intervals(
+            FOREST, X, y, measure=mean, n_replicates=150, random_state=0, **given
+        )
+        return result.standard_error[0]
+
+    right = values.std(ddof=1) / np.sqrt(40)
+    assert error(blocks=np.repeat(np.arange(40), 4)) == pytest.approx(right, rel=0.2)
+    assert error() == pytest.approx(right / 2, rel=0.2)
+    doubly = error(blocks=np.repeat(np.arange(40), 4), method="double-bootstrap")
+    assert doubly == pytest.approx(right, rel=0.2)
+
+
+def test_blocks_are_drawn_within_their_classes():
+    X, y = np.arange(12.0)[:, None], np.array(["a", "a", "b", "b", "b", "a", *"aabbab"])
+    subject = measured(TINY, X, y, "mdi", "t", blocks=np.arange(12) // 2)
+    units = SamplingUnits.of(subject)
+    assert units.count == 6
+    assert units.labels.tolist() == [0, 1, 2, 0, 1, 2]  # a, b, both ...
+    assert units.n_classes == 3
+
+
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("confidence_intervals", {"subsample": 12}, "some of the 12 blocks out .* got 12"),
+        ("ranking_stability", {"subsample": 20, "k": 1}, "some of the 12 blocks out .* got 20"),
+    ],
+)
+def test_sizes_are_of_blocks(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        call(name, FOREST, *table(), blocks=BLOCKS, **options)
+
+
+# --- hold-out parts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [True, False])
+@pytest.mark.parametrize("n_parts", [2, 3, 5])
+def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, classes):
+    random = np.random.default_rng(n_parts)
+    blocks = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
+    labels = random.integers(0, 3, 300)
+    part = _parts_of_blocks(labels, blocks, n_parts, 7, classes=classes)
+    for block in range(blocks.max() + 1):
+        assert len(set(part[blocks == block].tolist())) == 1
+    sizes = np.bincount(part, minlength=n_parts)
+    assert sizes.max() - sizes.min() <= (12 if classes else 3)
+    if classes:
+        for label in range(3):
+            counts = np.bincount(part[labels == label], minlength=n_parts)
+            assert counts.max() - counts.min() <= 10
+    other = _parts_of_blocks(labels, blocks, n_parts, 8, classes=classes)
+    assert (other != part).any()
+
+
+def test_blocks_of_one_row_leave_hold_out_importance_as_it_is():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
+    forest = dm.RandomForestClassifier(5)
+    plain = dm.importances.holdout_mda(forest, X, y, random_state=1)
+    given = dm.importances.holdout_mda(forest, X, y, random_state=1, blocks=np.arange(40))
+    assert given.equals(plain)
+    paired = dm.importances.holdout_mda(forest, X, y, random_state=1, blocks=np.arange(40) // 2)
+    assert not paired.equals(plain)
+    assert "blocks" in paired.metadata["holdout_mda"]
+
+
+def test_copies_across_parts_make_noise_look_important():
+    """Each row twice: without blocks a forest has seen the copy of every second row."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 6)), random.integers(0, 2, 60)
+    copies = np.tile(np.arange(60), 2)
+    forest = dm.RandomForestClassifier(100)
+    test = {"random_state": 0, "cv": 5}
+    leaking = dm.importances.holdout_mda(forest, X[copies], y[copies], **test)
+    honest = dm.importances.holdout_mda(forest, X[copies], y[copies], blocks=copies, **test)
+    assert leaking.values.min() > 0.02
+    assert np.abs(honest.values).max() < 0.03
+
+
+def test_a_class_of_one_block_cannot_be_held_out():
+    X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    with pytest.raises(ValueError, match="a row of class 1, but 1 of the 4 blocks have one"):
+        dm.importances.holdout_mda(TINY, X, y, blocks=np.arange(8) // 2)
+
+
+def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
+    seen = []
+
+    def spy(template, table, y, *, random_state, blocks=None):
+        seen.append(blocks)
+        return dm.importances.holdout_mda(template, table, y, random_state=random_state)
+
+    monkeypatch.setitem(dm.significance.measured.REFITTED, "holdout_mda", spy)
+    X, y = table()
+    test = {"measure": "holdout_mda", "n_permutations": 1}
+    dm.significance.altmann(FOREST, X, y, blocks=BLOCKS, **test)
+    assert len(seen) == 2
+    for blocks in seen:
+        np.testing.assert_array_equal(blocks, BLOCKS)
+    dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
+    assert seen[2] is None
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "given, error, message",
+    [
+        ({"strata": np.arange(N)}, ValueError, "strata must leave something to exchange"),
+        ({"blocks": np.zeros(N)}, ValueError, "blocks must leave something to exchange"),
+        ({"strata": [0]}, ValueError, "strata must have a label for each of the 24 rows"),
+        ({"blocks": [None] * N}, ValueError, "blocks must have a label for every row"),
+        ({"strata": "population"}, TypeError, "got the text 'population'"),
+        ({"strata": np.arange(N) % 2, "blocks": BLOCKS}, ValueError, "must lie in one stratum"),
+    ],
+)
+def test_wrong_labels_are_refused(name, given, error, message):
+    with pytest.raises(error, match=f"^{name.partition(',')[0]}: .*{message}"):
+        call(name, FOREST, *table(), **METHODS[name], **given)
+
+
+def test_methods_that_permute_nothing_refuse_strata():
+    X, y = table()
+    forest = dm.ExtraTreesRegressor(2, max_features=1, random_state=0)
+    with pytest.raises(ValueError, match='must be None for null="binomial"'):
+        dm.significance.frequency_control(forest, X, y, null="binomial", strata=STRATA)
+    with pytest.raises(ValueError, match='must be None for null="binomial"'):
+        dm.significance.frequency_control(forest.fit(X, y), blocks=BLOCKS)
+    result = dm.significance.frequency_control(forest, X, y, strata=STRATA, n_permutations=3)
+    assert result.metadata["null"] == "permuted"
+    with pytest.raises(ValueError, match='strata must be None for null="irrelevant"'):
+        dm.significance.mean_rank_test(FOREST, X, y, null="irrelevant", strata=STRATA)
+
+
+@pytest.mark.parametrize("name", BLOCKS_ONLY)
+def test_probes_of_any_column_take_no_strata(name):
+    with pytest.raises(TypeError, match="strata"):
+        call(name, FOREST, *table(), strata=STRATA)
+
+
+def test_few_arrangements_are_pointed_out_at_the_caller():
+    X, y = np.arange(8.0)[:, None], np.array([0, 1] * 4)
+    with pytest.warns(UserWarning, match="altmann: strata allow only 16 different") as caught:
+        dm.significance.altmann(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="hapfelmeier: strata allow only 16") as caught:
+        dm.significance.hapfelmeier(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
+    assert caught[0].filename == __file__
+
+
+def test_a_checkpoint_belongs_to_its_strata(tmp_path):
+    X, y = table()
+    path = tmp_path / "run"
+    test = {"random_state": 0, "checkpoint": path, "measure": correlation_of, **PERMUTED}
+    first = dm.significance.altmann(FOREST, X, y, strata=STRATA, **test)
+    renamed = np.array(["b", "c", "a"])[STRATA]
+    assert dm.significance.altmann(FOREST, X, y, strata=renamed, **test).equals(first)
+    for other in ({}, {"strata": np.arange(N) % 2}, {"blocks": STRATA}):
+        with pytest.raises(ValueError, match="is of another run"):
+            dm.significance.altmann(FOREST, X, y, **other, **test)
+
+
+# --- known answers -------------------------------------------------------------------------------
+
+
+def test_p_values_of_all_arrangements():
+    """Three strata of two rows have eight arrangements; the data are one of two extreme ones."""
+    x, y = np.array([0.0, 1, 2, 3, 4, 5]), np.array([0.0, 1, 0, 1, 0, 1])
+
+    def product(X, y, seed):
+        return [float(np.round(abs(X @ (y - 0.5)), 9))]
+
+    with pytest.warns(UserWarning, match="only 8 different"):
+        result = dm.significance.permutation_test(
+            product, x, y, strata=[0, 0, 1, 1, 2, 2], n_permutations=4000, random_state=0
+        )
+    # |X (y - 1/2)| is |+-1 +-1 +-1| / 2 for the eight: 3/2 for two of them.
+    assert result.p_values[0] == pytest.approx(0.25, abs=0.03)
+
+
+def problem_rates(name, tests, data_sets, seed=5):
+    given = variants(name)
+    found, _ = rates(tests, PROBLEMS[name], data_sets, variants=given, seed=seed)
+    return found, *given
+
+
+def of_correlations(X, y, seed, rows):
+    test = dm.significance.permutation_test
+    return test(correlation, X, y, random_state=seed, n_permutations=19, **rows)
+
+
+@pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
+def test_correlations_are_taken_at_the_level_with_strata_or_blocks(name):
+    found, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)
+    kind = "markers" if name == "populations" else "features"
+    wrong, right = (found["correlation", v][kind] for v in (rows, label))
+    assert wrong[0] > (0.5 if name == "populations" else 0.1)
+    assert right[0] <= 0.05 + 3.3 * max(right[1], 0.005)
+    assert right[0] > 0.01
+
+
+def test_intervals_of_a_covariate_leave_some_of_its_association():
+    found, rows, two, _, twenty = problem_rates("covariate", {"t": of_correlations}, 25)
+    rates_of = [found["t", v]["markers"][0] for v in (rows, two, twenty)]
+    assert rates_of[0] > 0.8
+    assert 0.1 < rates_of[1] < 0.7
+    assert rates_of[2] < 0.15
+
+
+@pytest.mark.slow
+def test_population_markers_are_taken_without_strata_only():
+    """The bar: 40 data sets, ten markers each; within .05 by 3.3 standard errors."""
+    forest = dm.RandomForestClassifier(25)
+    tests = {
+        "altmann": refitted("altmann", forest, n_permutations=19),
+        "frequency": refitted("frequency_control", forest, n_permutations=19),
+        "fdr": refitted("fdr_curve", forest, n_permutations=19),
+    }
+    found, rows, label = problem_rates("populations", tests, 40)
+    assert found["altmann", rows]["markers"][0] > 0.3
+    for name in ("altmann", "frequency"):
+        rate, error = found[name, label]["markers"]
+        assert 0.01 < rate <= 0.05 + 3.3 * max(error, 0.01)
+    assert found["fdr", rows]["any"][0] > 0.5
+    assert found["fdr", label]["any"][0] <= 0.05 + band(0.05, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["samples", "copies"])
+def test_blocks_hold_the_level_of_forests(name):
+    forest = dm.RandomForestClassifier(25)
+    tests = {
+        "altmann": refitted("altmann", forest, n_permutations=19),
+        "probe": refitted("multiple_probes", forest, n_runs=19, add_one=True),
+    }
+    found, rows, label = problem_rates(name, tests, 30)
+    assert found["altmann", rows]["features"][0] > 0.08
+    rate, error = found["altmann", label]["features"]
+    assert 0.02 < rate <= 0.05 + 3.3 * max(error, 0.01)
+    assert found["probe", label]["any"][0] <= 0.05 + band(0.05, 30)
+
+
+def test_problems_are_what_they_say():
+    random = np.random.default_rng(0)
+    data = populations(random, 4000)
+    population = data.rows["strata"]
+    ill = [data.y[population == k].mean() for k in (0, 1)]
+    np.testing.assert_allclose(ill, [0.25, 0.75], atol=0.04)
+    means = np.array([data.X[population == k].mean(axis=0) / 2 for k in (0, 1)])
+    np.testing.assert_allclose(means[1, :10] - means[0, :10], 0.35, atol=0.05)
+    np.testing.assert_allclose(means[1, 10:], means[0, 10:], atol=0.05)
+    data = samples(random, 400)
+    person = data.rows["blocks"]
+    first = np.unique(person, return_index=True)[1]
+    np.testing.assert_array_equal(data.y, data.y[first][person])
+    x, z = data.X[first, 0], data.X[first + 1, 0]
+    assert np.corrcoef(x, z)[0, 1] == pytest.approx(0.7, abs=0.1)
