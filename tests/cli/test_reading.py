@@ -228,6 +228,21 @@ def test_targets_contexts_and_packed_columns_are_noted_too(stray):
     assert run["command"].split()[3:5] == ["--na", "'?'"]
 
 
+def test_annotations_with_stray_values(tmp_path, people):
+    (bed,) = sources(tmp_path)["PLINK"]
+    weight = [f"{value:.1f}" for value in np.linspace(50, 90, N)]
+    weight[5] = "?"
+    people.assign(weight=weight).to_csv(tmp_path / "people.csv", index=False)
+    words = [bed, "--samples", tmp_path / "people.csv", "--target", "weight"]
+    words += ["--trees", 5, "--subspace", 5, "--relevance", "probe"]
+    result, _ = done(tmp_path / "a", "select", *words)
+    said = " ".join(result.stderr.split())
+    assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said
+    assert "--na '?' reads it as missing; --task classification says" in said
+    assert "Warning" not in result.stderr
+    assert_refused("select", tmp_path / "b", [*words, "--na", "?"], "first at row 5")
+
+
 def test_options():
     assert is_text("a.csv.gz")
     assert is_text("B.TSV")

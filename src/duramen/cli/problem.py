@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -117,19 +118,28 @@ def encoded_features(
     features: Any, categorical: Sequence[str], jobs: int
 ) -> tuple[EncodedTable, tuple[StrayValues, ...]]:
     """Encode columns; return the table, and the columns of text that are nearly numbers."""
-    from duramen.tables import StrayValuesWarning, encode
+    from duramen.tables import encode
 
     kinds = dict.fromkeys(categorical, "nominal") or None
-    stray: tuple[StrayValues, ...] = ()
+    with stray_columns() as stray:
+        table = encode(features, kinds=kinds, n_jobs=jobs)
+    return table, tuple(stray)
+
+
+@contextmanager
+def stray_columns() -> Iterator[list[StrayValues]]:
+    """Gather the columns that are warned of as nearly numbers, in place of the warnings."""
+    from duramen.tables import StrayValuesWarning
+
+    stray: list[StrayValues] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = encode(features, kinds=kinds, n_jobs=jobs)
+        yield stray
     for warning in caught:
         if isinstance(warning.message, StrayValuesWarning):
             stray += warning.message.columns
         else:
-            warnings.warn(warning.message, stacklevel=2)
-    return table, stray
+            warnings.warn(warning.message, stacklevel=3)
 
 
 def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import TASKS, Task
-from duramen.cli.problem import Problem
-from duramen.cli.reading import Reading, Samples, pairing_unwarned
+from duramen.cli.problem import Problem, stray_columns
+from duramen.cli.reading import Reading, Samples, pairing_unwarned, stray_notes
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
@@ -83,7 +83,8 @@ def read_stored(
                 samples_by_position=samples.by_position,
             )
     try:
-        columns, values = store.target(target)
+        with stray_columns() as stray:
+            columns, values = store.target(target)
         apart = [] if len(columns) == store.n_columns else [store.find(target)]
         apart += [store.find(name) for name in own]
         for name in drop:
@@ -102,8 +103,11 @@ def read_stored(
     encode_target(y, settled, function=naming)  # for its errors, before the work
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
-    notes = () if store.samples_pairing is None else (store.samples_pairing,)
-    return Problem(name, left, y, settled, target, labels=of_rows, notes=notes)
+    notes = [] if store.samples_pairing is None else [store.samples_pairing]
+    if task is Task.auto:
+        where = "" if samples.file is None else samples.file.name
+        notes += stray_notes(stray, where, "--task classification")
+    return Problem(name, left, y, settled, target, labels=of_rows, notes=tuple(notes))
 
 
 def _labels(
@@ -115,7 +119,8 @@ def _labels(
         if name == target:
             raise ValueError(f"--{option} {name} is the target")
         try:
-            others, of_rows[option] = store.target(name)
+            with stray_columns():  # labels need not be numbers
+                others, of_rows[option] = store.target(name)
         except KeyError as error:
             raise ValueError(f"--{option}: {error.args[0]}") from None
         if len(others) < store.n_columns:

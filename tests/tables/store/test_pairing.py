@@ -109,6 +109,12 @@ def test_a_column_of_numbers_that_only_looks_like_names(bed):
         assert open_store(bed, known).samples.column("age").to_pylist() == known["age"].tolist()
 
 
+def test_an_index_of_several_types_names_nothing(bed):
+    known = annotations().drop(columns="IID").set_index(pd.Index([1, *"b" * (N - 1)], dtype=object))
+    with pytest.warns(UserWarning, match="paired by position"):
+        open_store(bed, known)
+
+
 @pytest.mark.parametrize("transpose", [False, True])
 def test_h5ad_files_go_by_their_names(tmp_path, transpose):
     anndata = pytest.importorskip("anndata")

@@ -30,14 +30,15 @@ def samples_table(samples: Any, function: str) -> pa.Table:
     import narwhals as nw
 
     try:
-        table = nw.from_native(samples, eager_only=True).to_arrow()
+        frame = nw.from_native(samples, eager_only=True)
+        if frame.implementation.is_pandas() and not any(samples.index.names):
+            frame = nw.from_native(samples.reset_index(drop=True), eager_only=True)
+        return frame.to_arrow()  # without pandas' row labels, which are no column
     except TypeError:
         raise TypeError(
             f"{function}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
             "table, or the path of a file with one row for each row of the table"
         ) from None
-    nameless = [name for name in table.column_names if name.startswith("__index_level_")]
-    return table.drop_columns(nameless) if nameless else table  # pandas' row labels are no columns
 
 
 def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:

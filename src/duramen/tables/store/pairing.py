@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +181,8 @@ def _keys(samples: Any, table: pa.Table, names: Names) -> list[_Key]:
         import pyarrow as pa
 
         title = str(index.name) if index.name is not None else "index"
-        keys.append(_key((title,), [pa.array(index, from_pandas=True)], names))
+        with suppress(pa.ArrowException):  # labels of several types name nothing
+            keys.append(_key((title,), [pa.array(index, from_pandas=True)], names))
     return [key for key in keys if key is not None]
 
 
