@@ -168,8 +168,8 @@ def requested(
     given = asked.given()
     if no_test:
         named = {} if name is None else {"--significance": name}
-        for option in (*named, *given):
-            raise ValueError(f"{option} has no use with --no-test, which skips the test")
+        if refused := [*named, *given]:
+            raise ValueError(f"{refused[0]} has no use with --no-test, which skips the test")
         return None
     default = name is None
     name = DEFAULT_TEST if name is None else name

@@ -257,8 +257,9 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
 def _too_few(result: Any) -> list[str]:
     """Say so where there are too few permutations for any feature to be selected."""
     from duramen.reports.measures import LEVEL
+    from duramen.results.adjusted_significance import AdjustedSignificance
 
-    if hasattr(result, "p_adjusted"):  # its least p-value does not depend on the features
+    if isinstance(result, AdjustedSignificance):  # as likely for one of many features as of few
         return []
     rounds, p = result.metadata.get("n_permutations"), len(result)
     q_values = getattr(result, "q_values", None)
