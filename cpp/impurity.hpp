@@ -6,7 +6,9 @@
 //   entropy   sum_k n_k log n_k - n log n   (n i_entropy = -term)
 //   variance  (sum w y)^2 / n               (n i_variance = sum w y^2 - term)
 // With whole weights n log n is a whole multiple of a fixed step, and y is rounded to a grid on
-// which all sums are exact in double precision: equal splits then have equal scores, bit for bit.
+// which all sums are exact in double precision: splits into children of equal statistics then have
+// equal scores, bit for bit. Other splits of equal exact score can differ by roundings
+// (rounding.hpp).
 #pragma once
 
 #include <cmath>

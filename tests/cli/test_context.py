@@ -189,10 +189,44 @@ def test_strata_of_the_propensity_score(tmp_path, out):
     )
     result, run = done(out, *words, "--propensity-strata", 5)
     assert "shifts features" not in result.stderr
-    assert "given the strata" in run["results"]["place"]["null"]
+    assert "within strata only" in run["results"]["place"]["null"]
     assert "--propensity-strata 5" in run["command"]
     words = [*words[1:], "--context", "x", "--propensity-strata", 5]
     assert_refused("context", tmp_path / "new", words, "--propensity-strata takes one --context")
+
+
+def test_strata_and_blocks_are_columns(tmp_path, out):
+    random = np.random.default_rng(3)
+    batch, person = np.arange(80) // 40, np.arange(80) // 2
+    table = {
+        "x": random.integers(0, 2, 80),
+        "z": random.normal(size=80),
+        "batch": batch,
+        "person": person,
+        "sex": np.repeat(random.integers(0, 2, 40), 2),
+        "y": np.repeat(random.integers(0, 2, 40), 2),
+    }
+    file = tmp_path / "persons.parquet"
+    pq.write_table(pa.table(table), file)
+    words = ["context", file, "--target", "y", "--context", "sex", *FEW]
+    _, run = done(out, *words, "--strata", "batch", "--blocks", "person")
+    assert run["n_features"] == 2
+    assert (run["settings"]["strata"], run["settings"]["blocks"]) == ("batch", "person")
+    assert "Whole blocks of rows are exchanged within strata" in run["results"]["sex"]["null"]
+    result = dm.context_importances(
+        *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
+        **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
+        strata=batch,
+        blocks=person,
+    )["sex"]
+    p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
+    assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
+    for more, message in (
+        (["--strata", "sex"], "--strata sex is a context"),
+        (["--strata", "batch", "--propensity-strata", 3], "go not together"),
+        (["--blocks", "bach"], "bach"),
+    ):
+        assert_refused("context", tmp_path / "new", [*words[1:], *more], message)
 
 
 def test_says_so_where_nothing_depends(gates, out):

@@ -37,9 +37,14 @@ def test_gives_the_advice_of_the_theory(out):
     assert run["settings"]["memory"] == 10**6
     assert (run["n_rows"], run["n_features"]) == (1000, 10_000)
     assert (run["file"], run["target"], run["seed"], run["fingerprint"]) == (None,) * 4
-    assert f"Grow {expected.n_trees} trees on {expected.subspace} of 10,000" in result.stdout
-    for reason in expected.reasons:
-        assert f"- {reason}" in result.stdout
+    grow = f"Grow at least {expected.n_trees} trees on {expected.subspace} of 10,000"
+    assert grow in result.stdout
+    assert "if rows are infinitely many; with 1,000 rows it takes more" in result.stdout
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "What 1,000 rows change" in page
+    assert run["results"]["cautions"] == list(expected.cautions)
+    for words in expected.reasons + expected.cautions:
+        assert f"- {words}" in result.stdout
     assert result.stderr == ""
 
 
@@ -107,7 +112,9 @@ def test_nothing_to_be_kept_where_memory_holds_all(out):
     words = ["--rows", 100, "--features", 50, "--memory", "1GB", "--relevant", 3]
     result, run = done(out, "plan", *words)
     assert run["results"]["subspace"] == 50
-    assert "on 50 of 50 features each\n" in result.stdout
+    assert "Grow one forest on all 50 features: memory holds them\n" in result.stdout
+    assert "1 tree finds all relevant features with probability 0.95 if rows are" in result.stdout
+    assert "Grow 1 tree" not in result.stdout
     assert pq.read_table(out / "result.parquet").num_rows == 1
 
 

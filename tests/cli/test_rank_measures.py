@@ -217,7 +217,6 @@ def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     header = next(line for line in result.stdout.splitlines() if "feature " in line)
     heads = ["feature", "MDI, bits", "MDA, accuracy", "J_chi2", "p", "q"]
     assert re.split(r"\s{2,}", header.strip()) == heads
-    assert "note: vote_change: p-values shrink as trees are added" in result.stderr
     shown = titles(tmp_path / "out")
     wanted = [
         *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
@@ -235,6 +234,14 @@ def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     assert f"The votes of the {TREES} trees on out-of-bag rows" in words
     assert f"depend on the number of trees, here {TREES}" in words
     assert "Benjamini and Hochberg" in words
+
+
+def test_vote_change_warns_of_many_trees(file, tmp_path):
+    words = asked("vote-change")
+    result, _ = run(file, tmp_path / "few", *words, trees=20)
+    assert result.stderr == ""
+    result, _ = run(file, tmp_path / "many", *words, trees=200)
+    assert "note: vote_change: p-values shrink as trees are added" in result.stderr
 
 
 def test_numbers_have_mdi_and_mda(file, tmp_path):

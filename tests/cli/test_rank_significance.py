@@ -3,6 +3,7 @@
 import inspect
 import re
 import shlex
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -68,11 +69,25 @@ def by_the_library(method, file):
     function = entry.load()
     if method == "janitza":
         with pytest.warns(UserWarning, match="are negative"):
-            return function(dm.importances.holdout_mda(forest, X, y, random_state=0), add_one=True)
-    choices = {entry.repeats: 19, "random_state": 0}
-    if method in ("one-probe", "mprobes"):
-        choices["add_one"] = True  # no p-value of 0, which would be a q-value of 0
-    return function(forest, X, y, **choices)
+            return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
+    return function(forest, X, y, **{entry.repeats: 19, "random_state": 0})
+
+
+def assert_verdicts(wanted, columns, place, result, record):
+    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    assert columns["verdict"] == [wanted.verdicts()[j] for j in place]
+    assert columns["p_adjusted"] == wanted.p_adjusted[place].tolist()
+    assert columns["fdr"] == wanted.q_values[place].tolist()
+    figures = record["results"]["significance"]
+    for verdict in ("confirmed", "candidate", "noise"):
+        assert figures[verdict] == wanted.verdicts().count(verdict)
+    assert figures["level"] == 0.05
+    sure = figures["confirmed"]
+    are = "is" if sure == 1 else "are"
+    said = f"{sure} of {P} features {are} confirmed by max-T of MDI (probability of any false one"
+    assert said in " ".join(result.stdout.split())
+    assert record["settings"]["significance"]["n_estimators"] == TREES
+    assert record["settings"]["significance"]["balanced"] is True
 
 
 @pytest.mark.parametrize("method", [name.value for name in SignificanceName])
@@ -84,6 +99,9 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     place = [wanted.names.index(name) for name in columns["name"]]
     ends = ("_p_value", "_q_value", "_error_rate")
     own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
+    if method == "max-t":
+        assert_verdicts(wanted, columns, place, result, record)
+        return
     if method in RATES:
         assert own == [f"{short}_error_rate"]
         assert columns[own[0]] == wanted.rates[place].tolist()
@@ -111,14 +129,16 @@ def test_the_registry_and_the_words_of_reports_know_the_same_methods():
         assert WORDS[method.function].name == name.value.replace("-", "_")
         assert {measure.function for measure in method.measures} <= {*GROWN, *REFITTED}
         if method.repeats:
-            assert method.rounds(None) == 100
+            assert method.rounds(None) == (99 if name is SignificanceName.max_t else 100)
             assert method.rounds(7) == 7
             assert {"checkpoint", "verbose"} <= set(inspect.signature(method.load()).parameters)
     runs = inspect.signature(METHODS[SignificanceName.mr_test].load()).parameters["n_runs"]
     assert runs.default == _MR_RUNS
 
 
-@pytest.mark.parametrize(("method", "grown"), [("altmann", 20), ("one-probe", 19), ("cer", None)])
+@pytest.mark.parametrize(
+    ("method", "grown"), [("max-t", 20), ("altmann", 20), ("one-probe", 19), ("cer", None)]
+)
 def test_number_of_forests_is_at_most_what_is_announced(method, grown, file, tmp_path, monkeypatch):
     calls = count_forests(monkeypatch)
     asked(file, tmp_path / "out", method, "--quiet")
@@ -288,7 +308,9 @@ def forest_and_rows(file):
 def test_options_do_what_the_library_does(method, words, choices, file, tmp_path):
     _, record = asked(file, tmp_path / "out", method, *words)
     function = METHODS[SignificanceName(method)].load()
-    wanted = function(*forest_and_rows(file), n_permutations=19, random_state=0, **choices)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "altmann: q-values of (normal|gamma) tails")
+        wanted = function(*forest_and_rows(file), n_permutations=19, random_state=0, **choices)
     columns = written(tmp_path / "out")
     place = [wanted.names.index(name) for name in columns["name"]]
     if method in RATES:
@@ -305,10 +327,14 @@ def test_options_do_what_the_library_does(method, words, choices, file, tmp_path
 def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path):
     result, record = asked(file, tmp_path / "law", "altmann", "--distribution", "normal")
     said = " ".join(result.stderr.split())
-    (told,) = record["results"]["significance"]["notes"]
-    assert re.search(rf"the p-values of \d of {P} features are tails of a normal law", told)
-    assert told in said
-    assert told in page(tmp_path / "law")
+    told = record["results"]["significance"]["notes"]
+    assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
+    assert re.search(rf"the p-values of \d of {P} features are tails of a normal", told[1])
+    assert len(told) == 2
+    for one in told:
+        assert one.startswith("altmann: ")
+        assert one in said
+        assert one in page(tmp_path / "law")
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
     _, record = asked(file, tmp_path / "ranks", "cer", "--rank-based")
     (told,) = record["results"]["significance"]["notes"]
@@ -401,7 +427,7 @@ def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
-@pytest.mark.parametrize("method", ["altmann", "mprobes", "cer", "hapfelmeier"])
+@pytest.mark.parametrize("method", ["max-t", "altmann", "mprobes", "cer", "hapfelmeier"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
     whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
     words = ("--jobs", 1, "--checkpoint", kept)
@@ -459,15 +485,17 @@ def test_names_of_no_method(file, no_growth):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--permutations", 9], "--permutations needs --significance METHOD: altmann, janitza"),
-        (["--checkpoint", "kept"], "--checkpoint needs --significance METHOD"),
+        (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
+        (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
+        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (["--no-test", "--significance", "fdr"], "--significance has no use with --no-test"),
         (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
         (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
         (["--significance", "cer", "--permutations", 18], "needs --permutations 19 or more"),
         (["--significance", "fdr", "--checkpoint", "/no/where"], "does not exist; make it"),
         (["--significance", "fdr", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after needs --significance METHOD"),
-        (["--rank-based"], "--rank-based needs --significance METHOD"),
+        (["--stop-after", 3], "--stop-after has no use for --significance max-t; it is for altm"),
+        (["--rank-based"], "--rank-based has no use for --significance max-t; it is for cer"),
         (
             ["--significance", "fdr", "--stop-after", 3],
             "--stop-after has no use for --significance fdr; it is for altmann, hapfelmeier",
@@ -535,6 +563,6 @@ def test_help_names_the_methods():
     assert all(name.value in words for name in SignificanceName)
     for option in (
         *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
-        *("--groups", "--group-score"),
+        *("--groups", "--group-score", "--no-test"),
     ):
         assert option in shown

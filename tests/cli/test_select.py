@@ -408,7 +408,7 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
         (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, the table 150"),
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
-        (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples goes with a folder"),
+        (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["gaps", "--target", "y"], "duramen select: --target y"),
         (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column beside the target"),
     ],

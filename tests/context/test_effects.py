@@ -243,6 +243,32 @@ def test_permuted_effects_are_those_of_the_permuted_contexts(readable, criterion
         assert_as_oracle(one, codes, 3, "skip", forest=forest)
 
 
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_effects_of_permutations_that_were_drawn_before(count):
+    random = np.random.default_rng(9)
+    one = subject(mixed_table(random, 14), target(random, "entropy", 14))
+    forest, context = one.forest(one.seed), as_context(CODES)
+    drawn = random.permuted(np.tile(context.codes, (count, 1)), axis=1)
+    found = context_effects(forest, one, context, "skip", seed=8, first=5, drawn=drawn)
+    assert found.absolute.shape == (count, 3, found.overall.shape[1])
+    for number, codes in enumerate(drawn):
+        alone = context_effects(forest, one, as_context(codes, 3), "skip", seed=0)
+        for what in WHAT:
+            assert getattr(found, what)[number].tobytes() == getattr(alone, what)[0].tobytes()
+
+
+def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
+    random = np.random.default_rng(9)
+    one = subject(mixed_table(random, 14), target(random, "entropy", 14))
+    forest, context = one.forest(one.seed), as_context(CODES)
+    for drawn, message in (
+        (np.zeros((2, 13), np.uint32), "one entry a row"),
+        (np.full((2, 14), 3, np.uint32), "not below n_contexts"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            context_effects(forest, one, context, "skip", seed=8, drawn=drawn)
+
+
 @pytest.mark.parametrize("n", [100, 400])
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_chunks_and_threads_do_not_matter_to_a_bit(criterion, n):

@@ -40,8 +40,11 @@ def n_found(network, effect):
 
 
 def test_the_absolute_effect_finds_more_links_than_the_plain_one(genes):
-    """Permutations among all rows, as in the thesis. Of 992 links in each subtype, 75 and 59 against 13 and 13 were seen. With 119 permutations
-    the level .05 is reached exactly, by one side and by two."""
+    """Permutations among all rows, as in the thesis.
+
+    Of 992 links in each subtype, 75 and 59 against 13 and 13 were seen. With 119 permutations the
+    level .05 is reached exactly, by one side and by two.
+    """
     X, subtype = genes
     assert X.shape == (109, 32)
     assert sorted(np.unique(subtype, return_counts=True)[1]) == [53, 56]

@@ -14,7 +14,7 @@ from tests.context.trees import as_context
 import duramen as dm
 from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
-from duramen.context.nulls import arrangements, null_of, permuted_contexts, quantile_bins
+from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
 from duramen.forests.parameters import draw_seed
 from duramen.significance.replicates import replicate_seed
@@ -202,7 +202,7 @@ def test_all_arrangements_within_classes_are_equally_probable():
     counts = np.unique(drawn, axis=0, return_counts=True)[1]
     assert len(counts) == 6
     assert ((counts - 1000) ** 2 / 1000).sum() < stats.chi2.ppf(0.999, 5)
-    assert np.exp(arrangements(rows, codes)) == pytest.approx(6)
+    assert rows.count(codes) == 6
 
 
 def test_numeric_targets_have_bins_of_about_eight_rows():
@@ -238,13 +238,13 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
     rows = null_of(subject(y), "within_target", None, blocks, "test").effects
     drawn = np.unique(permuted_contexts(rows, context, 0, 1, 200), axis=0)
     assert len(drawn) == 4
-    assert np.exp(arrangements(rows, context)) == pytest.approx(4)
+    assert rows.count(context) == 4
     assert (drawn[:, :3] == 0).all()
     for block in np.unique(blocks):
         assert (drawn[:, blocks == block] == drawn[:, blocks == block][:, :1]).all()
     ragged = context.copy()
     ragged[3] = 1  # a block with both contexts: blocks of as many rows exchange them in order
-    assert np.exp(arrangements(rows, ragged)) == pytest.approx(2)
+    assert rows.count(ragged) == 2
 
 
 def test_few_arrangements_are_a_note():
@@ -263,7 +263,7 @@ def test_few_arrangements_are_a_note():
         ({"permute": "within"}, "'permute' parameter of context_.* must be one of"),
         ({"strata": [1, 2]}, "strata must have a label for each of the 36 rows"),
         ({"blocks": [None] * 36}, "blocks must have a label for every row"),
-        ({"strata": np.arange(36), "blocks": np.zeros(36)}, "a block must lie in one stratum"),
+        ({"strata": np.arange(36), "blocks": np.zeros(36)}, "each block must lie in one stratum"),
     ],
 )
 def test_schemes_that_there_are_not(options, message):
@@ -287,13 +287,13 @@ def found(problem, task, n_sets, scheme="within_target"):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_context_that_shifts_classes(task):
-    """80 data sets, 5 features and 2 contexts each: rates of the default at .05, and among all.
+    """80 data sets: mean rates of 5 features and 2 contexts at .05, by default and among all rows.
 
-    The p-values of a data set are dependent; from 400 data sets the rates are as in the guide. A
-    right test goes beyond .1 less than once in 1000 times.
+    Were the p-values of a data set all one, a mean rate would be a binomial proportion; the bound
+    is its .999 quantile. From more data sets the rates are as in the guide.
     """
     default = found("shifts classes", task, 80)
-    assert max(default[effect] for effect in context_nulls.EFFECTS) < 0.1
+    assert max(default[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
     assert default["note"] < 0.2
     among_all = found("shifts classes", task, 20, "all")
     assert among_all["overall"] > 0.2
@@ -306,7 +306,7 @@ def test_a_context_that_shifts_features():
     assert found("shifts features", "classification", 40)["note"] > 0.95
     allowed = found("shifts features", "classification", 80, "propensity")
     assert allowed["note"] < 0.1
-    assert max(allowed[effect] for effect in context_nulls.EFFECTS) < 0.1
+    assert max(allowed[effect] for effect in context_nulls.EFFECTS) <= band(0.05, 80)[1] / 80
 
 
 def test_a_shift_is_noted_and_strata_allow_for_it():
@@ -317,7 +317,7 @@ def test_a_shift_is_noted_and_strata_allow_for_it():
     assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[0]
     strata = propensity_strata(X, context)
     assert dm.context_importances(X, y, context, strata=strata, **settings).notes == ()
-    blocks = dm.context_importances(X, y, context, blocks=np.arange(200), **settings)
+    blocks = dm.context_importances(X, y, context, blocks=np.arange(200) // 2, **settings)
     assert blocks.shift_p_values is None
     assert np.array_equal(
         dm.context_importances(X, y, context, permute="all", **settings).absolute,

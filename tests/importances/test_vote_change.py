@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import sample_of
 from duramen.importances.vote_change import tail, vote_index
 from duramen.results import Significance
+
+pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
 
 def counted(model, X, y, rows="oob", **options):
@@ -300,3 +303,17 @@ def test_ranks_agree_with_mda_among_the_best_genes(shared_data):
     # The 500 genes with the largest MDA, ranked among themselves; .983 to .990 for other seeds.
     assert both.top(500, by="mda").spearman[0, 1] > 0.95
     assert both.top(500, by="vote_change").spearman[0, 1] > 0.9
+
+
+def test_warns_where_features_have_many_splits():
+    model, X, y = small_forest(n=60, n_trees=50)
+    splits = np.count_nonzero(model.forest_.feature >= 0) / model.forest_.n_features
+    assert splits < 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vote_change(model, X, y)
+    model, X, y = small_forest(n=60, n_trees=1000, min_samples_leaf=1)
+    splits = np.count_nonzero(model.forest_.feature >= 0) / model.forest_.n_features
+    assert splits > 100
+    with pytest.warns(UserWarning, match=f"with 1,000 trees and {splits:,.0f} splits on a feature"):
+        vote_change(model, X, y)

@@ -12,6 +12,7 @@ from tests.reports.test_reports import (
     example,
 )
 
+import duramen as dm
 from duramen.importances import Importances, Significance
 from duramen.reports import render, summarise
 from duramen.reports.measures import as_importances
@@ -111,6 +112,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
         "MDA, the mean decrease of accuracy",
         "in accuracy",
         "J_chi2 compares the votes",
+        "they shrink as trees are added, for relevant features and for irrelevant ones",
         f"this null hypothesis: {NULL} The p-values depend on the number of trees, here 1,234:",
         "(after Benjamini and Hochberg)",
         "error bars",
@@ -206,6 +208,18 @@ def test_two_measures_have_no_heat_map_and_two_features_nothing_to_agree_on():
     shown = titles(summarise(example(two), a_run(), others=[an_mda(names=two)]))
     assert "How far the measures agree" not in shown
     assert "Ranking by MDA" in shown
+
+
+@pytest.mark.parametrize("K", [1, 3])
+def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, (40, 3)), random.integers(0, 2, 40)
+    forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
+    report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
+    caption = report.section("By interaction degree").caption
+    assert ("what a feature tells by itself, higher degrees" in caption) == (K == 1)
+    assert ("A weaker feature has little there even if no features interact" in caption) == (K > 1)
+    assert "no proof of an interaction" in " ".join(report.section("How to read it").lines)
 
 
 def test_a_test_can_rank():

@@ -339,10 +339,11 @@ def test_plan_report_tells_advice_reasons_and_curves():
     curves = {HOSTILE[0]: {0.0: np.array([0.0, 0.5]), 0.5: np.array([0.0, 1.0])}}
     run = Run(command=HOSTILE[1], settings={"relevant": {"0": 5}}, versions={"duramen": "0.1.0"})
     report = summarise_plan(advice, run, curves=curves)
-    assert (
-        report.title == f"Grow {advice.n_trees} trees on {advice.subspace} of 10,000 features each"
+    assert report.title == (
+        f"Grow at least {advice.n_trees} trees on {advice.subspace} of 10,000 features each"
     )
     assert report.section("Why").lines == advice.reasons
+    assert report.section("What 1,000 rows change").lines == advice.cautions
     table = report.section("Shares compared")
     assert table.column("alpha") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -165,7 +167,9 @@ def test_positive_laws_of_nearly_constant_values_are_nearly_normal_or_refused(la
 def test_fitted_p_values_fall_back_to_empirical_ones(law):
     X, y = problem()
     empirical = altmann(FOREST, X, y, n_permutations=30, random_state=1)
-    result = altmann(FOREST, X, y, n_permutations=30, distribution=law, random_state=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = altmann(FOREST, X, y, n_permutations=30, distribution=law, random_state=1)
     subject = measured(FOREST, X, y, "mdi", "test")
     null = permuted_scores(subject, 30, draw_seed(1), Plan(), "test")
     tails, used = fitted_tails(empirical.scores, null, law)
@@ -175,6 +179,13 @@ def test_fitted_p_values_fall_back_to_empirical_ones(law):
     assert not used[5]
     assert result.p_values[0] < 0.001 < empirical.p_values[0]
     assert result.p_values[5] == 1
+    # Where q-values are known to be too small, it is said at once and carried by the result.
+    assert f"tails of a {law} distribution fitted to 30 values" in result.notes[0]
+    too_small = [f"altmann: {note}" for note in result.notes if "q-values" in note]
+    assert len(too_small) == (law != "lognormal")
+    assert [str(one.message) for one in caught] == too_small
+    assert all(one.filename == __file__ for one in caught)
+    assert empirical.notes == ()
 
 
 # --- engine, errors ------------------------------------------------------------------------

@@ -84,10 +84,8 @@ FREQUENCY = Method(
 MEAN_RANK = Method(
     "mean_rank_test", refitted("mean_rank_test", TINY, n_runs=2, n_permutations=RUNS), "each"
 )
-ONE_PROBE = Method("one_probe", refitted("one_probe", TINY, n_runs=RUNS, add_one=True), "each")
-PROBES = Method(
-    "multiple_probes", refitted("multiple_probes", TINY, n_runs=RUNS, add_one=True), "any"
-)
+ONE_PROBE = Method("one_probe", refitted("one_probe", TINY, n_runs=RUNS), "each")
+PROBES = Method("multiple_probes", refitted("multiple_probes", TINY, n_runs=RUNS), "any")
 FORWARD = Method("probe_ranking", forward, "any")
 INTERVALS = Method("confidence_intervals, mda", intervals(TINY, 20), "each")
 VOTES = Method("vote_change", vote_change(TREES), "each")
@@ -96,7 +94,7 @@ VOTES_Q = Method("vote_change, q", vote_change(TREES), "fdr")
 AIR = Method("janitza, air", janitza("air", TREES), "each")
 HOLDOUT = Method("janitza, holdout_mda", janitza("holdout_mda", TREES), "each")
 SINGLE = Method("frequency_control, K=1", single_candidate(50), "each")
-ADJUSTED = Method("janitza, air, add_one, q", janitza("air", TREES, add_one=True), "fdr")
+ADJUSTED = Method("janitza, air, q", janitza("air", TREES), "fdr")
 
 # P(p <= .05) is .05 by exchangeability, less where values of 0 tie.
 EXACT = (ALONE, HIGHEST, EMPIRICAL, MDA, OWN, FREQUENCY, MEAN_RANK)

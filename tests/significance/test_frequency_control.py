@@ -52,6 +52,7 @@ def test_forest_estimator_and_data_give_the_same_for_one_candidate():
     model = dm.ExtraTreesClassifier(20, max_features=1, random_state=0).fit(X, y)
     result = frequency_control(model)
     assert result.metadata["null"] == "binomial"
+    assert "columns that can be split in every branch" in result.notes[0]
     assert frequency_control(model.forest_).equals(result)
     grown = frequency_control(model, X, y, random_state=3)
     assert grown.metadata["null"] == "binomial"

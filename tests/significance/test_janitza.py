@@ -24,11 +24,12 @@ def importances(values, measure="mine", **metadata):
 
 @pytest.mark.filterwarnings(FEW)
 def test_known_answer():
-    result = janitza(importances([-0.2, -0.1, 0, 0, 0.05, 0.1, 0.3]))
+    result = janitza(importances([-0.2, -0.1, 0, 0, 0.05, 0.1, 0.3]), add_one=False)
     np.testing.assert_allclose(result.p_values, [1, 5 / 6, 2 / 3, 2 / 3, 1 / 3, 1 / 3, 0])
-    plus = janitza(importances([-0.2, -0.1, 0, 0, 0.05, 0.1, 0.3]), add_one=True)
+    plus = janitza(importances([-0.2, -0.1, 0, 0, 0.05, 0.1, 0.3]))
     np.testing.assert_allclose(plus.p_values, np.array([7, 6, 5, 5, 3, 3, 1]) / 7)
     assert result.metadata["janitza"] == {"add_one": False, "n_negative": 2, "n_zero": 2}
+    assert plus.metadata["janitza"]["add_one"]
     assert result.metadata["measure"] == "mine"
 
 
@@ -60,7 +61,8 @@ def test_a_relevant_feature_is_found_and_scores_are_kept():
     X[:, 3] += 3 * y
     values = air(dm.RandomForestClassifier(100, random_state=0), X, y)
     result = janitza(values)
-    assert result.selected(0.05)[0] == "x3"
+    assert result.selected(0.05, "none")[0] == "x3"
+    assert janitza(values, add_one=False).selected(0.05)[0] == "x3"  # its q-value is 0
     assert (result.unit, result.method) == ("gini", "janitza")
     np.testing.assert_array_equal(result.scores, values.values)
     assert result.metadata["fingerprint"] == values.metadata["fingerprint"]
@@ -101,9 +103,11 @@ def test_skewed_measures_are_warned_of():
     ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            janitza(values)
+            result = janitza(values)
         assert any(words in str(w.message) for w in caught)
         assert all(w.filename == __file__ for w in caught)
+        # What is said when it is computed is carried by the result.
+        assert [str(w.message) for w in caught] == [f"janitza: {note}" for note in result.notes]
 
 
 def test_few_negative_values_are_warned_of():

@@ -33,13 +33,13 @@ def test_share_of_the_runs_in_which_some_probe_is_as_good():
         [1, 5, 0, 2],
         [1, 5, 6, 0],
     ]
-    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4)
+    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4, add_one=False)
     assert result.names == ("x1", "x0")
     np.testing.assert_allclose(result.rates, [1 / 4, 3 / 4])
     np.testing.assert_allclose(result.scores, [3 / 4, 1 / 4])
     np.testing.assert_allclose(result.details["own_probe"], [0, 2 / 4])
     np.testing.assert_allclose(result.details["importance"], [5, 1])
-    plus = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4, add_one=True)
+    plus = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4)
     np.testing.assert_allclose(plus.rates, [2 / 5, 4 / 5])
     np.testing.assert_allclose(plus.details["own_probe"], [1 / 5, 3 / 5])
 
@@ -49,7 +49,7 @@ def test_rates_of_equal_size_are_ordered_by_importance():
     runs = [[2, 3, 1, 0, 0, 0]] * 2
     result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=2)
     assert result.names == ("x1", "x0", "x2")
-    np.testing.assert_array_equal(result.rates, 0)
+    np.testing.assert_array_equal(result.rates, 1 / 3)
 
 
 def test_probes_are_copies_of_all_columns_by_one_permutation():

@@ -30,6 +30,7 @@ def test_z_and_its_normal_tail():
     assert "trees grown on these very rows" in result.null
     assert result.details["importance"].tolist() == [0.4, -0.1, 0.0]
     assert result.selected(0.05, "none") == ("x0",)
+    assert "z grows with the square root of the number of trees" in result.notes[0]
 
 
 def test_it_is_the_scaled_mda():

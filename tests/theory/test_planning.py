@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from duramen.theory.convergence import expected_trees
 from duramen.theory.coverage import draws_needed
+from duramen.theory.finite_plans import chance_of_the_best
 from duramen.theory.planning import plan
 from duramen.theory.simulation import simulate
 
@@ -158,16 +159,61 @@ def test_advice_is_consistent(q, p, relevant, risk):
 def test_plan_prints_and_converts_itself():
     advice = planned(20, 2000, {0: 30, 1: 2})
     text = repr(advice)
-    assert text.startswith(f"Plan: {advice.n_trees:,}")
+    assert text.startswith(f"Plan: at least {advice.n_trees:,}")
     assert "trees on 20 of 2000 features each" in text
-    assert all(reason in text for reason in advice.reasons)
+    assert all(words in text for words in advice.reasons + advice.cautions)
     plain = json.loads(json.dumps(advice.to_dict(), allow_nan=False))
     assert plain["subspace"] == 20
     assert plain["relevant"] == {"0": 30, "1": 2}
     assert plain["options"][-1]["trees"] is None
     assert plain["reasons"] == list(advice.reasons)
+    assert plain["cautions"] == list(advice.cautions)
     assert plain["options"][0]["chances"].keys() == {"0", "1"}
     assert pickle.loads(pickle.dumps(advice)) == advice
+
+
+def test_cautions_are_those_of_the_rows_at_hand():
+    few = " ".join(planned(20, 2000, {0: 3, 1: 1}).cautions)
+    assert "With 1,000 rows chance takes part" in few
+    assert "of 20 irrelevant features" in few
+    assert "after about 10 levels" in few
+    assert "a feature of degree 1 is judged on about 500 rows" in few
+    assert "duramen select" in few
+    assert "at most 999 splits" not in few  # enough of them for 20 features
+    whole = plan(n_rows=ROWS, n_features=28_501, memory=10**9, relevant={0: 3})
+    assert whole.n_trees == 1
+    assert "infinitely many rows, 1 tree will do" in " ".join(whole.reasons)
+    text = " ".join(whole.cautions)
+    assert "at most 999 splits" in text
+    assert "duramen rank" in text
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 4])
+def test_chance_of_the_best_irrelevant_feature(n_classes):
+    random = np.random.default_rng(0)
+    n, q, n_tables = 400, 100, 60
+    best = []
+    for _ in range(n_tables):
+        X = random.integers(0, 2, (n, q))
+        if n_classes == 1:
+            y = random.normal(size=n)
+            best.append(max(np.corrcoef(x, y)[0, 1] ** 2 for x in X.T))
+            continue
+        y = random.integers(0, n_classes, n)
+        indicator = (y[:, np.newaxis] == np.arange(n_classes)).astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            joint = np.stack([(1 - X).T @ indicator, X.T @ indicator], axis=1) / n
+            expected = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+            best.append(np.nansum(joint * np.log2(joint / expected), axis=(1, 2)).max())
+    said = chance_of_the_best(n, q, n_classes)
+    # The bound of Bonferroni is a little above the median.
+    assert 0.8 < np.median(best) / said < 1.1
+
+
+def test_chance_is_no_more_than_all_there_is():
+    assert chance_of_the_best(5, 10**6, 2) == 1.0
+    assert chance_of_the_best(5, 10**6, 1) == 1.0
+    assert chance_of_the_best(1000, 100, 2) < chance_of_the_best(1000, 10_000, 2)
 
 
 def test_huge_numbers_of_trees_are_said_to_be_so():

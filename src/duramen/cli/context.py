@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.context_options import ControlName, Empty, Options, Permute, Splits
+from duramen.cli.context_record import COMMAND, record
 from duramen.cli.contexts import Given, complete, with_target, without_target
 from duramen.cli.exact import Missing
 from duramen.cli.options import (
@@ -21,9 +21,11 @@ from duramen.cli.options import (
     CheckpointOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     FileArgument,
     JobsOption,
+    NaOption,
     OutOption,
     QuietOption,
     SeedOption,
@@ -34,14 +36,13 @@ from duramen.cli.options import (
     settled_criterion,
 )
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.reading import Reading
+from duramen.cli.source import Demo, check_input, read_source
 
 if TYPE_CHECKING:
     from duramen.context import ContextImportances, ContextNetwork
     from duramen.reports import Level, Report, Run
     from duramen.reports.contextual import Findings
-
-COMMAND = "context"
 
 _DEMO_CONTEXT = "sex"
 # A context of fewer rows is pointed out.
@@ -74,6 +75,8 @@ def context(
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -93,6 +96,24 @@ def context(
             "(or bin) of the target, or all."
         ),
     ] = Permute.within_target,
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Column within whose values contexts are permuted, such as the population or the "
+            "batch. It is no feature.",
+        ),
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Column whose values tell the blocks of rows that are kept together, such as the "
+            "person or the family. It is no feature.",
+        ),
+    ] = None,
     propensity_strata: Annotated[
         int | None,
         typer.Option(
@@ -174,10 +195,13 @@ def context(
         task=task,
         drop=tuple(drop or ()),
         categorical=tuple(categorical or ()),
+        reading=Reading(tuple(na or ()), decimal),
         missing=missing or (Missing.drop if demo else Missing.category),
         trees=trees,
         permutations=permutations,
         permute=permute,
+        strata=strata,
+        blocks=blocks,
         propensity_strata=propensity_strata,
         empty=empty,
         criterion=criterion,
@@ -224,7 +248,7 @@ def run_context(options: Options) -> None:
             () if options.quiet else (*notes, *(text for one in found for text in one.notes))
         ):
             note(line)
-        run = _record(options, given, findings, clock)
+        run = record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
         write_results(folder, stacked(findings), run, report, clock)
     if not options.quiet:
@@ -256,6 +280,11 @@ def _check(options: Options) -> None:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
     if options.propensity_strata is not None and (len(options.contexts) > 1 or options.network):
         raise ValueError("--propensity-strata takes one --context and no --network")
+    if options.propensity_strata is not None and options.strata is not None:
+        raise ValueError("--propensity-strata and --strata go not together; leave out one")
+    for option, name in options.labels().items():
+        if name in options.drop or name in options.contexts:
+            raise ValueError(f"--{option} {name} is a context, or is left out by --drop")
     _check_network(options)
 
 
@@ -284,8 +313,11 @@ def _read(options: Options, clock: Clock) -> Given:
     apart = options.contexts[0] if options.network else (options.target or "y")
     demo = Demo(PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION, apart) if options.demo else None
     with clock.step("read"):
-        source = read_source(COMMAND, options.file, apart, demo, options.drop)
+        source = read_source(
+            COMMAND, options.file, apart, demo, options.drop, reading=options.reading
+        )
         source, dropped = complete(source, drop=options.missing is Missing.drop)
+        source = source.labelled(options.labels())
     with clock.step("encode"):
         if options.network:
             return without_target(
@@ -310,7 +342,7 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         "n_estimators": options.trees,
         "n_permutations": options.permutations,
         "permute": options.permute.name,
-        "strata": _strata(options, given),
+        **_exchanged(options, given),
         "empty": options.empty.value,
         "splits": options.splits.value,
         "n_bins": options.bins,
@@ -334,19 +366,20 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
     return list(results.values()) if isinstance(results, dict) else [results]
 
 
-def _strata(options: Options, given: Given) -> Any:
-    """Return the strata of the propensity score, if they are asked for."""
-    if options.propensity_strata is None:
-        return None
-    from duramen.context import propensity_strata
+def _exchanged(options: Options, given: Given) -> dict[str, Any]:
+    """Return the strata and blocks within which contexts are permuted."""
+    labels = dict(given.source.labels)
+    if options.propensity_strata is not None:
+        from duramen.context import propensity_strata
 
-    (values,) = given.contexts.values()
-    return propensity_strata(
-        given.table,
-        values,
-        n_strata=options.propensity_strata,
-        n_context_bins=options.context_bins,
-    )
+        (values,) = given.contexts.values()
+        labels["strata"] = propensity_strata(
+            given.table,
+            values,
+            n_strata=options.propensity_strata,
+            n_context_bins=options.context_bins,
+        )
+    return labels
 
 
 def _summary(
@@ -368,7 +401,7 @@ def _summary(
 def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str]:
     from duramen.reports.report import joined
 
-    lines = []
+    lines = list(given.notes)
     if given.dropped_rows:
         total = given.dropped_rows + given.table.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
@@ -403,97 +436,3 @@ def _too_few(options: Options, one: Findings) -> list[str]:
         f"{1 / (options.permutations + 1):.2g}, which is too large for a single one of {n:,} to "
         f"have {one.level}{more}"
     ]
-
-
-def _record(options: Options, given: Given, findings: list[Findings], clock: Clock) -> Run:
-    from duramen.reports import Run
-    from duramen.results.provenance import versions
-
-    problem, first = given.problem, findings[0].analyses[0]
-    settings = dict(first.metadata["forest"])
-    if options.network:
-        settings.pop("criterion")
-    return Run(
-        command=_command(options, given),
-        task=None if problem is None else problem.task,
-        target=None if problem is None else problem.target,
-        file=given.source.name,
-        n_rows=given.table.n_rows,
-        n_features=given.table.n_columns,
-        fingerprint=problem.fingerprint() if problem is not None else given.table.fingerprint(),
-        seed=options.seed,
-        settings={
-            "contexts": list(options.contexts),
-            "n_estimators": options.trees,
-            "n_permutations": options.permutations,
-            "permute": options.permute.name,
-            "propensity_strata": options.propensity_strata,
-            "empty": options.empty.value,
-            **settings,
-            "bins": options.bins,
-            "context_bins": options.context_bins,
-            "plain_p_values": options.plain_p_values,
-            "tolerance": options.tolerance,
-            "alpha": options.alpha,
-            "control": options.control.value,
-            "missing": options.missing.value,
-            "incomplete_rows_dropped": given.dropped_rows,
-            "dropped": list(options.drop),
-            "categorical": list(options.categorical),
-            **({"targets": list(findings[0].targets or ())} if options.network else {}),
-        },
-        versions=versions("pyarrow", "matplotlib"),
-        classes=None if problem is None else problem.classes(),
-        results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
-        timings=dict(clock.seconds),
-        citation=given.source.citation,
-    )
-
-
-def _figures(one: Findings, n_rows: int) -> dict[str, Any]:
-    """What is on record of a context: its values, its own relevance, how much depends on it."""
-    first = one.analyses[0]
-    cuts = first.metadata["context"]["cuts"]
-    rows = (first.shares * n_rows).round().astype(int).tolist()
-    figures: dict[str, Any] = {
-        "rows": dict(zip(first.contexts, rows, strict=True)),
-        "cuts": None if cuts is None else list(cuts),
-        "depends_if": one.rule,
-    }
-    if one.targets is None:
-        figures |= {
-            "relevance": first.relevance,
-            "relevance_p_value": first.relevance_p_value,
-            "unit": first.unit,
-            "null": first.significance().null if one.tested else None,
-        }
-    what = "features" if one.targets is None else "links"
-    counts = {value: one.count(c) for c, value in enumerate(first.contexts)}
-    return {**figures, f"{what}_that_depend": one.count(), f"{what}_by_value": counts}
-
-
-def _command(options: Options, given: Given) -> str:
-    """Return the command line that does the same again, whatever folder it is run in."""
-    source = given.source
-    words = ["duramen", COMMAND]
-    words += ["--demo"] if options.demo else [source.name]
-    if given.problem is None:
-        words += ["--network", *repeated("--targets", options.targets)]
-    else:
-        words += [] if options.demo else ["--target", source.target]
-        words += ["--task", given.problem.task, "--criterion", options.criterion.value]
-    words += repeated("--context", options.contexts)
-    words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
-    words += ["--missing", options.missing.value]
-    words += ["--trees", str(options.trees), "--permutations", str(options.permutations)]
-    words += ["--permute", options.permute.value]
-    strata = options.propensity_strata
-    words += [] if strata is None else ["--propensity-strata", str(strata)]
-    words += ["--empty", options.empty.value, "--splits", options.splits.value]
-    words += [] if options.bins is None else ["--bins", str(options.bins)]
-    words += ["--context-bins", str(options.context_bins)]
-    words += ["--max-features", str(options.max_features)]
-    words += [] if options.max_depth is None else ["--max-depth", str(options.max_depth)]
-    words += ["--plain-p-values"] if options.plain_p_values else []
-    words += ["--tolerance", repr(options.tolerance), "--alpha", repr(options.alpha)]
-    return shlex.join([*words, "--control", options.control.value, "--seed", str(options.seed)])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from duramen.cli.exact import Missing
 from duramen.cli.options import Criterion, Task
+from duramen.cli.reading import Reading
 
 
 class Empty(StrEnum):
@@ -53,10 +54,13 @@ class Options:
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
     missing: Missing
     trees: int
     permutations: int
     permute: Permute
+    strata: str | None
+    blocks: str | None
     propensity_strata: int | None
     empty: Empty
     criterion: Criterion
@@ -75,3 +79,8 @@ class Options:
     out: Path
     top: int
     quiet: bool
+
+    def labels(self) -> dict[str, str]:
+        """Return the columns of strata and blocks, by the name of the option."""
+        given = {"strata": self.strata, "blocks": self.blocks}
+        return {option: name for option, name in given.items() if name is not None}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import Task
-from duramen.cli.problem import Problem, encoded
+from duramen.cli.problem import Problem, encoded, encoded_features
+from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Given:
         The same with the target; None for a network.
     dropped_rows : int
         Rows that were left out because something is missing.
+    notes : tuple of str
+        What the user had better know of how the table was read.
     """
 
     source: Source
@@ -37,6 +40,7 @@ class Given:
     table: EncodedTable
     problem: Problem[EncodedTable] | None
     dropped_rows: int
+    notes: tuple[str, ...] = ()
 
 
 def complete(source: Source, *, drop: bool) -> tuple[Source, int]:
@@ -74,7 +78,9 @@ def with_target(
     inputs = replace(source, features=features)
     others = [name for name in categorical if name not in contexts]
     problem = encoded(command, inputs, task=task, categorical=others, jobs=jobs)
-    return Given(inputs, values, problem.table, problem, dropped_rows)
+    columns = {name: source.features.column(name) for name in contexts}
+    notes = (*_stray(source.name, columns, categorical), *problem.notes)
+    return Given(inputs, values, problem.table, problem, dropped_rows, notes)
 
 
 def without_target(
@@ -87,15 +93,24 @@ def without_target(
     ValueError, TypeError, MemoryError
         If the context or a column cannot be used.
     """
-    from duramen.tables import encode
-
     name = source.target
     values = {name: _values(name, source.column, name in categorical)}
     others = [column for column in categorical if column != name]
     check_columns("--categorical", others, source.features.column_names, name)
-    kinds = dict.fromkeys(others, "nominal") or None
-    table = encode(source.features, kinds=kinds, n_jobs=jobs)
-    return Given(source, values, table, None, dropped_rows)
+    table, stray = encoded_features(source.features, others, jobs)
+    notes = (*_stray(source.name, {name: source.column}, categorical), *source.notes)
+    notes = (*notes, *stray_notes(stray, source.name))
+    return Given(source, values, table, None, dropped_rows, notes)
+
+
+def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[str]:
+    """Say which contexts are text, but nearly numbers."""
+    from duramen.tables.stray import stray_values_of
+
+    found = [
+        stray_values_of(name, column) for name, column in columns.items() if name not in categorical
+    ]
+    return stray_notes([one for one in found if one is not None], file)
 
 
 def _values(name: str, column: Any, categorical: bool) -> Any:

@@ -20,10 +20,12 @@ from duramen.cli.options import (
     CategoricalOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     FileArgument,
     Impurity,
     JobsOption,
+    NaOption,
     OutOption,
     QuietOption,
     TargetOption,
@@ -35,7 +37,8 @@ from duramen.cli.options import (
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.population import Found, Trees, find
 from duramen.cli.problem import Problem, encoded
-from duramen.cli.source import Demo, Source, check_input, read_source, repeated
+from duramen.cli.reading import Reading, repeated
+from duramen.cli.source import Demo, Source, check_input, read_source
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -80,6 +83,7 @@ class Options:
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
     missing: Missing
     discretize: Discretize
     bins: int
@@ -113,6 +117,8 @@ def exact(
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -177,6 +183,7 @@ def exact(
         task=task,
         drop=left_out,
         categorical=tuple(categorical or ()),
+        reading=Reading(tuple(na or ()), decimal),
         missing=missing or (Missing.drop if demo else Missing.category),
         discretize=discretize,
         bins=bins,
@@ -249,7 +256,9 @@ def _read(options: Options, clock: Clock) -> Given:
 
     demo = Demo(PRIMARY_TUMOR, PRIMARY_TUMOR_CITATION) if options.demo else None
     with clock.step("read"):
-        source = read_source(COMMAND, options.file, options.target, demo, options.drop)
+        source = read_source(
+            COMMAND, options.file, options.target, demo, options.drop, reading=options.reading
+        )
         kept = source.complete_rows() if options.missing is Missing.drop else source
     with clock.step("encode"):
         problem = encoded(
@@ -279,7 +288,7 @@ def _notes(options: Options, given: Given) -> list[str]:
     def listed(names: Iterable[str]) -> str:
         return joined([printable(name) for name in names], shown=5)
 
-    lines = []
+    lines = list(given.problem.notes)
     if given.dropped_rows:
         total = given.dropped_rows + given.problem.table.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
@@ -322,6 +331,7 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
             "incomplete_rows_dropped": given.dropped_rows,
             "dropped": list(options.drop),
             "categorical": list(options.categorical),
+            **options.reading.record(),
             "discretize": given.finite.method,
             "bins": options.bins,
             "cuts": given.finite.cuts,
@@ -349,6 +359,7 @@ def _command(options: Options, problem: Problem[EncodedTable]) -> str:
     words += ["--demo"] if options.demo else [problem.name, "--target", problem.target]
     words += ["--task", problem.task]
     words += repeated("--drop", drop) + repeated("--categorical", options.categorical)
+    words += options.reading.words()
     words += ["--missing", options.missing.value]
     words += ["--discretize", options.discretize.value, "--bins", str(options.bins)]
     words += ["--max-features", str(options.max_features)]

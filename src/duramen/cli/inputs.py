@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import Task
 from duramen.cli.problem import Problem, encoded, loaded
-from duramen.cli.source import Demo, check_input, read_source, repeated
+from duramen.cli.reading import Reading, Samples, repeated
+from duramen.cli.source import Demo, check_input, read_source
 from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Input:
         A path, or a URL.
     target : str or None
         Name of the target.
-    samples : Path or None
-        A table of what is known of the rows of a store.
+    samples : Samples
+        Sample annotations.
     demo : bool
         Whether it is the leukemia set that ships, in place of a file and a target.
     task : Task
@@ -44,15 +45,18 @@ class Input:
         Columns of numbers that are categories.
     strata, blocks : str or None
         Columns that tell which rows may be exchanged.
+    reading : Reading
+        How text files are read.
     """
 
     file: Path | str | None
     target: str | None
-    samples: Path | None
+    samples: Samples
     demo: bool
     task: Task
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
+    reading: Reading
     strata: str | None = None
     blocks: str | None = None
 
@@ -71,6 +75,8 @@ class Input:
                     f"--drop {name} is the column of --{option}, which is no feature; leave out "
                     "--drop"
                 )
+        self.samples.check()
+        self.reading.check(self.file, self.samples.file)
 
     def read(
         self, command: str, jobs: int, clock: Clock
@@ -89,22 +95,25 @@ class Input:
                     self.file,
                     str(self.target),
                     samples=self.samples,
+                    reading=self.reading,
                     task=self.task,
                     drop=self.drop,
                     categorical=self.categorical,
                     labels=self.labels(),
                 )
-        if self.samples is not None:
-            raise ValueError(
-                "--samples goes with a folder made by duramen pack or a .bed file; put the target "
-                "of a table among its columns, or pack it"
-            )
         from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
 
         with clock.step("read"):
             demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if self.demo else None
-            source = read_source(command, self.file, self.target, demo, self.drop)
-            source = source.labelled(self.labels())
+            source = read_source(
+                command,
+                self.file,
+                self.target,
+                demo,
+                self.drop,
+                reading=self.reading,
+                samples=self.samples,
+            ).labelled(self.labels())
         with clock.step("encode"):
             return encoded(command, source, task=self.task, categorical=self.categorical, jobs=jobs)
 
@@ -142,15 +151,17 @@ class Input:
     def words(self, problem: Problem[Any]) -> list[str]:
         """Return the words of a command line that say the same, whatever folder it is run in."""
         words = ["--demo"] if self.demo else [problem.name, "--target", problem.target]
-        words += [] if self.samples is None else ["--samples", self.samples.name]
-        words += ["--task", problem.task]
-        return words + repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
+        words += [*self.samples.words(), "--task", problem.task]
+        words += repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
+        return words + self.reading.words()
 
-    def record(self) -> dict[str, Any]:
+    def record(self, problem: Problem[Any]) -> dict[str, Any]:
         """Return what is on record of how the table was read."""
         return {
-            "samples": None if self.samples is None else self.samples.name,
+            **self.samples.record(),
             "dropped": list(self.drop),
             "categorical": list(self.categorical),
             **self.labels(),
+            **self.reading.record(),
+            **({"notes": list(problem.notes)} if problem.notes else {}),
         }

@@ -77,7 +77,8 @@ SamplesOption = Annotated[
     typer.Option(
         metavar="FILE",
         show_default=False,
-        help="What is known of the rows, such as their classes: a table with one row for each.",
+        help="Sample annotations, such as classes: a table, paired with FILE by the names of the "
+        "rows.",
     ),
 ]
 StrataOption = Annotated[
@@ -97,6 +98,33 @@ BlocksOption = Annotated[
         help="Column, of the table or of --samples, whose values tell the blocks of rows that the "
         "test keeps together, such as the person or the family. It is no feature.",
     ),
+]
+SamplesIdOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        show_default=False,
+        help="Column of --samples with the names of the rows; by default the one that holds them. "
+        "FILE needs a column of that name if it does not name its rows.",
+    ),
+]
+SamplesByPositionOption = Annotated[
+    bool,
+    typer.Option(
+        "--samples-by-position",
+        help="Pair the rows of --samples with those of FILE by their order, not by name.",
+    ),
+]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD",
+        show_default=False,
+        help="Further word for a missing value in CSV and TSV files, such as '?'; repeat for more.",
+    ),
+]
+DecimalOption = Annotated[
+    str, typer.Option(metavar="SIGN", help="Decimal point of numbers in CSV and TSV files: . or ,")
 ]
 CriterionOption = Annotated[
     Criterion, typer.Option(help="Impurity; auto is entropy for classes, variance for numbers.")

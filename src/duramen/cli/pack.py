@@ -14,9 +14,18 @@ import typer
 from duramen.cli.checkpoint import keeping
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
-from duramen.cli.options import CategoricalOption, JobsOption, QuietOption, SamplesOption
+from duramen.cli.options import (
+    CategoricalOption,
+    DecimalOption,
+    JobsOption,
+    NaOption,
+    QuietOption,
+    SamplesByPositionOption,
+    SamplesIdOption,
+    SamplesOption,
+)
 from duramen.cli.output import write_results
-from duramen.cli.source import repeated
+from duramen.cli.reading import Reading, Samples, is_text, pairing_unwarned, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +46,9 @@ class Options:
     out: Path
     transpose: bool
     layer: str | None
-    samples: Path | None
+    samples: Samples
     categorical: tuple[str, ...]
+    reading: Reading
     memory: str
     overwrite: bool
     jobs: int
@@ -71,7 +81,11 @@ def pack(
         ),
     ] = None,
     samples: SamplesOption = None,
+    samples_id: SamplesIdOption = None,
+    samples_by_position: SamplesByPositionOption = False,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     memory: Annotated[
         str, typer.Option(metavar="SIZE", help="Memory to use, such as 512MB or 2GiB.")
     ] = "512MB",
@@ -87,8 +101,9 @@ def pack(
         out=out,
         transpose=transpose,
         layer=layer,
-        samples=samples,
+        samples=Samples(samples, samples_id, samples_by_position),
         categorical=tuple(categorical or ()),
+        reading=Reading(tuple(na or ()), decimal),
         memory=memory,
         overwrite=overwrite,
         jobs=jobs,
@@ -120,6 +135,8 @@ def run_pack(options: Options) -> None:
         found.append(table)
 
     with user_errors(COMMAND):
+        options.samples.check()
+        options.reading.check(options.file, options.samples.file)
         store = _packed(options, finishing)
     if not options.quiet:
         show_pack(store, found[0], options.out)
@@ -136,18 +153,32 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
 
     if unfinished() and not options.quiet:
         note(f"looking at what an earlier run left in {part.name}")
-    with keeping(unfinished, options.quiet), warnings_as_notes(options.quiet):
+    samples, text = options.samples, is_text(options.file)
+    with (
+        keeping(unfinished, options.quiet),
+        warnings_as_notes(options.quiet),
+        pairing_unwarned(),
+    ):
         asked = packing.Options(
             kinds=dict.fromkeys(options.categorical, "nominal") or None,
             transpose=options.transpose,
             layer=options.layer,
-            samples=options.samples,
+            samples=None
+            if samples.file is None
+            else options.reading.read(samples.file, f"duramen {COMMAND}"),
+            samples_id=samples.id,
+            samples_by_position=samples.by_position,
+            na_values=options.reading.na if text else (),
+            decimal=options.reading.decimal if text else ".",
             memory=options.memory,
             overwrite=options.overwrite,
             n_jobs=options.jobs,
             verbose=not options.quiet and standard_error().is_terminal,
         )
-        return packing.pack_with(options.file, options.out, asked, finishing)
+        store = packing.pack_with(options.file, options.out, asked, finishing)
+    if store.samples_pairing is not None and not options.quiet:
+        note(store.samples_pairing)
+    return store
 
 
 def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:
@@ -163,8 +194,9 @@ def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:
         settings={
             "transpose": options.transpose,
             "layer": options.layer,
-            "samples": None if options.samples is None else options.samples.name,
+            **options.samples.record(),
             "categorical": list(options.categorical),
+            **options.reading.record(),
             "memory": options.memory,
         },
         versions=versions("pyarrow", "h5py"),
@@ -177,6 +209,6 @@ def _command(options: Options) -> str:
     words = ["duramen", COMMAND, options.file.name]
     words += ["--transpose"] if options.transpose else []
     words += [] if options.layer is None else ["--layer", options.layer]
-    words += [] if options.samples is None else ["--samples", options.samples.name]
-    words += repeated("--categorical", options.categorical)
+    words += options.samples.words()
+    words += repeated("--categorical", options.categorical) + options.reading.words()
     return shlex.join([*words, "--memory", options.memory])

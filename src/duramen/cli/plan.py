@@ -17,7 +17,7 @@ from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, user_errors
 from duramen.cli.options import OutOption, QuietOption
 from duramen.cli.output import results_folder, write_results
-from duramen.cli.source import repeated
+from duramen.cli.reading import repeated
 
 if TYPE_CHECKING:
     import numpy as np

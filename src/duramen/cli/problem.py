@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.cli.options import TASKS, Task
+from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
     from duramen.tables import EncodedTable
     from duramen.tables.store import ColumnStore
+    from duramen.tables.stray import StrayValues
 
 Table = TypeVar("Table", bound="EncodedTable | ColumnStore")
 
@@ -36,6 +39,8 @@ class Problem(Generic[Table]):
         What the data ask to be cited; empty if nothing.
     labels : mapping
         Strata and blocks of the rows, by the name of the option; empty for none.
+    notes : tuple of str
+        What the user had better know of how the table was read.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Problem(Generic[Table]):
     target: str
     citation: str = ""
     labels: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def fingerprint(self: Problem[EncodedTable]) -> str:
         """Return the fingerprint of table and target, the same as of a forest grown on them."""
@@ -89,7 +95,8 @@ def encoded(
     ValueError, TypeError, MemoryError
         If a column or the target cannot be used, or all columns are constant.
     """
-    from duramen.tables import encode, encode_target, infer_task, target_array
+    from duramen.tables import encode_target, infer_task, target_array
+    from duramen.tables.stray import stray_values_of
 
     names = source.features.column_names
     check_columns("--categorical", categorical, names, source.target)
@@ -97,10 +104,32 @@ def encoded(
     y = target_array(source.column, function=naming)
     settled = infer_task(y) if task is Task.auto else TASKS[task]
     encode_target(y, settled, function=naming)  # for its errors, before the work
-    kinds = dict.fromkeys(categorical, "nominal") or None
-    table = encode(source.features, kinds=kinds, n_jobs=jobs)
+    table, stray = encoded_features(source.features, categorical, jobs)
+    notes = [*source.notes, *stray_notes(stray, source.name)]
+    classes = stray_values_of(source.target, source.column) if task is Task.auto else None
+    if classes is not None:
+        notes += stray_notes([classes], source.name, "--task classification")
     given = (source.name, table, y, settled, source.target, source.citation, source.labels)
-    return loaded(Problem(*given))
+    return loaded(Problem(*given, notes=tuple(notes)))
+
+
+def encoded_features(
+    features: Any, categorical: Sequence[str], jobs: int
+) -> tuple[EncodedTable, tuple[StrayValues, ...]]:
+    """Encode columns; return the table, and the columns of text that are nearly numbers."""
+    from duramen.tables import StrayValuesWarning, encode
+
+    kinds = dict.fromkeys(categorical, "nominal") or None
+    stray: tuple[StrayValues, ...] = ()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = encode(features, kinds=kinds, n_jobs=jobs)
+    for warning in caught:
+        if isinstance(warning.message, StrayValuesWarning):
+            stray += warning.message.columns
+        else:
+            warnings.warn(warning.message, stacklevel=2)
+    return table, stray
 
 
 def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:

@@ -23,11 +23,15 @@ from duramen.cli.options import (
     CheckpointOption,
     Criterion,
     CriterionOption,
+    DecimalOption,
     DropOption,
     JobsOption,
+    NaOption,
     OutOption,
     PlaceArgument,
     QuietOption,
+    SamplesByPositionOption,
+    SamplesIdOption,
     SamplesOption,
     SeedOption,
     StrataOption,
@@ -38,9 +42,9 @@ from duramen.cli.options import (
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
+from duramen.cli.reading import Reading, Samples, repeated
 from duramen.cli.request import Asked, GroupScore, Law, Request, requested
 from duramen.cli.significance import SignificanceName, announce, run_test
-from duramen.cli.source import repeated
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -74,9 +78,13 @@ def rank(
     file: PlaceArgument = None,
     target: TargetOption = None,
     samples: SamplesOption = None,
+    samples_id: SamplesIdOption = None,
+    samples_by_position: SamplesByPositionOption = False,
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     forest: Annotated[ForestName, typer.Option(help="Kind of forest.")] = ForestName.rf,
     trees: Annotated[int, typer.Option(min=1, metavar="T", help="Number of trees.")] = 1000,
     max_features: Annotated[
@@ -177,11 +185,12 @@ def rank(
         input=Input(
             file=located(file),
             target=target,
-            samples=samples,
+            samples=Samples(samples, samples_id, samples_by_position),
             demo=demo,
             task=task,
             drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
+            reading=Reading(tuple(na or ()), decimal),
             strata=strata,
             blocks=blocks,
         ),
@@ -223,6 +232,8 @@ def run_rank(options: Options) -> None:
             request = requested(options.significance, options.asked, no_test=options.no_test)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = options.input.load(COMMAND, options.jobs, clock)
+            for line in () if options.quiet else problem.notes:
+                note(line)
             if request is not None:
                 request.check(problem.table.names, problem.target)
             estimator, found = _measure(options, request, problem, clock)
@@ -352,7 +363,7 @@ def _record(
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
             **found.settings(),
-            **options.input.record(),
+            **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
         classes=problem.classes(),

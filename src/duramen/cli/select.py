@@ -14,17 +14,21 @@ import typer
 
 from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
-from duramen.cli.console import ending_well, standard_error, user_errors, warnings_as_notes
+from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import parsed_max_features
 from duramen.cli.inputs import Input, located
 from duramen.cli.options import (
     CategoricalOption,
     CheckpointOption,
+    DecimalOption,
     DropOption,
     JobsOption,
+    NaOption,
     OutOption,
     PlaceArgument,
     QuietOption,
+    SamplesByPositionOption,
+    SamplesIdOption,
     SamplesOption,
     SeedOption,
     TargetOption,
@@ -34,6 +38,7 @@ from duramen.cli.options import (
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
+from duramen.cli.reading import Reading, Samples
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -137,9 +142,13 @@ def select(
     file: PlaceArgument = None,
     target: TargetOption = None,
     samples: SamplesOption = None,
+    samples_id: SamplesIdOption = None,
+    samples_by_position: SamplesByPositionOption = False,
     task: TaskOption = Task.auto,
     drop: DropOption = None,
     categorical: CategoricalOption = None,
+    na: NaOption = None,
+    decimal: DecimalOption = ".",
     memory: Annotated[
         str | None,
         typer.Option(
@@ -262,11 +271,12 @@ def select(
         input=Input(
             file=located(file),
             target=target,
-            samples=samples,
+            samples=Samples(samples, samples_id, samples_by_position),
             demo=demo,
             task=task,
             drop=tuple(drop or ()),
             categorical=tuple(categorical or ()),
+            reading=Reading(tuple(na or ()), decimal),
         ),
         memory=memory,
         subspace=subspace,
@@ -300,6 +310,8 @@ def run_select(options: Options) -> None:
             search = _search(options)
             folder = stack.enter_context(results_folder(options.out, COMMAND))
             problem = options.input.read(COMMAND, options.jobs, clock)
+            for line in () if options.quiet else problem.notes:
+                note(line)
             _check_decoys(options, problem)
             search.set_params(criterion="variance" if problem.task == "regression" else "gini")
             with (
@@ -415,7 +427,7 @@ def _record(
             **{name: getattr(search, name) for name in asked if _applies(name, options)},
             **{name: getattr(search, name) for name in ways},
             **found.metadata["forest"],
-            **options.input.record(),
+            **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
         classes=problem.classes(),

@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from duramen.cli.show import Shown, show
-from duramen.reports.plan import OPTION_TITLES, advice_words, option_cells
+from duramen.reports.plan import OPTION_TITLES, advice_words, assumption_words, option_cells
 from duramen.theory.planning import Plan
 
 
 def show_plan(advice: Plan, out: Path) -> None:
-    """Print the advice, what other shares would take, the reasons, and where the results lie."""
+    """Print the advice, what shares would take, reasons, cautions, and where the results lie."""
     cells = [option_cells(option) for option in advice.options]
     columns = [
         Shown(title, [row[i] for row in cells], right=True) for i, title in enumerate(OPTION_TITLES)
     ]
-    reasons = [f"- {reason}" for reason in advice.reasons]
-    show([advice_words(advice) + _kept(advice)], columns, 0, out, reasons)
+    said = [f"- {words}" for words in advice.reasons + advice.cautions]
+    lines = [advice_words(advice) + _kept(advice), assumption_words(advice)]
+    show(lines, columns, 0, out, said)
 
 
 def _kept(advice: Plan) -> str:

@@ -90,7 +90,8 @@ def _hidden(titles: Sequence[str]) -> list[str]:
 def _significant(measures: Sequence[Measured]) -> list[str]:
     return [
         f"{n_significant(one):,} of {len(one):,} features have q <= {LEVEL:g} by "
-        f"{words_of(one).title}; its p-values depend on the number of trees"
+        f"{words_of(one).title}; its p-values shrink as trees are added, also "
+        "for irrelevant features"
         for one in measures
         if isinstance(one, Significance)
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -78,8 +78,6 @@ class Method:
         Whether it tells its cost itself, where it shows how far it is.
     most_trees : int or None
         The most trees of a forest that it grows; None for those of the ranking.
-    options : mapping
-        What it is told beside the user's options.
     """
 
     function: str
@@ -89,7 +87,6 @@ class Method:
     least: int = 1
     announces: bool = False
     most_trees: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Callable[..., Any]:
         """Return the function."""
@@ -109,21 +106,13 @@ class Method:
 
 
 _MR_RUNS = 20
-# A p-value of 0 would make a q-value of 0.
-_NEVER_0 = {"add_one": True}
 
 METHODS: dict[SignificanceName, Method] = {
     SignificanceName.max_t: Method("max_t", least=19, most_trees=500),
     SignificanceName.altmann: Method("altmann"),
-    SignificanceName.janitza: Method(
-        "janitza", repeats="", measures=_OF_ANY_SIGN, options=_NEVER_0
-    ),
-    SignificanceName.mprobes: Method(
-        "multiple_probes", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
-    ),
-    SignificanceName.one_probe: Method(
-        "one_probe", "n_runs", lambda rounds, p: rounds, options=_NEVER_0
-    ),
+    SignificanceName.janitza: Method("janitza", repeats="", measures=_OF_ANY_SIGN),
+    SignificanceName.mprobes: Method("multiple_probes", "n_runs", lambda rounds, p: rounds),
+    SignificanceName.one_probe: Method("one_probe", "n_runs", lambda rounds, p: rounds),
     SignificanceName.cer: Method(
         "conditional_error_rate", forests=lambda rounds, p: rounds * p, least=19, announces=True
     ),
@@ -163,7 +152,7 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if not method.repeats:
-            result = function(scores, **method.options)
+            result = function(scores)
         else:
             choices = _choices(request, measure, given)
             result = function(
@@ -177,7 +166,8 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
                 verbose=int(given.verbose),
             )
     said = [" ".join(str(warning.message).split()) for warning in caught]
-    told = (*said, *_too_few(result), *_less_than_promised(result))
+    noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
+    told = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
     if request.groups is None:
         return Verdict(result, measure.function, told)
     told = (*told, _about_groups(result))
@@ -250,8 +240,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = {**method.options, **request.choices}
-    choices |= given.labels
+    choices: dict[str, Any] = {**request.choices, **given.labels}
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
@@ -285,25 +274,6 @@ def _too_few(result: Any) -> list[str]:
         f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
         f"--permutations {round(p / LEVEL)} it could; fdr and mprobes need fewer"
     ]
-
-
-def _less_than_promised(result: Any) -> list[str]:
-    """Say so where an option takes something from what the method promises."""
-    known = result.metadata
-    if known.get("rank_based"):
-        return [
-            f"{result.method}: by rank, the promise holds by and large only: of correlated "
-            "features that say nothing, some were taken at .05 in up to 11 of 100 simulations"
-        ]
-    if "fitted" in result.details:
-        fitted = int(result.details["fitted"].sum())
-        return [
-            f"{result.method}: the p-values of {fitted:,} of {len(result):,} features are tails of "
-            f"a {known['distribution']} law fitted to {known['n_permutations']:,} values, the "
-            "others shares of permutations; only the latter are exact, and far out a fitted tail "
-            "is a guess"
-        ]
-    return []
 
 
 def _about_groups(result: Any) -> str:

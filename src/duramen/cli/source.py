@@ -9,6 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from duramen.cli.reading import Reading, Samples
+
+_AS_USUAL, _NO_SAMPLES = Reading(), Samples()
+
 
 @dataclass(frozen=True)
 class Demo:
@@ -47,6 +51,8 @@ class Source:
         What the data ask to be cited; empty if nothing.
     labels : mapping
         Strata and blocks of the rows, by the name of the option; empty for none.
+    notes : tuple of str
+        What the user had better know of how it was read.
     """
 
     name: str
@@ -55,6 +61,7 @@ class Source:
     target: str
     citation: str = ""
     labels: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def labelled(self, columns: Mapping[str, str]) -> Source:
         """Set columns apart as strata and blocks of the rows.
@@ -122,16 +129,22 @@ def read_source(
     target: str | None,
     demo: Demo | None,
     drop: Sequence[str],
+    *,
+    reading: Reading = _AS_USUAL,
+    samples: Samples = _NO_SAMPLES,
 ) -> Source:
     """Read a table, set its target apart and leave columns out.
+
+    The target may be a column of the sample annotations.
 
     Raises
     ------
     ValueError, OSError
-        If there is no such file or column, or no column is left.
+        If there is no such file or column, no column is left, or the annotations do not go with
+        the table.
     """
     from duramen.datasets.bundled import bundled_file
-    from duramen.tables import read_table, target_column
+    from duramen.tables import target_column
 
     caller = f"duramen {command}"
     with ExitStack() as stack:
@@ -139,14 +152,22 @@ def read_source(
         if found is None:
             raise ValueError("give a FILE")
         path = Path(found)
-        data = read_table(path, function=caller)
+        reading.check(path, samples.file)
+        data = reading.read(path, caller)
     wanted = demo.target if demo is not None else str(target)
+    notes: tuple[str, ...] = ()
+    if samples.file is not None:
+        data, paired = samples.beside(data, reading, path.name, caller)
+        notes = (paired.note,)
+        if wanted not in data.column_names and wanted in paired.table.column_names:
+            data = data.append_column(wanted, paired.table.column(wanted))
     features, column = target_column(data, wanted, function=caller)
     check_columns("--drop", drop, features.column_names, wanted)
     features = features.drop_columns(list(drop))
     if not features.column_names:
         raise ValueError("--drop leaves no column beside the target")
-    return Source(path.name, features, column, wanted, "" if demo is None else demo.citation)
+    citation = "" if demo is None else demo.citation
+    return Source(path.name, features, column, wanted, citation, notes=notes)
 
 
 def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:
@@ -164,8 +185,3 @@ def check_columns(option: str, asked: Sequence[str], there: Sequence[str], targe
             close = difflib.get_close_matches(name, there, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ValueError(f"{option} {name} is no column of the table{hint}")
-
-
-def repeated(option: str, values: Sequence[str]) -> list[str]:
-    """Return the words of an option that is given once a value."""
-    return [word for value in values for word in (option, value)]

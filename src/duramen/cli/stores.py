@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.options import TASKS, Task
 from duramen.cli.problem import Problem
+from duramen.cli.reading import Reading, Samples, pairing_unwarned
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
@@ -25,7 +26,8 @@ def read_stored(
     path: Path | str,
     target: str,
     *,
-    samples: Path | None,
+    samples: Samples,
+    reading: Reading,
     task: Task,
     drop: Sequence[str],
     categorical: Sequence[str],
@@ -41,8 +43,10 @@ def read_stored(
         A folder that ``duramen pack`` made, its URL, or a .bed file.
     target : str
         A column of the store, or of what is known of its rows.
-    samples : Path or None
-        A table of what is known of the rows, in place of what the store knows.
+    samples : Samples
+        Sample annotations, in place of those of the store.
+    reading : Reading
+        How text files are read.
     task : Task
         What the user says that the target is.
     drop : sequence of str
@@ -67,10 +71,21 @@ def read_stored(
             f"--categorical {categorical[0]} is for duramen pack: the kinds of the columns of a "
             "store are settled when it is packed"
         )
-    store = open_store(path, samples)
+    naming = f"duramen {command}"
+    store, own = open_store(path), []
+    if samples.file is not None:
+        own = [samples.id] if samples.id is not None and store.row_names is None else []
+        with pairing_unwarned():
+            store = open_store(
+                path,
+                reading.read(samples.file, naming),
+                samples_id=samples.id,
+                samples_by_position=samples.by_position,
+            )
     try:
         columns, values = store.target(target)
         apart = [] if len(columns) == store.n_columns else [store.find(target)]
+        apart += [store.find(name) for name in own]
         for name in drop:
             if name == target and apart:
                 raise ValueError(f"--drop {name} is the target")
@@ -81,13 +96,14 @@ def read_stored(
     apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column beside the target")
-    naming = f"duramen {command}: --target {target}"
+    naming = f"{naming}: --target {target}"
     y = target_array(values, function=naming)
     settled = infer_task(y) if task is Task.auto else TASKS[task]
     encode_target(y, settled, function=naming)  # for its errors, before the work
     name = path if isinstance(path, str) else path.expanduser().resolve().name
-    kept = without(store, apart) if apart else store
-    return Problem(name, kept, y, settled, target, labels=of_rows)
+    left = without(store, apart) if apart else store
+    notes = () if store.samples_pairing is None else (store.samples_pairing,)
+    return Problem(name, left, y, settled, target, labels=of_rows, notes=notes)
 
 
 def _labels(

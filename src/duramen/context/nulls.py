@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from duramen.context.subject import Subject
 from duramen.forests import parameters
@@ -55,6 +54,7 @@ class Null:
             "permute": self.permute,
             **(bins if self.permute == "within_target" else {}),
             **self.relevance.identity(),
+            "clause": self.relevance.clause,
         }
 
 
@@ -131,18 +131,6 @@ def permuted_contexts(
     return drawn
 
 
-def arrangements(rows: Exchangeability, codes: Codes) -> float:
-    """Return the natural logarithm of the number of different permutations of a context."""
-    strata = np.zeros(len(codes), np.int64) if rows.strata is None else rows.strata
-    if rows.blocks is None:
-        units, of_unit = np.asarray(codes, np.int64), strata
-    else:
-        units, of_unit = _block_units(rows.blocks, strata, codes)
-    sizes = np.unique(of_unit, return_counts=True)[1]
-    alike = np.unique(np.stack([of_unit, units]), axis=1, return_counts=True)[1]
-    return max(0.0, float(gammaln(sizes + 1.0).sum() - gammaln(alike + 1.0).sum()))
-
-
 def _rows_of_blocks(blocks: IntArray) -> list[IntArray]:
     order = np.argsort(blocks, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(blocks[order])) + 1)
@@ -160,18 +148,3 @@ def _by_block(groups: IntArray, blocks: IntArray) -> IntArray:
         key = tuple(own[:1] if len(set(own)) == 1 else own)
         found[rows] = labels.setdefault(key, len(labels))
     return found
-
-
-def _block_units(blocks: IntArray, strata: IntArray, codes: Codes) -> tuple[IntArray, IntArray]:
-    """Return the contexts of each block as one number, and the group that it exchanges in."""
-    members = _rows_of_blocks(blocks)
-    whole = all(len(set(codes[rows].tolist())) == 1 for rows in members)
-    contexts: dict[tuple[int, ...], int] = {}
-    groups: dict[tuple[int, int], int] = {}
-    units, of_unit = [], []
-    for rows in members:
-        own = codes[rows].tolist()
-        units.append(contexts.setdefault(tuple(own[:1] if whole else own), len(contexts)))
-        alike = (int(strata[rows[0]]), 0 if whole else len(rows))
-        of_unit.append(groups.setdefault(alike, len(groups)))
-    return np.array(units, np.int64), np.array(of_unit, np.int64)

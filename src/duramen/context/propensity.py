@@ -64,10 +64,10 @@ def propensity_strata(
     Notes
     -----
     With C > 2 contexts there are C - 1 log-odds, and rows are cut at quantiles of those that differ
-    most, one after another: take more strata, such as 16 for three contexts. The score is as good as the regression: shifts of the spread of a numeric column
-    are not seen. With about as many columns as rows it separates the contexts, strata hold one
-    context each, and nothing is left to permute: give the columns that are shifted (see
-    `ContextImportances.shift_p_values`), not all.
+    most, one after another: take more strata, such as 16 for three contexts. The score is as good
+    as the regression: shifts of the spread of a numeric column are not seen. With about as many
+    columns as rows it separates the contexts, strata hold one context each, and nothing is left to
+    permute: give the columns that are shifted (see `ContextImportances.shift_p_values`), not all.
 
     References
     ----------

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from duramen.context.nulls import Null, arrangements, quantile_bins
+from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.results.multiplicity import adjusted
@@ -88,13 +87,12 @@ def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, .
 
 def _too_few(context: Context, null: Null, n_permutations: int) -> tuple[str, ...]:
     """Say so where few permutations of the context differ from it."""
-    number = arrangements(null.effects, context.codes)
-    if number >= log(n_permutations + 1):
+    number = null.effects.count(context.codes)
+    if number > n_permutations:
         return ()
-    least = 1 / exp(number)
     return (
-        f"only {round(exp(number)):,} arrangements of {context.name} are possible under this "
-        f"scheme of permutations, so that no p-value of an effect is below about {least:.2g}.",
+        f"only {number:,.0f} arrangements of {context.name} are possible under this scheme of "
+        f"permutations, so that no p-value of an effect is below about {1 / number:.2g}.",
     )
 
 

@@ -61,7 +61,8 @@ class BaggedTreesClassifier(ForestClassifier):
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
         Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees draw constant columns in any case; with True a drawn one takes a level of depth.
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------
@@ -160,7 +161,8 @@ class BaggedTreesRegressor(ForestRegressor):
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
         Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees draw constant columns in any case; with True a drawn one takes a level of depth.
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------

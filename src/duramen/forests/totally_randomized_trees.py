@@ -64,7 +64,8 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
         Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees draw constant columns in any case; with True a drawn one takes a level of depth.
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------
@@ -169,7 +170,8 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         Level of the chi-square test that a node's split must pass; None for no test.
     count_constant_features : bool, default=False
         Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees draw constant columns in any case; with True a drawn one takes a level of depth.
+        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
+        takes a level of ``max_depth``.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ def ranking_chart(
         plot=Bars(best, None if tested is None else tested.threshold(importances)),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
-        + ("" if tested is None else f" {tested.line(importances)}"),
+        + ("" if tested is None else f" {tested.line(importances, best.names)}"),
     )
 
 

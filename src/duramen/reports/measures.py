@@ -69,9 +69,10 @@ WORDS = {
         "by class, with the votes after the feature is permuted: it is the chi-square index of the "
         "change.",
         "A feature that is not significant by J_chi2 can be relevant all the same.",
-        p_values="The p-values depend on the number of trees, here {n_trees:,}: the more trees, "
-        "the smaller they are for features that matter, so compare those of forests of one size "
-        "only. ",
+        p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
+        "trees are added, for relevant features and for irrelevant ones. With few trees on each "
+        "feature nothing is small, with many noise is; they do not control an error rate. Compare "
+        "those of forests of one size only. ",
     ),
     "conditional_mda": Words(
         "conditional MDA",

@@ -34,9 +34,7 @@ _READING = (
     "with the degree, unless the companions are kept.",
 )
 _CAVEATS = (
-    "The numbers hold for the model: so many rows that chance plays no part, and trees that look "
-    "at every feature they are given. With few rows a feature has to be seen several times to be "
-    "told from noise: take several times as many trees.",
+    "The model has trees that look at every feature they are given.",
     "What is advised is as good as what was expected. With more relevant features, or of higher "
     "degree, more trees are needed.",
     "Memory is counted for the codes of the features and for growing one tree at a time; each "
@@ -63,6 +61,7 @@ def summarise_plan(
         Prose("Why", advice.reasons, points=True),
         _table(advice),
         *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
+        Prose(f"What {advice.n_rows:,} rows change", advice.cautions, points=True, caution=True),
         Prose("How to read it", _READING),
         Prose("What not to read into it", _CAVEATS, points=True, caution=True),
     ]
@@ -70,7 +69,7 @@ def summarise_plan(
         kind="plan of a selection",
         title=advice_words(advice),
         headline=(
-            Fact("trees", f"{advice.n_trees:,}"),
+            Fact("trees, for infinitely many rows", f"{advice.n_trees:,}"),
             Fact("features a tree", f"{advice.subspace:,}"),
             Fact("of all features", f"{advice.n_features:,}"),
             Fact("share for features found (alpha)", f"{advice.keep:g}"),
@@ -81,8 +80,20 @@ def summarise_plan(
 
 def advice_words(advice: Plan) -> str:
     """Return the advice in a sentence without a full stop."""
+    if advice.subspace == advice.n_features:
+        return f"Grow one forest on all {advice.n_features:,} features: memory holds them"
     trees = f"{advice.n_trees:,} tree" + ("" if advice.n_trees == 1 else "s")
-    return f"Grow {trees} on {advice.subspace:,} of {advice.n_features:,} features each"
+    return f"Grow at least {trees} on {advice.subspace:,} of {advice.n_features:,} features each"
+
+
+def assumption_words(advice: Plan) -> str:
+    """Return the assumption behind the number of trees in a sentence."""
+    trees = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
+    return (
+        f"{trees} all relevant features with probability {1.0 - advice.risk:g} if rows are "
+        f"infinitely many; with {advice.n_rows:,} rows it takes more, and weak features may not be "
+        "found at all."
+    )
 
 
 def share_words(share: float) -> str:

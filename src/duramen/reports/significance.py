@@ -56,8 +56,8 @@ METHODS = {
         f"most {LEVEL:g}, whatever the number of trees and however features depend on each other. "
         "Where some are relevant, features that are independent of the target are protected as far "
         "as their importances under permuted labels are no smaller than beside the relevant "
-        "features, which holds for MDI in simulations but has no proof. Features correlated with "
-        "relevant ones are associated with the target, and may be confirmed.",
+        "features, which held for MDI of random forests in simulations but has no proof. Features "
+        "correlated with relevant ones are associated with the target, and may be confirmed.",
     ),
     "altmann": Method("altmann", "Altmann", _BY_LABELS),
     "janitza": Method(
@@ -201,8 +201,6 @@ class Verdict:
     @property
     def limit(self) -> str:
         """What selected features have."""
-        if isinstance(self.result, AdjustedSignificance):
-            return "a verdict above noise"
         if isinstance(self.result, Significance):
             return f"q up to {LEVEL:g}"
         return f"an error rate up to {LEVEL:g}"
@@ -304,12 +302,24 @@ class Verdict:
         ]
 
     def threshold(self, importances: Importances) -> float | None:
-        """Return the smallest importance of the selected features; None if there is none."""
+        """Return the smallest importance of the selected features; None if there is none.
+
+        Verdicts compare standardized importances: no importance divides them.
+        """
+        if isinstance(self.result, AdjustedSignificance):
+            return None
         chosen = set(self.selected())
         return min((value for name, value in importances if name in chosen), default=None)
 
-    def line(self, importances: Importances) -> str:
-        """Say what the line in the ranking is."""
+    def line(self, importances: Importances, shown: Sequence[str] = ()) -> str:
+        """Say what the line in the ranking is, or what verdicts the features shown there have."""
+        if isinstance(self.result, AdjustedSignificance):
+            verdicts = dict(zip(self.result.names, self.result.verdicts(LEVEL), strict=True))
+            counts = [verdicts[name] for name in shown]
+            return (
+                f"Of these, {counts.count(CONFIRMED)} are confirmed and {counts.count(CANDIDATE)} "
+                f"more are candidates by {self.title}."
+            )
         chosen, threshold = set(self.selected()), self.threshold(importances)
         if threshold is None:
             return f"No line: no feature has {self.limit} by {self.title}."

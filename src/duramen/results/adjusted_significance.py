@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fields import FloatArray, frozen, frozen_between, ranks
+from duramen.results.notes import note_lines
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed
 
@@ -163,4 +164,4 @@ class AdjustedSignificance(Significance):
             lines += aligned(header, columns, right=[True, False, True, True, True, False])
         if len(self) > len(best):
             lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, *note_lines(self.notes)])

@@ -13,6 +13,7 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed, printable
@@ -42,7 +43,6 @@ KINDS = (
 )
 
 _SHOWN = 10
-_LONGEST_NOTE = 1000
 _OWNER = "ContextImportances"
 _BY_CONTEXT = (
     "absolute",
@@ -175,7 +175,7 @@ class ContextImportances(Result):
             raise ValueError(f"{_OWNER}: tolerance must be in [0, 1), got {self.tolerance!r}.")
         if self.permute not in PERMUTE:
             raise ValueError(f"{_OWNER}: permute must be one of {PERMUTE}, got {self.permute!r}.")
-        settle(self, "notes", tuple(self.notes))
+        settle(self, "notes", checked_notes(_OWNER, self.notes))
         settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
 
     # --- what the context does -------------------------------------------------------------
@@ -255,10 +255,8 @@ class ContextImportances(Result):
             "all": "is independent of the features and the target together",
             "within_target": "is independent of the features among rows of the same target",
         }[self.permute]
-        asked = self.metadata.get("context", {})
-        limits = [word for word in ("strata", "blocks") if word in asked]
-        given = f", given the {' and '.join(limits)}" if limits else ""
-        return f"The context {self.context_name} {what}{given}."
+        clause = self.metadata.get("context", {}).get("clause", "")
+        return f"The context {self.context_name} {what}.{clause}"
 
     def p_values(self, effect: str = "absolute") -> FloatArray:
         """Return the p-values of an effect, shape (C, p).
@@ -312,6 +310,7 @@ class ContextImportances(Result):
             null=self.null,
             unit=self.unit,
             metadata=dict(self.metadata),
+            notes=self.notes,
         )
 
     # --- as a collection -------------------------------------------------------------------
@@ -410,7 +409,7 @@ class ContextImportances(Result):
             lines += aligned(header, columns, right=right)
         if p > len(shown):
             lines.append(f"... and {p - len(shown)} more features")
-        lines += [f"note: {printable(text, _LONGEST_NOTE)}" for text in self.notes]
+        lines += note_lines(self.notes)
         return "\n".join(lines)
 
 

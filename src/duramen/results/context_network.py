@@ -20,6 +20,7 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
+from duramen.results.notes import note_lines
 from duramen.results.result import Result
 from duramen.results.text import aligned, fixed, printable
 
@@ -285,4 +286,4 @@ class ContextNetwork(Result):
         ]
         right = [False, False, False, True, True, True, False]
         lines += aligned(header, cells, right=right)
-        return "\n".join([*lines, *(f"note: {text}" for text in self.notes)])
+        return "\n".join([*lines, *note_lines(self.notes)])

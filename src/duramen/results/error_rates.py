@@ -12,6 +12,7 @@ import numpy as np
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
@@ -52,11 +53,14 @@ class ErrorRates(Result):
         Further columns.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        What limits the result, a sentence each, such as where its numbers are known to be too
+        small. They are printed, saved and loaded with it, and shown by reports.
 
     Raises
     ------
     TypeError
-        If a name is not a string.
+        If a name or a note is not a string.
     ValueError
         If shapes disagree, names repeat, a number is not finite, scores increase, rates decrease
         or lie outside [0, 1], `meaning` is empty, or `n_known` is not in 0..p.
@@ -71,6 +75,7 @@ class ErrorRates(Result):
     n_known: int = None  # type: ignore[assignment]
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         owner, settle = "ErrorRates", object.__setattr__
@@ -97,6 +102,7 @@ class ErrorRates(Result):
         }
         settle(self, "details", MappingProxyType(details))
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        settle(self, "notes", checked_notes(owner, self.notes))
 
     # --- as a collection -------------------------------------------------------------------
 
@@ -196,4 +202,4 @@ class ErrorRates(Result):
             lines += aligned(header, columns, right=[True, False, True, True])
         if len(self) > len(best):
             lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, *note_lines(self.notes)])

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.multiplicity import least_replicates
+from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
 from duramen.results.text import aligned, fixed
 
 _SHOWN = 10
-_OPTIONAL = ("p_values", "replicate_mean")
+_OPTIONAL = ("p_values", "replicate_mean", "degrees_of_freedom")
 _NUMBERS = ("values", "standard_error", "low", "high", *_OPTIONAL)
 
 NULL = (
@@ -50,20 +52,26 @@ class Intervals(Result):
     method : str
         How the spread was found: ``"subsampling"``, ``"delete-d"`` or ``"double-bootstrap"``.
     kind : str
-        How the ends were found from it: ``"normal"`` or ``"percentile"``.
+        How the ends were found from it: ``"wilson"``, ``"normal"`` or ``"percentile"``.
     p_values : ndarray of float64, shape (p,), optional
         One-sided, of the hypothesis that the expected value is 0 or less; None for measures that
         irrelevant features do not have 0 of.
     replicate_mean : ndarray of float64, shape (p,), optional
         Mean over the replicates. How far it lies from `values` says what smaller samples do to the
         measure.
+    degrees_of_freedom : ndarray of float64, shape (p,), optional
+        Of the standard errors, at least 1: how much a t distribution has to allow for their own
+        uncertainty.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        What limits the result, a sentence each, such as where its numbers are known to be too
+        small. They are printed, saved and loaded with it, and shown by reports.
 
     Raises
     ------
     TypeError
-        If a name is not a string.
+        If a name or a note is not a string.
     ValueError
         If shapes disagree, names repeat, a number is not finite or out of its range, or an interval
         ends below where it begins.
@@ -81,7 +89,9 @@ class Intervals(Result):
     kind: str
     p_values: FloatArray | None = None
     replicate_mean: FloatArray | None = None
+    degrees_of_freedom: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         owner, settle = "Intervals", object.__setattr__
@@ -97,6 +107,11 @@ class Intervals(Result):
         if self.replicate_mean is not None:
             mean = frozen(owner, "replicate_mean", self.replicate_mean, names)
             settle(self, "replicate_mean", mean)
+        if self.degrees_of_freedom is not None:
+            freedom = frozen_between(
+                owner, "degrees_of_freedom", self.degrees_of_freedom, names, low=1.0
+            )
+            settle(self, "degrees_of_freedom", freedom)
         if not 0 < self.level < 1:
             raise ValueError(f"{owner}: level must be in (0, 1), got {self.level!r}.")
         settle(self, "level", float(self.level))
@@ -108,6 +123,7 @@ class Intervals(Result):
                 f"{names[j]!r}."
             )
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        settle(self, "notes", checked_notes(owner, self.notes))
 
     # --- as a collection -------------------------------------------------------------------
 
@@ -158,16 +174,24 @@ class Intervals(Result):
     def significance(self) -> Significance:
         """Return the p-values as the result of a test, with q-values and Holm's adjustment.
 
+        Adjusted p-values of many features read the t distribution far out in its tail, at .05 / p
+        and below, where few replicates do not support it; see `least_replicates`.
+
         Raises
         ------
         ValueError
-            If there are none.
+            If there are no p-values, or they are tails of t distributions that come from fewer
+            replicates than adjusting them for p features needs.
         """
         if self.p_values is None:
             raise ValueError(
                 f"Intervals.significance: there are no p-values, because {self.measure!r} of an "
                 'irrelevant feature is not 0 on average. Hint: measure="mda" is, or "mdi_oob".'
             )
+        self._check_replicates()
+        details = {"standard_error": self.standard_error, "low": self.low, "high": self.high}
+        if self.degrees_of_freedom is not None:
+            details["degrees_of_freedom"] = self.degrees_of_freedom
         return Significance(
             names=self.names,
             scores=self.values,
@@ -175,13 +199,23 @@ class Intervals(Result):
             method="confidence_intervals",
             null=NULL,
             unit=self.unit,
-            details={
-                "standard_error": self.standard_error,
-                "low": self.low,
-                "high": self.high,
-            },
+            details=details,
             metadata=self.metadata,
+            notes=self.notes,
         )
+
+    def _check_replicates(self) -> None:
+        count = self.metadata.get("n_replicates")
+        if count is None or self.kind == "percentile" or not len(self):
+            return
+        least = least_replicates(len(self))
+        if count < least:
+            raise ValueError(
+                f"Intervals.significance: p-values of {len(self)} features can be adjusted if they "
+                f"come from {least} replicates or more, these come from {count}. Hint: "
+                f"confidence_intervals(..., n_replicates={least}), better 100; p_values of single "
+                "features are in Intervals.p_values."
+            )
 
     # --- in and out ------------------------------------------------------------------------
 
@@ -201,7 +235,8 @@ class Intervals(Result):
         """Return the columns of `to_frame` by name.
 
         They are ``name``, ``rank`` (1 is the most important), ``importance``, ``standard_error``,
-        ``low``, ``high``, and ``p_value`` and ``replicate_mean`` (if known).
+        ``low``, ``high``, and ``p_value``, ``replicate_mean`` and ``degrees_of_freedom`` (if
+        known).
         """
         columns: dict[str, Any] = {
             "name": list(self.names),
@@ -215,6 +250,8 @@ class Intervals(Result):
             columns["p_value"] = self.p_values.copy()
         if self.replicate_mean is not None:
             columns["replicate_mean"] = self.replicate_mean.copy()
+        if self.degrees_of_freedom is not None:
+            columns["degrees_of_freedom"] = self.degrees_of_freedom.copy()
         return columns
 
     def __repr__(self) -> str:
@@ -243,4 +280,4 @@ class Intervals(Result):
             lines += aligned(header, columns, right=right)
         if len(self) > len(best):
             lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, *note_lines(self.notes)])

@@ -17,7 +17,7 @@ def held(path: Path) -> Iterator[None]:
     """Hold the lock of `path`: a file ``.NAME.lock`` beside it, which is removed at the end.
 
     The lock of a process that was killed is free, and its file is taken over. Systems without
-    `fcntl` have no such lock.
+    `fcntl`, and file systems without locks, have no such lock.
 
     Raises
     ------
@@ -37,9 +37,11 @@ def held(path: Path) -> Iterator[None]:
         descriptor = os.open(lock, flags, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             os.close(descriptor)
             raise InUseError(f"another process works on {path}") from None
+        except OSError:  # a file system without locks
+            break
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
                 break

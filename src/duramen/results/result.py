@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from duramen.results.archive import as_damage, read_archive, write_archive
 
 _FORMAT = 1
+# Fields that may differ between two results of equal numbers: they hold versions and words.
+_NOT_COMPARED = ("metadata", "notes")
 _ARRAY, _NUMBER, _RESULT = "$array", "$number", "$result"
 
 
@@ -21,13 +23,19 @@ class Result:
     """Base of the results, which are frozen dataclasses.
 
     Their fields are arrays, text, numbers, tuples and mappings of such, other results, or None;
-    those of ``metadata`` are what JSON can hold, and are not compared.
+    those of ``metadata`` are what JSON can hold, and are not compared, nor are ``notes``.
     """
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the result, a sentence each; the results of tests have a field for it."""
+        return ()
 
     def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether two results hold the same labels and numbers.
 
-        Metadata is not compared: it holds versions, which may differ for equal numbers.
+        Metadata and notes are not compared: they hold versions and words, which may differ for
+        equal numbers.
 
         Parameters
         ----------
@@ -39,7 +47,7 @@ class Result:
         return isinstance(other, type(self)) and all(
             _same(mine, getattr(other, name), rtol, atol)
             for name, mine in _items(self)
-            if name != "metadata"
+            if name not in _NOT_COMPARED
         )
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -15,6 +15,7 @@ from duramen.results.fields import FloatArray, checked_names, frozen, frozen_bet
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
+from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.text import aligned, fixed
 
@@ -58,11 +59,14 @@ class Significance(Result):
         Further columns, such as ``"degrees_of_freedom"``.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+    notes : tuple of str
+        What limits the result, a sentence each, such as where its numbers are known to be too
+        small. They are printed, saved and loaded with it, and shown by reports.
 
     Raises
     ------
     TypeError
-        If a name is not a string.
+        If a name or a note is not a string.
     ValueError
         If shapes disagree, names repeat, a number is not finite, a p- or q-value lies outside
         [0, 1], `null` is empty, `n_tests` is less than p or `adjustment` unknown.
@@ -79,6 +83,7 @@ class Significance(Result):
     n_tests: int = None  # type: ignore[assignment]
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         owner, settle = "Significance", object.__setattr__
@@ -106,6 +111,7 @@ class Significance(Result):
         }
         settle(self, "details", MappingProxyType(details))
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        settle(self, "notes", checked_notes(owner, self.notes))
 
     def _computed(self) -> FloatArray:
         if self.adjustment not in ADJUSTMENTS:
@@ -248,4 +254,4 @@ class Significance(Result):
             lines += aligned(header, columns, right=[True, False, True, True, True])
         if len(self) > len(best):
             lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        return "\n".join([*lines, *note_lines(self.notes)])

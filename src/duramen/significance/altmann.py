@@ -6,8 +6,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen.forests import parameters
+from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.nulls import LAWS, fitted_tails
@@ -18,6 +20,10 @@ NULL = (
     "The target is independent of all features together: its values could be permuted among the "
     "rows in any order."
 )
+
+# Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
+# (docs/guide/calibration.md).
+_TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 
 
 def altmann(
@@ -107,6 +113,11 @@ def altmann(
     UserWarning
         If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
 
+    Warns
+    -----
+    UserWarning
+        If a normal or a gamma distribution was used: q-values from them are too small.
+
     References
     ----------
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
@@ -131,10 +142,13 @@ def altmann(
     null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
     p_values = sequential_p_values(observed, null, n, stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    notes: tuple[str, ...] = ()
     if distribution != "empirical":
         tails, used = fitted_tails(observed, null, distribution)
         p_values = np.where(used, tails, p_values)
         details["fitted"] = used.astype(np.float64)
+        notes = _limits_of_fit(distribution, used, len(null))
+        warn_of(name, notes[1:])
     return Significance(
         names=subject.names,
         scores=observed,
@@ -151,7 +165,24 @@ def altmann(
             "stop_after": stop_after,
             "seed": seed,
         },
+        notes=notes,
     )
+
+
+def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
+    """Return what is to be known of p-values from fitted distributions."""
+    notes = [
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tails of a "
+        f"{law} distribution fitted to {n_permutations:,} values, the others fractions of the "
+        "permutations; only the latter are exact, and far out a fitted tail is a guess"
+    ]
+    if law in _TAKEN and used.any():
+        notes.append(
+            f"q-values of {law} tails are too small: in noise of 100 x 100, some feature had one "
+            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: distribution='lognormal', or "
+            "fractions of more permutations"
+        )
+    return tuple(notes)
 
 
 def permuted_scores(

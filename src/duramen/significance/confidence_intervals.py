@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from sklearn.base import clone
 
 from duramen.forests import parameters
@@ -16,6 +14,7 @@ from duramen.importances.arguments import forest_of, target_of
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
+from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
@@ -23,14 +22,24 @@ from duramen.significance.resampling import (
     Draw,
     bootstraps,
     resampling_task,
+    shrinking_size,
     subsample_size,
     subsamples,
+    tree_variance,
 )
 from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.spread import KINDS, Replicated, ends, scale_of, standard_error
 from duramen.tables import EncodedTable
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
-KINDS = ("normal", "percentile")
+
+# Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
+FRACTION = 0.75
+# What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples
+# were found to give too small standard errors; and what the other kinds covered.
+_FEWEST_ROWS = 60
+_ROWS_FOR_SMALL = 200
+_COVERED = {"normal": "@CN@", "percentile": "@CP@"}
 
 # Irrelevant features have more than 0 of these, or other than 0.
 _WITHOUT_ZERO = ("mdi", "frequency", "minimal_depth", "noising")
@@ -49,20 +58,21 @@ def confidence_intervals(
     subsample: int | float | None = None,
     level: float = 0.95,
     correction: bool = True,
-    kind: str = "normal",
+    kind: str = "wilson",
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Intervals:
-    r"""Standard errors over data and confidence intervals of importances, by resampling the rows.
+    r"""Confidence intervals of importances and standard errors over data, by resampling the rows.
 
-    With v the importance on all n rows and v*_1 .. v*_B those in forests on B samples of m rows,
+    With v the importance on all n rows, v*_1 .. v*_B those in forests on B samples of m rows, W and
+    W*_b the squared standard errors of these values over trees (0 where the measure has none),
 
-    .. math:: SE_{sub}^2 = f^2 \, \frac{1}{B - 1} \sum_b (v^*_b - \bar v^*)^2, \qquad
-       SE_{del}^2 = f^2 \, \frac1B \sum_b (v^*_b - v)^2, \qquad f^2 = \frac{m}{n - m}
+    .. math:: SE^2 = D + W, \qquad D = f^2 (S^2 - \bar W^*), \qquad f^2 = \frac{m}{n - m}
 
+    with S^2 the variance of v* for "subsampling", and the mean of (v* - v)^2 less W for "delete-d"
     (Ishwaran and Lu 2019; the factor is that of Shao and Wu 1989). B + 1 forests are grown.
 
     Parameters
@@ -88,20 +98,24 @@ def confidence_intervals(
     n_replicates : int
         Number B.
     subsample : int or float, optional
-        Rows m, or their share of n. By default n/e, and from n = 1000 on n/e sqrt(1000/n). Not for
-        the double bootstrap.
+        Rows m, or their fraction of n. By default 3/4 n, and from n = 1000 on 3/4 n sqrt(1000/n).
+        Not for the double bootstrap.
     level : float
         Probability with which the interval of a feature is to cover.
     correction : bool
-        Whether f^2 is m/(n - m), or m/n as in the paper. Two samples of m out of n rows share rows;
-        without the correction for it the standard error of a mean comes out at sqrt(1 - m/n) of
-        its value, 0.80 for m = n/e. Not for the double bootstrap.
-    kind : {"normal", "percentile"}
-        "normal": v -/+ z SE, with z the quantile of the normal distribution. "percentile": from
-        quantiles Q of the replicates, v - f Q(v* - mean of v*) at both ends (after Politis and
-        Romano 1994, who have v in place of the mean); for the double bootstrap the quantiles of v*
-        themselves. It assumes no law, but takes many replicates: at 95 %, 200 or more. Not for
-        "delete-d".
+        False is the estimate of the paper: f^2 is m/n and nothing is subtracted for trees. Two
+        samples of m out of n rows share rows; without the correction for it the standard error of
+        a mean comes out at sqrt(1 - m/n) of its value, 0.50 for m = 3/4 n. Not for the double
+        bootstrap.
+    kind : {"wilson", "normal", "percentile"}
+        "normal": v -/+ t SE, with t the quantile of the t distribution with nu degrees of freedom.
+        "wilson": the same lower end, and the upper end mu at which
+        (mu - v)^2 = (t SE)^2 (1 + (mu - v) / max(\|v\|, t SE)): the variance of an importance grows
+        with its expectation, which is taken to be proportional, as Wilson (1927) does for the
+        variance of a proportion. "percentile": from quantiles Q of the replicates,
+        v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
+        place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
+        distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
     blocks : array-like of shape (n,), optional
         Label of the block of each row, such as the person or family. Whole blocks are drawn, within
         classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
@@ -119,10 +133,12 @@ def confidence_intervals(
     Returns
     -------
     Intervals
-        `p_values` are one-sided, of the hypothesis that the expectation of v is 0 or less: the
-        normal tail at v / SE, or, for "percentile", (1 + c) / (B + 1) with c the replicates whose
-        f (v* - mean of v*) reaches v, or, of the double bootstrap, that are 0 or less. None for
-        "mdi", "frequency", "minimal_depth" and "noising", of which irrelevant features have not 0.
+        `p_values` are one-sided, of the hypothesis that the expectation of v is 0 or less: the tail
+        of the t distribution at v / SE, or, for "percentile", (1 + c) / (B + 1) with c the
+        replicates whose scaled difference from the mean reaches v, or, of the double bootstrap,
+        that are 0 or less. None for "mdi", "frequency", "minimal_depth" and "noising", of which
+        irrelevant features have not 0. `degrees_of_freedom` are nu. `notes` say where coverage was
+        measured to be less than `level`, or was not measured.
 
     Raises
     ------
@@ -140,14 +156,25 @@ def confidence_intervals(
     measure still changes between m and n rows; "delete-d" adds the square of that difference to
     the variance, and its intervals are wider.
 
-    *When it does not hold.* The variance must fall as 1/n. The part of it that comes from growing
-    T trees only does not: f scales it down as if it did. Grow so many trees that their standard
-    error (``mda(...).standard_error``) is small beside SE. Importances of irrelevant features
-    vary by something that falls faster than 1/sqrt(n): their intervals are too wide, by .3 to .5 on
-    a linear problem of 200 rows, and their p-values too large. Those of relevant features covered
-    in 91 to 95 % of learning sets there, where 95 % was asked for. An interval holds for one
-    feature; over many, use ``result.significance()`` and adjusted p-values. For classes, rows are
-    drawn within each class, which takes their frequencies as given.
+    *Degrees of freedom* are those of Satterthwaite (1946) for D + W: D is known from B replicates
+    of n rows, W from T trees,
+
+    .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
+       + \frac{W^2}{T - 1} \Big].
+
+    *The size of a subsample.* The variance of an importance is not proportional to 1/n where
+    forests find more of a feature with every row: from half of the rows or fewer, the standard
+    error of strong features comes out too small. From large subsamples it does not, at the price
+    that f^2 multiplies the noise of finite forests, which is therefore subtracted. Measures without
+    a standard error over trees ("sandri", own functions) keep that noise, f^2 times: grow many
+    trees.
+
+    *When it does not hold.* Importances of irrelevant features vary by something that falls faster
+    than 1/sqrt(n): their intervals are too wide and their p-values too large. The guide
+    (docs/guide/intervals.md) has the coverage that was measured for 60 to 500 rows. An interval
+    holds for one feature; over many, use ``result.significance()``, which refuses to adjust
+    p-values from too few replicates. For classes, rows are drawn within each class, which takes
+    their frequencies as given.
 
     References
     ----------
@@ -155,7 +182,20 @@ def confidence_intervals(
     random forest regression, classification, and survival. Statistics in Medicine 38. J. Shao,
     C. F. J. Wu (1989). A general theory for jackknife variance estimation. Annals of Statistics 17.
     D. N. Politis, J. P. Romano (1994). Large sample confidence regions based on subsamples under
-    minimal assumptions. Annals of Statistics 22.
+    minimal assumptions. Annals of Statistics 22. E. B. Wilson (1927). Probable inference, the law
+    of succession, and statistical inference. JASA 22. F. E. Satterthwaite (1946). An approximate
+    distribution of estimates of variance components. Biometrics Bulletin 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> forest = dm.RandomForestRegressor(50)
+    >>> result = dm.significance.confidence_intervals(
+    ...     forest, X, X[:, 0], n_replicates=30, random_state=0)
+    >>> result.above()
+    ('x0',)
     """
     name = "confidence_intervals"
     parameters.check_choice(name, "method", method, METHODS)
@@ -164,32 +204,17 @@ def confidence_intervals(
     parameters.check_flag(name, "correction", correction)
     if not parameters.is_real(level) or not 0 < level < 1:
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
-    doubly = method == "double-bootstrap"
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
     subject = measured(estimator, X, y, measure, name, blocks=blocks)
     units = SamplingUnits.of(subject)
-    n_units, n_classes = units.count, units.n_classes
-    size = n_units
-    if doubly:
-        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n_units)))
-    else:
-        size = subsample_size(subsample, n_units, n_classes, name, units=units.name)
-        task = resampling_task(subject, units.rows(subsamples(units.labels, n_units, size)))
+    size = _units_of_a_sample(units, subsample, method)
     seed = parameters.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
-    replicates = run_replicates(
-        task,
-        n,
-        len(subject.names),
-        seed=seed,
-        identity=subject.identity("double bootstrap" if doubly else "subsamples", n_rows=size),
-        plan=plan,
-        function=name,
-    )
-    scale = 1.0 if doubly else scale_of(size, n_units, correction)
-    error = standard_error(observed.values, replicates, scale, method)
-    low, high, p_values = _ends(observed.values, error, replicates, scale, method, kind, level)
+    given = _replicated(subject, units, observed, n, size, seed, plan, correction)
+    scale = 1.0 if size is None else scale_of(size, units.count, correction)
+    error, freedom = standard_error(given, scale, method)
+    low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
     return Intervals(
         names=subject.names,
         values=observed.values,
@@ -202,16 +227,93 @@ def confidence_intervals(
         method=method,
         kind=kind,
         p_values=None if measure in _WITHOUT_ZERO else p_values,
-        replicate_mean=replicates.mean(axis=0),
+        replicate_mean=given.replicates.mean(axis=0),
+        degrees_of_freedom=freedom,
         metadata={
             **subject.identity(name),
             "n_replicates": n,
             "n_rows": subject.table.n_rows,
-            "subsample": None if doubly else size,
-            "correction": None if doubly else bool(correction),
+            "subsample": size,
+            "correction": None if size is None else bool(correction),
+            "trees_separated": bool(given.tree_variance.any()),
             "seed": seed,
         },
+        notes=_limits(units, size, method, kind, correction),
     )
+
+
+def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int | None:
+    """Return m, or None for the double bootstrap."""
+    if method == "double-bootstrap":
+        return None
+    default = max(units.n_classes, shrinking_size(units.count, FRACTION))
+    return subsample_size(
+        subsample, units.count, units.n_classes, "confidence_intervals", default, units.name
+    )
+
+
+def _replicated(
+    subject: Measured,
+    units: SamplingUnits,
+    observed: Importances,
+    n_replicates: int,
+    size: int | None,
+    seed: int,
+    plan: Plan,
+    correction: bool,
+) -> Replicated:
+    """Return the importances in replicates, with the noise of their forests if it is separated."""
+    n, p = units.count, len(subject.names)
+    if size is None:
+        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
+    else:
+        draw = units.rows(subsamples(units.labels, n, size))
+        task = resampling_task(subject, draw, noise=True)
+    found = run_replicates(
+        task,
+        n_replicates,
+        p if size is None else 2 * p,
+        seed=seed,
+        identity=subject.identity(
+            "double bootstrap" if size is None else "subsamples", n_rows=size or n
+        ),
+        plan=plan,
+        function="confidence_intervals",
+    )
+    noise = replicate_noise = np.zeros(p)
+    if size is not None and correction:
+        noise = tree_variance(subject, observed)
+        replicate_noise = found[:, p:].mean(axis=0)
+    n_trees = observed.metadata.get("n_trees")
+    return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
+
+
+def _limits(
+    units: SamplingUnits, size: int | None, method: str, kind: str, correction: bool
+) -> tuple[str, ...]:
+    """Return what is known of intervals that cover less often than they promise."""
+    n, notes = units.count, []
+    if n < _FEWEST_ROWS:
+        notes.append(
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} "
+            "intervals may cover less often than they promise"
+        )
+    if size is None or not correction:
+        notes.append(
+            "coverage was measured for subsamples with correction=True; other standard errors may "
+            "be too small"
+        )
+    elif size < n / 2 and n < _ROWS_FOR_SMALL:
+        notes.append(
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small for "
+            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of them"
+        )
+    if kind in _COVERED and method == "subsampling":
+        notes.append(
+            f"95 % {kind} intervals covered features that matter in {_COVERED[kind]} of data sets "
+            "of 60 to 500 rows. Hint: kind='wilson'"
+        )
+    return tuple(notes)
 
 
 def _check_together(
@@ -281,56 +383,3 @@ def mda_of_copies(
     return tree_importances(
         "mda", forest, forest.names, losses, score, scaled=False, by_class=False, choices={}
     ).values
-
-
-def scale_of(size: int, n_rows: int, correction: bool) -> float:
-    """Return f, the factor from the spread of subsamples to that of samples of all the rows."""
-    return math.sqrt(size / (n_rows - size if correction else n_rows))
-
-
-def standard_error(
-    observed: FloatArray, replicates: FloatArray, scale: float, method: str
-) -> FloatArray:
-    """Return the standard error of p values from their (B, p) replicates."""
-    if method == "delete-d":
-        error: FloatArray = scale * np.sqrt(np.mean((replicates - observed) ** 2, axis=0))
-    else:
-        error = scale * replicates.std(axis=0, ddof=1)
-    return error
-
-
-def _ends(
-    observed: FloatArray,
-    error: FloatArray,
-    replicates: FloatArray,
-    scale: float,
-    method: str,
-    kind: str,
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the lower and the upper ends, and the p-values."""
-    if kind == "normal":
-        reach = stats.norm.ppf((1 + level) / 2) * error
-        return observed - reach, observed + reach, normal_tails(observed, error)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    if method == "double-bootstrap":
-        low, high = np.quantile(replicates, tails, axis=0)
-        beyond = replicates <= 0
-    else:
-        around = scale * (replicates - replicates.mean(axis=0))
-        upper, lower = np.quantile(around, tails, axis=0)
-        low, high = observed - lower, observed - upper
-        beyond = around >= observed
-    p_values = np.asarray((1.0 + beyond.sum(axis=0)) / (len(replicates) + 1.0), dtype=np.float64)
-    return low, high, p_values
-
-
-def normal_tails(values: FloatArray, error: FloatArray) -> FloatArray:
-    """Return the upper tail of the normal distribution at values / error.
-
-    Without an error, 0 above 0 and 1 elsewhere.
-    """
-    without = np.where(values > 0, np.inf, -np.inf)
-    ratio = np.divide(values, error, out=without, where=error > 0)
-    tails: FloatArray = stats.norm.sf(ratio)
-    return tails

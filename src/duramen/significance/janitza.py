@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from duramen.forests import parameters
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
+from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 
 NULL = (
@@ -23,19 +23,19 @@ _ENOUGH = 100
 _ONE_SIDED = ("frequency", "minimal_depth", "mcfs")
 _ON_UNSEEN_ROWS = ("held-out", "out-of-bag")
 _SKEWED = (
-    "janitza: {what} are not symmetric about 0 where a feature says nothing: {why}. P-values are "
-    "too small, and the more trees, the more so (in noise of 60 x 300 with 1000 trees, 9 in 100 "
-    "are <= .05 and 5 to 7 in 100 <= .01). Hint: use holdout_mda or air."
+    "{what} are not symmetric about 0 for irrelevant features: {why}. P-values are too small, and "
+    "the more trees, the more so (in noise of 60 x 300 with 1000 trees, 9 in 100 are <= .05 and 5 "
+    "to 7 in 100 <= .01). Hint: use holdout_mda or air"
 )
 
 
-def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
+def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     r"""P-values of importances that chance makes negative as often as positive.
 
     The null sample V holds all negative importances, their mirror images, and all zeros; with |V|
     the number of its members,
 
-    .. math:: p_j = \frac{\#\{v \in V : v \ge VI_j\}}{|V|}.
+    .. math:: p_j = \frac{1 + \#\{v \in V : v \ge VI_j\}}{1 + |V|}.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
         or out-of-bag rows, or of another measure whose values are symmetric about 0 for features
         without influence.
     add_one : bool
-        Count the value itself as a member of the null sample: (b + 1) / (\|V\| + 1), which is
-        never 0, instead of b / \|V\|. Wanted wherever p-values are adjusted: among 1000 features
-        of noise some p of 0 is likely, and its q-value is 0 too.
+        Count the value itself as a member of the null sample. False is the p-value of the paper,
+        b / \|V\|, which is 0 beyond all of V: its q-value is then 0 too, and in pure noise of 1000
+        features some feature had one in 48 % of data sets.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
 
     *What a p-value promises.* If all features without influence have one law of importance, and
     that is symmetric about 0, then about a fraction alpha of them has p <= alpha, the more exactly
-    the more negative values there are: with m of them, the smallest p above 0 is at most
-    1 / (2 m). It is a statement about many features at once, not about one of a few.
+    the more negative values there are: with m of them, the smallest p is at most
+    1 / (2 m + 1). It is a statement about many features at once, not about one of a few.
 
     Without influence are features that are independent of the target. One that is correlated with
     a relevant feature depends on the target: a forest uses it in place of the other, its importance
@@ -85,7 +85,8 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
     It does not hold where the laws of features differ: of columns with many values and with few,
     the former reach farther to both sides, so that their p-values are too small and those of the
     latter too large, while the share over all features stays about right. Nor does it hold where
-    the law is skewed (see Warns; figures in the guide).
+    the law is skewed (see Warns; figures in the guide). Of hold-out values with classes of 10 and
+    90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to 2.0 % <= .01.
 
     *Which values are symmetric.* Those of ``holdout_mda``, where either half of the rows may show
     a feature the one way or the other; of ``air``, where a feature and its shadow may change
@@ -113,14 +114,13 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
             "how far chance reaches. Hint: give more features, more trees where most values are "
             "0, or use altmann."
         )
-    if (skewed := _skewed(importances)) is not None:
-        warnings.warn(skewed, stacklevel=2)
+    notes = [skewed] if (skewed := _skewed(importances)) is not None else []
     if negative.size < _ENOUGH:
-        warnings.warn(
-            f"janitza: only {negative.size} of {len(values)} importances are negative; with fewer "
-            f"than {_ENOUGH}, p-values are coarse and uncertain. Hint: altmann needs none.",
-            stacklevel=2,
+        notes.append(
+            f"only {negative.size} of {len(values)} importances are negative; with fewer than "
+            f"{_ENOUGH}, p-values are coarse and uncertain. Hint: altmann needs none"
         )
+    warn_of("janitza", notes)
     null = np.concatenate([negative, -negative, np.zeros(np.count_nonzero(values == 0))])
     return Significance(
         names=importances.names,
@@ -138,6 +138,7 @@ def janitza(importances: Importances, *, add_one: bool = False) -> Significance:
                 "n_zero": int(null.size - 2 * negative.size),
             },
         },
+        notes=tuple(notes),
     )
 
 

@@ -27,7 +27,7 @@ def multiple_probes(
     *,
     measure: Measure = "mdi",
     n_runs: int = 100,
-    add_one: bool = False,
+    add_one: bool = True,
     strata: Any = None,
     blocks: Any = None,
     random_state: Any = None,
@@ -41,7 +41,7 @@ def multiple_probes(
     probes join the p features while a forest grows. With s_rj the importance of feature j in run r
     and s_r,p+k that of probe k,
 
-    .. math:: FWER_j = \frac{\#\{r : \max_k s_{r,p+k} \ge s_{rj}\}}{R}
+    .. math:: FWER_j = \frac{1 + \#\{r : \max_k s_{r,p+k} \ge s_{rj}\}}{R + 1}
 
     (after Huynh-Thu et al. 2012).
 
@@ -58,8 +58,8 @@ def multiple_probes(
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
-        Count the feature itself as a best probe that reaches it: (b + 1) / (R + 1) instead of
-        b / R, which is never 0.
+        Count the feature itself as a best probe that reaches it. False is the rate of the paper,
+        b / R, which may be 0.
     strata, blocks : array-like of shape (n,), optional
         As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
         many rows.
@@ -94,14 +94,14 @@ def multiple_probes(
     Notes
     -----
     *What a rate promises.* If no feature says anything, features and probes can change places as a
-    whole: the best feature beats the best probe in every other run, and only one that stands out
-    in nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
-    would be (alpha R + 1) / (R + 1), with `add_one` alpha or less. Few trees make the best of the
-    probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30 columns of
-    noise, none had a rate <= .05 for 50 trees, one for 300. Where some features are relevant, the
-    same holds nearly for features that are independent of the target and of these. Those that are
-    correlated with relevant ones are associated with the target, while probes are not, and are
-    taken more often.
+    whole: the best feature beats the best probe in every other run, and only one that stands out in
+    nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
+    would be alpha or less, and (alpha R + 1) / (R + 1) without `add_one`. Few trees make the best
+    of the probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30
+    columns of noise, none had a rate <= .05 for 50 trees, one for 300. Where some features are
+    relevant, the same holds nearly for features that are independent of the target and of these.
+    Those that are correlated with relevant ones are associated with the target, while probes are
+    not, and are taken more often.
 
     *One permutation for all columns* keeps the correlations of the columns among the probes, so
     that the best of them reaches as far as the best of as many correlated features. Permutations

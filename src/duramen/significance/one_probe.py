@@ -26,7 +26,7 @@ def one_probe(
     *,
     measure: Measure = "mdi",
     n_runs: int = 100,
-    add_one: bool = False,
+    add_one: bool = True,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -39,7 +39,7 @@ def one_probe(
     p features while a forest grows. With s_rj the importance of feature j in run r and s_r0 that
     of the probe,
 
-    .. math:: p_j = \frac{\#\{r : s_{r0} \ge s_{rj}\}}{R}
+    .. math:: p_j = \frac{1 + \#\{r : s_{r0} \ge s_{rj}\}}{R + 1}
 
     (after Huynh-Thu et al. 2012).
 
@@ -56,8 +56,8 @@ def one_probe(
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
-        Count the feature itself as a probe that reaches it: (b + 1) / (R + 1) instead of b / R,
-        which is never 0.
+        Count the feature itself as a probe that reaches it. False is the p-value of the paper,
+        b / R, which may be 0; its q-value is then 0 too.
     blocks : array-like of shape (n,), optional
         As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
         many rows. There are no `strata`: within these the probe of a column keeps the association
@@ -89,11 +89,11 @@ def one_probe(
     -----
     *What a p-value promises.* Where all columns have one distribution, a feature that says nothing
     is in each run as good as the probe, and p_j tells how far it stands out among such probes. If
-    forests had no luck of their own, P(p_j <= alpha) would be (alpha R + 1) / (R + 1), with
-    `add_one` alpha or less. Few trees make importances differ from run to run, so that p_j of any
+    forests had no luck of their own, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R
+    + 1) without `add_one`. Few trees make importances differ from run to run, so that p_j of any
     feature comes closer to 1/2, and the test is cautious: with 60 rows and 30 columns of noise and
-    R = 100, 1.8 % of p-values are <= .05 for 50 trees, 4.1 % for 300, 5.3 % for 1000. A correction
-    for many features needs many runs, as p-values are multiples of 1 / R.
+    R = 100, 1.8 % of b / R are <= .05 for 50 trees, 4.1 % for 300, 5.3 % for 1000. A correction for
+    many features needs many runs, as p-values are multiples of 1 / (R + 1).
 
     *When it does not hold.* A probe copies any column. If the measure likes columns of many values,
     as MDI does, their p-values are too small and those of columns with few values too large: of

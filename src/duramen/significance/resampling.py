@@ -11,18 +11,27 @@ from numpy.typing import NDArray
 
 from duramen.forests import parameters
 from duramen.importances.nodes import FloatArray, IntArray
-from duramen.significance.measured import Measured
+from duramen.results.importances import Importances
+from duramen.significance.measured import GROWN, Measured
 from duramen.significance.replicates import Task
+
+# Measures whose standard error is that of a mean over the trees of a forest.
+OVER_TREES = (*GROWN, "holdout_mda", "air")
 
 Draw = Callable[[np.random.Generator], IntArray]
 
-# Up to so many rows a subsample is 1/e of them; of more, a share that falls as 1 / sqrt(n).
+# Up to so many rows a subsample is a fixed fraction of them; of more, that times sqrt(1000/n).
 _MANY_ROWS = 1000
+
+
+def shrinking_size(n_rows: int, fraction: float) -> int:
+    """Return a fraction of n rows, and from n = 1000 on the fraction times sqrt(1000/n)."""
+    return max(2, round(n_rows * fraction * min(1.0, math.sqrt(_MANY_ROWS / n_rows))))
 
 
 def default_size(n_rows: int) -> int:
     """Return the rows of a subsample: n/e, and from n = 1000 on n/e sqrt(1000/n)."""
-    return max(2, round(n_rows / math.e * min(1.0, math.sqrt(_MANY_ROWS / n_rows))))
+    return shrinking_size(n_rows, 1 / math.e)
 
 
 def subsample_size(
@@ -107,7 +116,7 @@ def bootstraps(labels: NDArray[Any] | None, n_rows: int) -> Draw:
     return draw
 
 
-def resampling_task(subject: Measured, draw: Draw) -> Task:
+def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Task:
     """Return the task of a replicate: draw rows, grow a forest on them, measure it there.
 
     Parameters
@@ -116,13 +125,33 @@ def resampling_task(subject: Measured, draw: Draw) -> Task:
         Whose importances.
     draw : callable
         Takes a random generator and returns the rows.
+    noise : bool
+        Whether the p values are followed by their `tree_variance`.
     """
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        return subject.of_rows(draw(random)).scores(int(random.integers(2**32)))
+        drawn = subject.of_rows(draw(random))
+        found = drawn.importances(int(random.integers(2**32)))
+        if not noise:
+            return found.values
+        return np.concatenate([found.values, tree_variance(subject, found)])
 
     return task
+
+
+def tree_variance(subject: Measured, found: Importances) -> FloatArray:
+    """Return the variance of importances over forests on the same rows, from the spread of trees.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+        Zeros where the standard error of a measure is not known to be that over trees.
+    """
+    error = found.standard_error
+    if error is None or subject.measure not in OVER_TREES:
+        return np.zeros(len(found))
+    return np.square(error)
 
 
 def rows_by_class(labels: NDArray[Any]) -> list[IntArray]:

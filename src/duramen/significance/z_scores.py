@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from duramen.results.importances import Importances
+from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 
 NULL = (
@@ -79,13 +79,12 @@ def z_scores(importances: Importances) -> Significance:
         )
     n_trees = importances.metadata.get("n_trees")
     told = "" if n_trees is None else f" (here of {n_trees} trees)"
-    warnings.warn(
-        f"z_scores: z grows with the square root of the number of trees{told}, for irrelevant "
-        "features too; it says how sure this forest is of its own mean, not which features are "
-        "relevant. Use altmann or confidence_intervals for that.",
-        UserWarning,
-        stacklevel=2,
+    notes = (
+        f"z grows with the square root of the number of trees{told}, for irrelevant features too; "
+        "it says how sure this forest is of its own mean, not which features are relevant. Use "
+        "altmann or confidence_intervals for that",
     )
+    warn_of("z_scores", notes)
     tested = error > 0
     z = np.divide(importances.values, error, out=np.zeros(len(importances)), where=tested)
     return Significance(
@@ -96,6 +95,7 @@ def z_scores(importances: Importances) -> Significance:
         null=NULL,
         details={"importance": importances.values, "standard_error": error},
         metadata={"importances": dict(importances.metadata), "measure": importances.measure},
+        notes=notes,
     )
 
 

@@ -4,6 +4,7 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.files import read_table, target_column, write_table
 from duramen.tables.schema import Schema
+from duramen.tables.stray import StrayValuesWarning
 from duramen.tables.target import (
     encode_target,
     infer_task,
@@ -14,6 +15,7 @@ from duramen.tables.target import (
 __all__ = [
     "EncodedTable",
     "Schema",
+    "StrayValuesWarning",
     "encode",
     "encode_target",
     "infer_task",

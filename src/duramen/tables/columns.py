@@ -5,7 +5,7 @@ kernel reads, or `Categories`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -33,12 +33,15 @@ class Categories:
         Whether the order of the labels was declared.
     missing : bool
         Whether any value is missing.
+    text : bool
+        Whether it came as plain text, not as categories that somebody declared.
     """
 
     codes: NDArray[np.uint32]
     labels: NDArray[Any]
     ordered: bool
     missing: bool
+    text: bool = False
 
 
 Column: TypeAlias = NDArray[Any] | Categories
@@ -217,7 +220,8 @@ def from_arrow(
         return _from_dictionary(dictionary, indices, declared, function, name)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or "string_view" in str(kind):
         encoded = pc.dictionary_encode(array.cast(pa.large_string()))
-        return _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
+        found = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
+        return replace(found, text=True)
     raise TypeError(refusal(str(kind), function, name))
 
 

@@ -21,6 +21,7 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.memory import require_memory
 from duramen.tables.names import check_names, default_names, resolve_kinds
 from duramen.tables.sources import Source, open_source
+from duramen.tables.stray import StrayValues, stray_values, warn_of_stray_values
 
 _PENDING_BYTES = 1 << 25  # columns wait for the kernel in groups of so many bytes a thread
 
@@ -65,6 +66,12 @@ def encode(
         If a column holds dates, nested values or mixed types.
     MemoryError
         If the codes would not fit in memory.
+
+    Warns
+    -----
+    StrayValuesWarning
+        Where a column of text whose kind is not given is nominal although most of its values are
+        numbers: a ``?`` or ``n/a`` among them, or decimal commas.
     """
     from duramen.tables.store.column_store import ColumnStore
 
@@ -175,6 +182,7 @@ def _add_columns(
     resolved: list[str] = []
     integral: dict[int, bool] = {}
     pending: list[NDArray[Any]] = []
+    stray: list[StrayValues | None] = []
     pending_bytes = 0
 
     def flush() -> None:
@@ -191,6 +199,11 @@ def _add_columns(
         column = source.column(j, name, function, kind)
         column = _suit(column, kind, function, name)
         if isinstance(column, Categories):
+            if column.text and kind is None:
+                counts = np.bincount(column.codes, minlength=len(column.labels))
+                stray.append(
+                    stray_values(name, column.labels.tolist(), counts[: len(column.labels)])
+                )
             flush()
             encoder.add_codes(column.codes, len(column.labels), column.missing)
             labels[j] = column.labels
@@ -203,6 +216,7 @@ def _add_columns(
         if pending_bytes > group:
             flush()
     flush()
+    warn_of_stray_values([one for one in stray if one is not None], function)
     return tuple(resolved), integral
 
 

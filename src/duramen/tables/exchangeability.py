@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
-from duramen.results.masked import unmasked
 
 IntArray = NDArray[np.int64]
 

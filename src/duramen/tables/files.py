@@ -4,7 +4,7 @@ import csv
 import difflib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,7 +23,13 @@ _PACKABLE = {".npy", ".h5ad", ".bed"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet, .pq) or Arrow (.arrow, .feather)"
 
 
-def read_table(path: str | os.PathLike[str], *, function: str = "read_table") -> "pa.Table":
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
+    function: str = "read_table",
+) -> "pa.Table":
     """Read a table from a file.
 
     In CSV and TSV files the first line names the columns; types are inferred; empty fields and the
@@ -34,6 +40,11 @@ def read_table(path: str | os.PathLike[str], *, function: str = "read_table") ->
     path : path
         A .csv, .tsv or .tab file, also compressed (.gz, .bz2, .zst), or a .parquet, .pq, .arrow,
         .feather or .ipc file.
+    na_values : sequence of str
+        Further words that are missing values in CSV and TSV files, quoted or not; with any given,
+        quoted empty fields and quoted words such as NA are missing too.
+    decimal : str
+        Decimal point of the numbers in CSV and TSV files: "." or ",".
     function : str
         The function or command that the user called, for errors.
 
@@ -68,8 +79,10 @@ def read_table(path: str | os.PathLike[str], *, function: str = "read_table") ->
         hint="use a smaller extract of it",
     )
     if kind in _DELIMITERS:
-        table = _read_text(path, _DELIMITERS[kind], function)
+        options = text_options(na_values, decimal, function)
+        table = _read_text(path, _DELIMITERS[kind], options, function)
     else:
+        refuse_text_options(path, na_values, decimal, function)
         table = _read_binary(path, kind, function)
     _require_unique(table.column_names, path, function)
     if table.num_rows == 0:
@@ -204,7 +217,43 @@ def _read_arrow(path: Path) -> "pa.Table":
     return table
 
 
-def _read_text(path: Path, delimiter: str, function: str) -> "pa.Table":
+def text_options(na_values: Sequence[str], decimal: str, function: str) -> Any:
+    """Return how Arrow turns text into values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `decimal` is neither a point nor a comma, or `na_values` a single string.
+    """
+    import pyarrow.csv as pa_csv
+
+    if isinstance(na_values, str):
+        raise TypeError(
+            f"{function}: na_values must be a list of words, got {na_values!r}. Hint: "
+            f"na_values=[{na_values!r}]"
+        )
+    if decimal not in (".", ","):
+        raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
+    usual = pa_csv.ConvertOptions().null_values
+    return pa_csv.ConvertOptions(
+        null_values=[*usual, *map(str, na_values)],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=bool(na_values),
+        decimal_point=decimal,
+    )
+
+
+def refuse_text_options(path: Path, na_values: Sequence[str], decimal: str, function: str) -> None:
+    """Raise ValueError where options of text are given for a file that holds none."""
+    if len(na_values) or decimal != ".":
+        option = "na_values" if len(na_values) else "decimal"
+        raise ValueError(
+            f"{function}: {option} must not be given for {path.name}, whose values have types; it "
+            "is for CSV and TSV files."
+        )
+
+
+def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
@@ -212,9 +261,7 @@ def _read_text(path: Path, delimiter: str, function: str) -> "pa.Table":
         table = pa_csv.read_csv(
             path,
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(
-                strings_can_be_null=True, quoted_strings_can_be_null=False
-            ),
+            convert_options=options,
         )
         table.column_names  # noqa: B018  decodes the names
     except UnicodeDecodeError:

@@ -12,9 +12,8 @@ from duramen.theory.partition import FloatArray, IndexArray
 TIE = 1e-12
 """Decreases of impurity, given the node, no farther apart than this are equal.
 
-Rounding takes equal ones apart by some 1e-15. Decreases that are not equal differ by 9e-12 bits or
-more at nodes of up to 300 rows of weight 1 in two classes, for splits in two; forests tell those
-apart too (`cpp/rounding.hpp`).
+Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equal weight in two
+classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
 """
 
 _MOST_NUMBERS = 2**21  # numbers that are worked on at a time

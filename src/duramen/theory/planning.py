@@ -41,6 +41,7 @@ from duramen.theory.convergence import (
     trees_to_find_all,
 )
 from duramen.theory.coverage import draws_needed
+from duramen.theory.finite_plans import cautions
 
 # What growing one tree takes beside the codes: for each row its place in two orders, its
 # multiplicity and weight in the bag (4 bytes each) and its target (8 bytes); and the largest tree,
@@ -144,6 +145,12 @@ class Plan:
         """Why, in sentences."""
         return tuple(_reasons(self))
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What finitely many rows change, in sentences."""
+        given = ("n_rows", "n_features", "subspace", "relevant", "n_classes")
+        return cautions(**{name: getattr(self, name) for name in given})
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data that JSON can hold; what is infinite becomes None."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -152,13 +159,14 @@ class Plan:
             for name in ("chances", "trees_by_degree"):
                 option[name] = {str(degree): value for degree, value in option[name]}
         plain["relevant"] = {str(degree): number for degree, number in self.relevant.items()}
-        result: dict[str, Any] = _finite(plain | {"options": options, "reasons": self.reasons})
+        words = {"reasons": self.reasons, "cautions": self.cautions}
+        result: dict[str, Any] = _finite(plain | {"options": options} | words)
         return result
 
     def __repr__(self) -> str:
         lines = [
-            f"Plan: {_trees(self.n_trees)} on {self.subspace} of {self.n_features} features "
-            f"each, alpha = {self.keep:g}"
+            f"Plan: at least {_trees(self.n_trees)} on {self.subspace} of {self.n_features} "
+            f"features each, alpha = {self.keep:g}"
         ]
         lines += aligned(
             ["alpha", "trees", "to find all", "to see all", "a chain", "all of degree 0"],
@@ -174,7 +182,7 @@ class Plan:
             ],
             right=[True] * 6,
         )
-        return "\n".join([*lines, *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([*lines, *(f"- {words}" for words in self.reasons + self.cautions)])
 
 
 def plan(
@@ -223,8 +231,8 @@ def plan(
     -----
     As many features as memory holds are best: every chance grows with q. Of the shares, the one
     with the fewest trees is taken, the smaller one of two that need as many, which explores more.
-    The numbers of trees hold for the model, with infinitely many rows: with few rows a feature
-    must be seen several times to be told from noise.
+    The numbers of trees hold for the model, with infinitely many rows, and are lower bounds for
+    real tables; ``cautions`` of the result says what the rows at hand change.
 
     Examples
     --------
@@ -424,9 +432,9 @@ def _reasons(plan: Plan) -> Iterator[str]:
         cause = _cause(best, max(counts))
         yield f"alpha = {best.keep:g} takes {_trees(best.trees)}; {compared}. {cause}"
     yield (
-        f"{_trees(best.trees_to_find)} will do to find all relevant features, "
-        f"{_trees(best.trees_to_see)} to look at every feature (coupon collector), each with "
-        f"probability {1.0 - plan.risk:g} at least; the larger number is advised."
+        f"With infinitely many rows, {_trees(best.trees_to_find)} will do to find all relevant "
+        f"features, {_trees(best.trees_to_see)} to look at every feature (coupon collector), each "
+        f"with probability {1.0 - plan.risk:g} at least; the larger number is advised."
     )
     together = [str(degree) for degree in counts if not _comes_after(degree, counts)]
     if together:

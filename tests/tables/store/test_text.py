@@ -81,6 +81,7 @@ def test_unquoted(field, text):
     assert unquoted(field.encode()) == text.encode()
 
 
+@pytest.mark.filterwarnings("ignore::duramen.tables.StrayValuesWarning")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=4, max_size=4), min_size=1, max_size=9),

@@ -18,6 +18,7 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.memory import require_memory
 from duramen.tables.store import layout
 from duramen.tables.store.names import Repeats, repetition
+from duramen.tables.store.pairing import named_rows
 from duramen.tables.store.reader import LocalFile, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
 
@@ -258,7 +259,10 @@ def read_fam(path: Path, function: str) -> list[list[str]]:
 
 
 def samples_of_fam(samples: list[list[str]]) -> pa.Table:
-    """The samples as a table: sex and phenotype as numbers, -9 missing, where they all are."""
+    """The samples as a table: sex and phenotype as numbers, -9 missing, where they all are.
+
+    IID names the rows; FID and IID do where IID alone is not unique.
+    """
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
@@ -266,7 +270,9 @@ def samples_of_fam(samples: list[list[str]]) -> pa.Table:
         columns[name] = pa.array(words, pa.string())
         if name in ("sex", "phenotype"):
             columns[name] = _numbers(words)
-    return pa.table(columns)
+    people = columns["IID"].to_pylist()
+    named = ("IID",) if len(set(people)) == len(people) else ("FID", "IID")
+    return named_rows(pa.table(columns), *named)
 
 
 def _numbers(words: tuple[str, ...]) -> pa.Array:

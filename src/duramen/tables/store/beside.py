@@ -30,18 +30,20 @@ def samples_table(samples: Any, function: str) -> pa.Table:
     import narwhals as nw
 
     try:
-        return nw.from_native(samples, eager_only=True).to_arrow()
+        table = nw.from_native(samples, eager_only=True).to_arrow()
     except TypeError:
         raise TypeError(
             f"{function}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
             "table, or the path of a file with one row for each row of the table"
         ) from None
+    nameless = [name for name in table.column_names if name.startswith("__index_level_")]
+    return table.drop_columns(nameless) if nameless else table  # pandas' row labels are no columns
 
 
 def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:
     """Raise ValueError if there is not one row for each row of the table."""
     if samples is not None and samples.num_rows != n_rows:
         raise ValueError(
-            f"{function}: samples has {samples.num_rows} rows, the table {n_rows}; it needs one "
-            "row for each, in the same order"
+            f"{function}: samples has {samples.num_rows} rows, the table {n_rows}; without names "
+            "of the rows to go by it needs one row for each, in the same order"
         )

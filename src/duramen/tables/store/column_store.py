@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import warnings
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,8 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
 from duramen.tables.store.bed import BedColumns
-from duramen.tables.store.beside import check_samples, samples_table
 from duramen.tables.store.packed import PackedColumns
+from duramen.tables.store.pairing import Names, names_of, pair
 from duramen.tables.store.reader import LocalFolder
 from duramen.tables.store.remote import Place, open_place, place_of
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
+POSITION_HINT = "Hint: samples_id names the column, samples_by_position says that this is right."
 
 
 class Columns(Protocol):
@@ -85,6 +87,9 @@ class ColumnStore:
         Where it is: the folder of a packed store, or a .bed file. For a store elsewhere, what has
         `fs` and `path` of fsspec, and is the URL as a text.
     n_rows, n_columns : int
+    samples_pairing : str or None
+        How the rows of `samples` were paired with those of the store; None where they are the
+        store's own.
     """
 
     def __init__(
@@ -94,13 +99,14 @@ class ColumnStore:
         self._samples = samples
         self._table: weakref.ref[EncodedTable] | None = None
         self.path: Any = path
+        self.samples_pairing: str | None = None
         self.n_rows = columns.n_rows
         self.n_columns = columns.n_columns
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Absolute: another process may work in another folder.
         place = self.path.absolute() if isinstance(self.path, Path) else self.path
-        return open_store, (place, self._samples)
+        return _reopened, (place, self._samples, self.samples_pairing)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -217,6 +223,16 @@ class ColumnStore:
         """
         return self._columns.samples() if self._samples is None else self._samples
 
+    @property
+    def row_names(self) -> tuple[str, ...] | None:
+        """The names of the rows; None where they have none.
+
+        IID of a PLINK file (FID_IID where IID alone is not unique), ``obs_names`` of an .h5ad file,
+        the first line of a transposed text.
+        """
+        names = names_of(self.samples)
+        return None if names is None else names.labels
+
     def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """A column, or else a column of `samples`, as a target, and what may explain it.
 
@@ -309,7 +325,13 @@ def _decoded(table: EncodedTable) -> NDArray[Any]:
     return np.asarray(np.append(values.astype(kind), np.array([absent], dtype=kind))[codes])
 
 
-def open_store(path: str | os.PathLike[str] | Place, samples: Any = None) -> ColumnStore:
+def open_store(
+    path: str | os.PathLike[str] | Place,
+    samples: Any = None,
+    *,
+    samples_id: str | None = None,
+    samples_by_position: bool = False,
+) -> ColumnStore:
     """Open a table on disk, to read columns of it as they are needed.
 
     Parameters
@@ -321,8 +343,17 @@ def open_store(path: str | os.PathLike[str] | Place, samples: Any = None) -> Col
         ``"s3://bucket/cohort.store"``, or an object with `fs` and `path` (universal_pathlib) or
         `fs` and `root` (a mapper of fsspec), which are pickled with the options of the file system.
     samples : path or table, optional
-        What is known of the rows, one row for each in the same order, such as their classes; in
-        place of what the store knows itself.
+        Sample annotations, such as classes, in place of those that the store has itself. Their rows
+        are paired with those of the store by name (`ColumnStore.row_names`), in whatever order they
+        come; rows that are not in the store are ignored. By position where the store has no names,
+        or, with a warning, where no column of the annotations holds them.
+    samples_id : str, optional
+        Column of `samples` with the names of the rows; by default the only one that holds them, or
+        the index of a pandas frame. Where the store has no names of rows, its own column of that
+        name has them.
+    samples_by_position : bool
+        Whether `samples` has one row for each row of the store, in the same order, whatever the
+        names.
 
     Returns
     -------
@@ -335,17 +366,62 @@ def open_store(path: str | os.PathLike[str] | Place, samples: Any = None) -> Col
     TypeError
         If `samples` is neither a path nor a table.
     ValueError
-        If `samples` has another number of rows; if it is no store, is of a later version, is
-        damaged as far as can be told by sizes and by the files that are read at once, or a .bed
-        file and its neighbours do not belong together; if the protocol of a URL is not known.
+        If `samples` lacks a row of the store, has one twice, has another number of rows where they
+        are paired by position, or several columns that could name them; if it is no store, is of a
+        later version, is damaged as far as can be told by sizes and by the files that are read at
+        once, or a .bed file and its neighbours do not belong together; if the protocol of a URL is
+        not known.
     ModuleNotFoundError
         If a URL needs fsspec, and that is not there.
     """
     function = "open_store"
     columns, place = _opened(path, function)
-    beside = None if samples is None else samples_table(samples, function)
-    check_samples(beside, columns.n_rows, function)
-    return ColumnStore(columns, place, beside)
+    if samples is None:
+        if samples_id is not None or samples_by_position:
+            raise ValueError(f"{function}: samples_id and samples_by_position need samples.")
+        return ColumnStore(columns, place)
+    paired = pair(
+        samples,
+        names_of(columns.samples()) or _names_in_column(columns, samples_id),
+        columns.n_rows,
+        samples_id=samples_id,
+        by_position=samples_by_position,
+        where=Path(columns.where).name,
+        function=function,
+    )
+    if paired.doubtful:
+        warnings.warn(f"{function}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=2)
+    store = ColumnStore(columns, place, paired.table)
+    store.samples_pairing = paired.note
+    return store
+
+
+def _names_in_column(columns: Columns, name: str | None) -> Names | None:
+    """The names of the rows that are in a column of a store; None where there is no such column.
+
+    Raises
+    ------
+    ValueError
+        If one is missing, or they are numbers that are not whole.
+    """
+    found = None if name is None else columns.find(name)
+    if name is None or found is None:
+        return None
+    values = _decoded(columns.take(np.array([found])))
+    if values.dtype.kind == "f" or any(value is None for value in values.tolist()):
+        raise ValueError(
+            f"open_store: column {name!r} of {columns.where} must hold the name of every row, as "
+            "text or whole numbers, but some are missing or not whole."
+        )
+    return Names((name,), tuple(map(str, values.tolist())))
+
+
+def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> ColumnStore:
+    """Open a store that was pickled; its annotations are in its order."""
+    columns, place = _opened(path, "open_store")
+    store = ColumnStore(columns, place, samples)
+    store.samples_pairing = pairing
+    return store
 
 
 def _opened(

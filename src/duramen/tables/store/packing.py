@@ -18,14 +18,15 @@ from duramen.tables.encoding import encode_source, resolve_threads
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
-from duramen.tables.store.beside import check_samples, samples_table
+from duramen.tables.store.beside import check_samples
 from duramen.tables.store.budget import memory_bytes
-from duramen.tables.store.column_store import ColumnStore, open_store
+from duramen.tables.store.column_store import POSITION_HINT, ColumnStore, open_store
 from duramen.tables.store.inputs.bed import BedInput
 from duramen.tables.store.inputs.choose import open_input
 from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.inputs.tables import Part
 from duramen.tables.store.names import Repeats, repetition
+from duramen.tables.store.pairing import Paired, names_of, pair
 from duramen.tables.store.part import check_place, making, part_of
 from duramen.tables.store.writer import StoreWriter
 
@@ -45,6 +46,10 @@ def pack(
     transpose: bool = False,
     layer: str | None = None,
     samples: Any = None,
+    samples_id: str | None = None,
+    samples_by_position: bool = False,
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
     memory: str | int = "512MB",
     overwrite: bool = False,
     n_jobs: int | None = None,
@@ -74,8 +79,18 @@ def pack(
     layer : str, optional
         Of an .h5ad file, the layer to take in place of X, or "raw".
     samples : path or table, optional
-        What is known of the rows, one row for each, kept beside the columns in place of what the
-        source knows: the .fam file of a .bed file, ``obs`` of an .h5ad file.
+        Sample annotations, kept beside the columns in place of those of the source: the .fam file
+        of a .bed file, ``obs`` of an .h5ad file. Their rows are paired with those of the source by
+        name, as in `open_store`; by position where the source has no names of rows.
+    samples_id : str, optional
+        Column of `samples` with the names of the rows; by default the only one that holds them.
+    samples_by_position : bool
+        Whether `samples` has one row for each row of the source, in the same order, whatever the
+        names.
+    na_values : sequence of str
+        Further words that are missing values in a CSV or TSV file, as in `read_table`.
+    decimal : str
+        Decimal point of the numbers in a CSV or TSV file: "." or ",".
     memory : str or int
         Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
         what the interpreter, its packages and some 60 bytes a column take. A single column has to
@@ -98,15 +113,30 @@ def pack(
     FileExistsError
         If `path` exists and is no store, or is one and `overwrite` is false.
     ValueError
-        If the source is empty, damaged, or of unequal rows, names repeat, `samples` has another
-        number of rows, or a parameter is not as described; and whatever `encode` raises it for.
+        If the source is empty, damaged, or of unequal rows, names repeat, `samples` cannot be
+        paired with its rows as in `open_store`, or a parameter is not as described; and whatever
+        `encode` raises it for.
     TypeError
         If a column holds dates, nested values or mixed types.
     OSError
         If the source cannot be read, or the folder not be made.
     """
-    options = Options(names, kinds, transpose, layer, samples, memory, overwrite, n_jobs, verbose)
-    return pack_with(source, path, options)
+    asked = Options(
+        names=names,
+        kinds=kinds,
+        transpose=transpose,
+        layer=layer,
+        samples=samples,
+        samples_id=samples_id,
+        samples_by_position=samples_by_position,
+        na_values=na_values,
+        decimal=decimal,
+        memory=memory,
+        overwrite=overwrite,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    return pack_with(source, path, asked)
 
 
 @dataclass(frozen=True)
@@ -118,6 +148,10 @@ class Options:
     transpose: bool = False
     layer: str | None = None
     samples: Any = None
+    samples_id: str | None = None
+    samples_by_position: bool = False
+    na_values: Sequence[str] = ()
+    decimal: str = "."
     memory: str | int = "512MB"
     overwrite: bool = False
     n_jobs: int | None = None
@@ -146,6 +180,8 @@ def pack_with(
         budget=budget,
         n_threads=n_threads,
         function=_FUNCTION,
+        na_values=asked.na_values,
+        decimal=asked.decimal,
     )
     chosen: Sequence[str] | None = given.names
     if names is not None:
@@ -153,8 +189,10 @@ def pack_with(
     else:
         _check_unique(given)
     encoder = _Encoder(given, chosen, kinds, n_threads, budget)
-    beside = given.samples() if samples is None else samples_table(samples, _FUNCTION)
-    options = {"transpose": bool(transpose), "layer": layer, "memory": budget}
+    paired = _paired(given, samples, asked.samples_id, asked.samples_by_position)
+    beside = given.samples() if paired is None else paired.table
+    options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
+    options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
     with (
         naming(place, part_of(place)),
@@ -176,7 +214,29 @@ def pack_with(
         writer.finish(beside, _described(given, transpose, layer), _HINT)
         if finishing is not None:
             finishing(folder)
-    return open_store(place)
+    store = open_store(place)
+    store.samples_pairing = None if paired is None else paired.note
+    if paired is not None and paired.doubtful:
+        warnings.warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=3)
+    return store
+
+
+def _paired(given: Input, samples: Any, samples_id: str | None, by_position: bool) -> Paired | None:
+    """The annotations that a user gives, in the order of the rows; None where none are given."""
+    if samples is None:
+        if samples_id is not None or by_position:
+            raise ValueError(f"{_FUNCTION}: samples_id and samples_by_position need samples.")
+        return None
+    names = names_of(given.samples())
+    return pair(
+        samples,
+        names,
+        None if names is None else len(names.labels),
+        samples_id=samples_id,
+        by_position=by_position,
+        where=given.files[0].name if given.files else given.where,
+        function=_FUNCTION,
+    )
 
 
 class _Encoder:

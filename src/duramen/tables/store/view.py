@@ -55,6 +55,7 @@ class StoreView(ColumnStore):
 
     def __init__(self, store: ColumnStore, left_out: NDArray[np.int64]) -> None:
         super().__init__(_Others(store._columns, left_out), store.path, store._samples)
+        self.samples_pairing = store.samples_pairing
         self._whole = store
         self._left_out = left_out
 

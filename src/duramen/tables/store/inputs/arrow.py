@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from duramen.tables.files import _first_line
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
+from duramen.tables.store.pairing import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,7 +221,9 @@ class TransposedArrowInput(Input):
         """The names of the rows."""
         import pyarrow as pa
 
-        return pa.table({"sample": pa.array(self._records.schema.names[1:], pa.string())})
+        return named_rows(
+            pa.table({"sample": pa.array(self._records.schema.names[1:], pa.string())}), "sample"
+        )
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
         """Groups of rows, turned."""

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from duramen.tables.encoded import EncodedTable
-from duramen.tables.files import _ARROW, _COMPRESSIONS, _DELIMITERS, _PARQUET
+from duramen.tables.files import (
+    _ARROW,
+    _COMPRESSIONS,
+    _DELIMITERS,
+    _PARQUET,
+    refuse_text_options,
+    text_options,
+)
 from duramen.tables.store.column_store import ColumnStore
 from duramen.tables.store.inputs.arrow import ArrowInput, TransposedArrowInput, records_of
 from duramen.tables.store.inputs.bed import BedInput
@@ -32,6 +40,8 @@ def open_input(
     budget: int,
     n_threads: int,
     function: str,
+    na_values: Sequence[str] = (),
+    decimal: str = ".",
 ) -> Input:
     """Open what is to be packed.
 
@@ -42,7 +52,9 @@ def open_input(
     ValueError
         If its kind is not known, or it cannot be read, or an option does not apply to it.
     """
+    options = text_options(na_values, decimal, function)
     if not isinstance(source, str | os.PathLike):
+        refuse_text_options(Path("a table"), na_values, decimal, function)
         return _table(source, transpose, layer, budget, function)
     path = Path(source).expanduser()
     if path.is_dir():
@@ -58,7 +70,8 @@ def open_input(
         raise ValueError(f"{function}: layer={layer!r} is for .h5ad files, and {path} is none")
     if kind in _DELIMITERS:
         text = TransposedTextInput if transpose else TextInput
-        return text(path, _DELIMITERS[kind], budget, n_threads, function)
+        return text(path, _DELIMITERS[kind], budget, n_threads, function, options)
+    refuse_text_options(path, na_values, decimal, function)
     if not packed:
         found = _binary(path, kind, transpose, layer, budget, function)
         if found is not None:

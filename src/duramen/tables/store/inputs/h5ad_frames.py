@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.tables.store.pairing import named_rows
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -39,7 +41,7 @@ def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
         column = _column(file, frame, name)
         if column is not None:
             columns[name if name != "name" else "name_"] = column
-    return pa.table(columns)
+    return named_rows(pa.table(columns), "name")
 
 
 def _column_names(frame: Any) -> list[str]:

@@ -18,11 +18,13 @@ from duramen.tables.files import (
     _explain_encoding,
     _explain_ragged,
     _first_line,
+    text_options,
 )
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.inputs.lines import Lines, UnclosedQuote, lines_of, unquoted
 from duramen.tables.store.inputs.spool import Spool
+from duramen.tables.store.pairing import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,10 +49,18 @@ class _Text(Input):
     n_threads : int
     function : str
         The function that the user called, for errors.
+    options : pyarrow.csv.ConvertOptions, optional
+        How text becomes values, as `text_options` gives it.
     """
 
     def __init__(
-        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+        self,
+        path: Path,
+        delimiter: str,
+        budget: int,
+        n_threads: int,
+        function: str,
+        options: Any = None,
     ) -> None:
         self.where = str(path)
         self.files = (path,)
@@ -59,6 +69,7 @@ class _Text(Input):
         self._budget = budget
         self._threads = n_threads > 1
         self._function = function
+        self._options = options or text_options((), ".", function)
 
     def _lines(self, work: int) -> Iterator[Lines]:
         """The lines of the file, in parts that take `work` times their length to be cut."""
@@ -114,9 +125,7 @@ class _Text(Input):
                     newlines_in_values=True,
                     ignore_empty_lines=skip_empty,
                 ),
-                convert_options=pa_csv.ConvertOptions(
-                    strings_can_be_null=True, quoted_strings_can_be_null=False
-                ),
+                convert_options=self._options,
             )
         if any(pa.types.is_binary(field.type) for field in table.schema):
             _explain_encoding(self._path, self._function)
@@ -130,9 +139,15 @@ class TextInput(_Text):
     """
 
     def __init__(
-        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+        self,
+        path: Path,
+        delimiter: str,
+        budget: int,
+        n_threads: int,
+        function: str,
+        options: Any = None,
     ) -> None:
-        super().__init__(path, delimiter, budget, n_threads, function)
+        super().__init__(path, delimiter, budget, n_threads, function, options)
         names = self._header()
         self.names, self.n_columns = names, len(names)
 
@@ -220,9 +235,15 @@ class TransposedTextInput(_Text):
     """
 
     def __init__(
-        self, path: Path, delimiter: str, budget: int, n_threads: int, function: str
+        self,
+        path: Path,
+        delimiter: str,
+        budget: int,
+        n_threads: int,
+        function: str,
+        options: Any = None,
     ) -> None:
-        super().__init__(path, delimiter, budget, n_threads, function)
+        super().__init__(path, delimiter, budget, n_threads, function, options)
         self._rows = self._header()
         names: list[str] = []
         wanted = 0
@@ -252,7 +273,7 @@ class TransposedTextInput(_Text):
         """The names of the rows."""
         import pyarrow as pa
 
-        return pa.table({"sample": pa.array(self._rows, pa.string())})
+        return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
         """The lines from `start` on, the first one not counted."""

@@ -1,0 +1,63 @@
+"""Notes: what a reader of a result must know before relying on it."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_WIDTH = 100
+
+
+def checked_notes(owner: str, notes: Any) -> tuple[str, ...]:
+    """Return notes as a tuple of sentences, each one once.
+
+    Parameters
+    ----------
+    owner : str
+        The class that they belong to, for errors.
+    notes : iterable of str
+        The sentences.
+
+    Raises
+    ------
+    TypeError
+        If `notes` is a single string, or holds anything but strings.
+    ValueError
+        If a note is empty.
+    """
+    if isinstance(notes, str):
+        raise TypeError(f"{owner}: notes must be a sequence of strings, got {notes!r} alone.")
+    given = tuple(notes)
+    for note in given:
+        if not isinstance(note, str):
+            raise TypeError(f"{owner}: notes must be strings, got {note!r}.")
+        if not note.strip():
+            raise ValueError(f"{owner}: notes must not be empty, got {note!r}.")
+    return tuple(dict.fromkeys(given))
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Return the lines with which a result prints its notes."""
+    return [
+        line
+        for note in notes
+        for line in textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+    ]
+
+
+def warn_of(function: str, notes: Iterable[str], *, stacklevel: int = 3) -> None:
+    """Emit each note as a `UserWarning` of a function, at the line that called it.
+
+    Parameters
+    ----------
+    function : str
+        Name of the public function, the first word of the warning.
+    notes : iterable of str
+        What its result carries.
+    stacklevel : int
+        As in `warnings.warn`; 3 where the public function calls this one itself.
+    """
+    for note in notes:
+        warnings.warn(f"{function}: {note}", UserWarning, stacklevel=stacklevel)

@@ -1,0 +1,203 @@
+"""Columns of text most of whose values are numbers: stray values among them, or decimal commas."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_FRACTION = re.compile(r".*[.eE].*")
+_COMMA = re.compile(r"\s*[+-]?(\d*,\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s*")  # decimal, or of thousands
+_PADDED = re.compile(r"\s*0\d+\s*")  # 007: a code, which a number would lose the zeros of
+# fmt: off
+_MISSING = frozenset((
+    "", "?", "-", "--", ".", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nd",
+    "n.d.", "missing", "unknown", "unk", "undefined", "inf", "-inf", "not available",
+    "not determined", "not applicable", "#n/a", "#na", "#value!", "#div/0!", "#null!",
+))
+# fmt: on
+
+_FEWEST = 10  # distinct numbers, among which a word that is no usual sign of a missing value is odd
+_MANY = 50  # distinct whole numbers, more than there are chromosomes
+_FEWEST_COMMAS = 5  # distinct values with a comma
+_FEWEST_BESIDE_MISSING = 2  # distinct numbers beside signs of missing values
+_MOST = 0.9  # fraction of the rows whose values are numbers
+_MOST_STRAY = 0.1  # distinct stray values, as a fraction of all distinct values
+_SAMPLE = 256  # distinct values that are looked at first
+_SHOWN = 3
+_SHOWN_COLUMNS = 5
+
+
+class StrayValuesWarning(UserWarning):
+    """A column of text is treated as categorical although most of its values are numbers.
+
+    Attributes
+    ----------
+    columns : tuple of StrayValues
+        The columns.
+    """
+
+    columns: tuple[StrayValues, ...] = ()
+
+
+@dataclass(frozen=True)
+class StrayValues:
+    """What keeps a column of text from being a column of numbers.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    values : tuple of str
+        Values that are no numbers, the most frequent first; where numbers have commas, these.
+    n_rows : int
+        Rows that have such a value.
+    fraction : float
+        Fraction of the rows with a value whose value is a number, with commas or without.
+    commas : bool
+        Whether numbers have commas: for decimal points, or between thousands.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    n_rows: int
+    fraction: float
+    commas: bool = False
+
+    def describe(self) -> str:
+        """Say what the column holds."""
+        shown = ", ".join(map(repr, self.values[:_SHOWN]))
+        more = ", ..." if len(self.values) > _SHOWN else ""
+        if self.commas:
+            return f"column {self.name!r} has numbers with commas, such as {shown}"
+        if not self.values:
+            return f"column {self.name!r} has numbers, but as text"
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        percent = min(int(100 * self.fraction), 99)
+        return (
+            f"column {self.name!r} has numbers in {percent} % of its rows, but {shown}{more} in "
+            f"{rows}"
+        )
+
+
+def stray_values(name: str, labels: Sequence[Any], counts: NDArray[np.int64]) -> StrayValues | None:
+    """Find what keeps a column of text from being a column of numbers.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    labels : sequence of str, length m
+        Its distinct values.
+    counts : int64 array of shape (m,)
+        Rows that have each.
+
+    Returns
+    -------
+    StrayValues or None
+        None where the column looks like categories: where few of its values are numbers, where its
+        numbers are codes with leading zeros, and where its stray values are no usual sign of a
+        missing value beside numbers that could be names, such as the chromosomes 1, 2, ..., 22, X.
+        Likewise for whole numbers as text with nothing else among them, which is how a column of
+        numbers is made categorical.
+    """
+    texts = [str(label) for label in labels]
+    if len(texts) > _SAMPLE:
+        some = texts[:: len(texts) // _SAMPLE]
+        if sum(map(_like_number, some)) < 0.5 * len(some):
+            return None
+    commas = [bool(_COMMA.fullmatch(text)) for text in texts]
+    plain = [bool(_NUMBER.fullmatch(text)) for text in texts]
+    missing = np.array([text.strip().casefold() in _MISSING for text in texts], dtype=bool)
+    if any(_PADDED.fullmatch(text) for text in texts):
+        return None
+    is_number, has_comma = np.array(plain, dtype=bool), np.array(commas, dtype=bool)
+    readable = is_number | has_comma
+    known = counts[~missing].sum()
+    if not known or counts[readable].sum() < _MOST * known:
+        return None
+    if has_comma.any():
+        if has_comma.sum() < _FEWEST_COMMAS:
+            return None
+        return _stray(name, texts, counts, has_comma, readable, commas=True)
+    others = ~is_number & ~missing
+    n_numbers = int(is_number.sum())
+    fractions = any(_FRACTION.fullmatch(t) for t, ok in zip(texts, plain, strict=True) if ok)
+    odd = n_numbers >= _FEWEST and (fractions or n_numbers > _MANY)
+    if others.any():
+        found = odd and others.sum() <= max(1, _MOST_STRAY * len(texts))
+    elif missing.any():
+        found = n_numbers >= _FEWEST_BESIDE_MISSING
+    else:
+        found = fractions and n_numbers >= _FEWEST
+    return _stray(name, texts, counts, ~is_number, readable) if found else None
+
+
+def stray_values_of(name: str, column: Any) -> StrayValues | None:
+    """Return the same of an Arrow column; None where it is no plain text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return None
+    found = pc.value_counts(column.drop_null())
+    counts = np.asarray(found.field("counts").to_numpy(zero_copy_only=False), dtype=np.int64)
+    return stray_values(name, found.field("values").to_pylist(), counts)
+
+
+def _like_number(text: str) -> bool:
+    return bool(_NUMBER.fullmatch(text) or _COMMA.fullmatch(text))
+
+
+def _stray(
+    name: str,
+    texts: Sequence[str],
+    counts: NDArray[np.int64],
+    stray: NDArray[np.bool_],
+    readable: NDArray[np.bool_],
+    commas: bool = False,
+) -> StrayValues:
+    chosen = np.flatnonzero(stray).tolist()
+    return StrayValues(
+        name,
+        tuple(texts[i] for i in sorted(chosen, key=lambda i: (-counts[i], texts[i]))),
+        int(counts[stray].sum()),
+        float(counts[readable].sum() / counts.sum()),
+        commas,
+    )
+
+
+def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
+    """Warn of columns that are treated as categorical, at the line that called this package."""
+    if not found:
+        return
+    shown = "; ".join(one.describe() for one in found[:_SHOWN_COLUMNS])
+    more = len(found) - _SHOWN_COLUMNS
+    rest = f"; and {more:,} more columns" if more > 0 else ""
+    them = "It is" if len(found) == 1 else "They are"
+    warning = StrayValuesWarning(
+        f"{function}: {shown}{rest}. {them} treated as categorical. Hint: convert to numbers with "
+        "missing values (pandas.to_numeric with errors='coerce'; na_values= or decimal= where a "
+        f"file is read), or give kinds={{{found[0].name!r}: 'nominal'}}, which is not warned of."
+    )
+    warning.columns = tuple(found)
+    warnings.warn(warning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """The stack level of the first caller that is not in this package, seen from the caller."""
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None:
+        owner = str(frame.f_globals.get("__name__", ""))
+        if owner != package and not owner.startswith(f"{package}."):
+            return level
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,237 @@
+"""Sample annotations by name, words for missing values and decimal commas, in all commands."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done
+from tests.tables.store.stores import genotypes, write_bed
+
+import duramen as dm
+from duramen.cli.reading import Reading, Samples, is_text
+
+N = 60
+ORDER = np.random.default_rng(1).permutation(N)
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+@pytest.fixture
+def people():
+    """Where they live is what rs20 says."""
+    return pd.DataFrame(
+        {"IID": [f"I{i}" for i in range(N)], "town": ["north", "south", "south"] * (N // 3)}
+    )
+
+
+def sources(folder):
+    """The same genotypes as a PLINK file, a store, an .h5ad file and a table of text."""
+    values = genotypes(N, 40)
+    values[:, 20] = np.arange(N) % 3
+    bed = write_bed(folder / "a.bed", values)
+    dm.pack(bed, folder / "store")
+    frame = pd.DataFrame(values, columns=[f"rs{j}" for j in range(40)])
+    frame.insert(0, "IID", [f"I{i}" for i in range(N)])
+    frame.to_csv(folder / "a.csv", index=False)
+    dm.pack(frame, folder / "plain")
+    return {
+        "PLINK": [bed],
+        "store": [folder / "store"],
+        "text": [folder / "a.csv", "--samples-id", "IID"],
+        "store with a column of names": [folder / "plain", "--samples-id", "IID"],
+    }
+
+
+def results(out):
+    table = pq.read_table(out / "result.parquet").to_pydict()
+    return {name: values for name, values in table.items() if name != "seconds"}
+
+
+COMMANDS = {
+    "rank": ["--trees", 20, "--measure", "mdi"],
+    "select": ["--trees", 20, "--subspace", 20, "--relevance", "probe"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("rank", "PLINK"),
+        ("rank", "text"),
+        ("select", "store"),
+        ("select", "store with a column of names"),
+    ],
+)
+def test_the_order_of_annotations_does_not_matter(command, kind, tmp_path, people):
+    words = [command, *sources(tmp_path)[kind], "--target", "town", *COMMANDS[command]]
+    found = {}
+    for name, frame in (("in-order", people), ("shuffled", people.iloc[ORDER])):
+        frame.to_csv(tmp_path / "people.csv", index=False)
+        result, run = done(tmp_path / name, *words, "--samples", tmp_path / "people.csv")
+        found[name] = results(tmp_path / name)
+        assert "by column 'IID'" in " ".join(result.stderr.split())
+        assert "by column 'IID'" in run["settings"]["notes"][0]
+        assert run["n_features"] == 40
+    assert found["shuffled"] == found["in-order"]
+    assert found["in-order"]["name"][0] == "rs20"
+
+
+def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
+    source = sources(tmp_path)["text"]
+    people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
+    words = ["--target", "town", "--samples", tmp_path / "people.csv", *COMMANDS["rank"]]
+    _, run = done(tmp_path / "out", "rank", *source, *words, "--na", "-1")
+    said = shlex.split(run["command"])
+    assert said[5:9] == ["--samples", "people.csv", "--samples-id", "IID"]
+    assert run["settings"]["na"] == ["-1"]
+    monkeypatch.chdir(tmp_path)
+    done(tmp_path / "again", *said[1:])
+    assert results(tmp_path / "again") == results(tmp_path / "out")
+
+
+def test_packing_by_name(tmp_path, people):
+    (bed,) = sources(tmp_path)["PLINK"]
+    people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
+    result, run = done(tmp_path / "s", "pack", bed, "--samples", tmp_path / "people.csv")
+    assert "note: Rows of samples were paired with those of a.bed by column 'IID'." in result.stderr
+    store = dm.open_store(tmp_path / "s")
+    assert store.target("town")[1].tolist() == people["town"].tolist()
+    words = ["--samples", tmp_path / "people.csv", "--samples-by-position"]
+    result, run = done(tmp_path / "t", "pack", bed, *words)
+    assert run["command"].split()[3:6] == ["--samples", "people.csv", "--samples-by-position"]
+    assert "by position, as asked" in result.stderr
+    store = dm.open_store(tmp_path / "t")
+    assert store.target("town")[1].tolist() == people["town"].iloc[ORDER].tolist()
+    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
+    result, run = done(tmp_path / "u", "pack", bed, "--samples", tmp_path / "people.csv")
+    assert result.stderr.count("by position") == 1
+
+
+def test_by_position_is_said(tmp_path, people):
+    words = [*sources(tmp_path)["PLINK"], "--target", "town", *COMMANDS["rank"], "--samples"]
+    people[["town"]].to_csv(tmp_path / "people.csv", index=False)
+    result, _ = done(tmp_path / "a", "rank", *words, tmp_path / "people.csv")
+    said = " ".join(result.stderr.split())
+    assert "note: Rows of samples were paired by position, as none of their columns holds" in said
+    assert said.count("by position") == 1
+    people.iloc[ORDER].to_csv(tmp_path / "people.csv", index=False)
+    result, run = done(
+        tmp_path / "b", "rank", *words, tmp_path / "people.csv", "--samples-by-position"
+    )
+    assert "by position, as asked" in result.stderr
+    assert run["settings"]["samples_by_position"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a.bed", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
+        (["a.csv", "--samples", "few.csv"], "--samples needs --samples-id NAME, a column of a.csv"),
+        (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "x is no column of a.csv"),
+        (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "samples has no column 'rs1'"),
+        (["a.csv", "--samples-id", "IID"], "--samples-id needs --samples FILE"),
+        (["a.bed", "--samples-by-position"], "--samples-by-position needs --samples FILE"),
+        (
+            ["a.bed", "--samples", "few.csv", "--samples-by-position", "--samples-id", "IID"],
+            "give one of them",
+        ),
+        (["a.bed", "--na", "?"], "--na is for CSV and TSV files"),
+        (["a.csv", "--decimal", ";"], "--decimal must be . or , got ';'"),
+    ],
+)
+def test_refusals(tmp_path, people, words, message):
+    sources(tmp_path)
+    people[:2].to_csv(tmp_path / "few.csv", index=False)
+    given = [tmp_path / word if word in ("a.bed", "a.csv", "few.csv") else word for word in words]
+    assert_refused("rank", tmp_path / "out", [*given, "--target", "town"], message)
+
+
+# --- stray values --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stray(tmp_path):
+    """`signal` is the target with noise, and has three question marks; `noise` is a number."""
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    signal = [f"{value:.3f}" for value in y + 0.1 * rng.normal(size=N)]
+    commas = [text.replace(".", ",") for text in signal]
+    signal[3] = signal[30] = signal[40] = "?"
+    frame = pd.DataFrame({"signal": signal, "noise": rng.normal(size=N).round(3)})
+    chromosome = [*map(str, range(1, 23)), "X", "Y"]
+    frame["chromosome"] = (chromosome * 3)[:N]
+    frame = frame.assign(day=np.where(rng.random(N) < 0.5, "early", "late"), y=y)
+    frame.to_csv(tmp_path / "marks.csv", index=False)
+    german = frame.assign(signal=commas)
+    german.to_csv(tmp_path / "commas.tsv", sep="\t", decimal=",", index=False)
+    return tmp_path
+
+
+WORDS = {
+    "rank": ["--target", "y", "--trees", 20, "--measure", "mdi"],
+    "select": ["--target", "y", "--trees", 20, "--subspace", 2, "--relevance", "probe"],
+    "context": ["--target", "y", "--context", "day", "--trees", 10, "--permutations", 9],
+    "exact": ["--target", "y"],
+}
+
+
+@pytest.mark.parametrize("command", list(WORDS))
+def test_stray_values_are_noted(command, stray):
+    words = [command, stray / "marks.csv", *WORDS[command]]
+    result, _ = done(stray / "a", *words)
+    said = " ".join(result.stderr.split())
+    assert (
+        "note: column 'signal' has numbers in 95 % of its rows, but '?' in 3 rows; it is treated "
+        "as categorical. Hint: --na '?' reads it as missing; --categorical signal says that it is "
+        "meant so"
+    ) in said
+    assert "chromosome" not in said
+    result, run = done(stray / "b", *words, "--na", "?")
+    assert "treated as categorical" not in result.stderr
+    assert "--na '?'" in run["command"]
+    assert run["settings"]["na"] == ["?"]
+    if command == "exact":
+        result, _ = done(stray / "c", *words, "--categorical", "signal")
+        assert "treated as categorical" not in result.stderr
+
+
+def test_a_column_that_is_read_as_numbers_ranks_first(stray):
+    words = [*WORDS["rank"], "--drop", "chromosome"]
+    _, run = done(stray / "a", "rank", stray / "marks.csv", "--na", "?", *words)
+    assert results(stray / "a")["name"][0] == "signal"
+    result, run = done(stray / "b", "exact", stray / "commas.tsv", "--target", "y")
+    assert "column 'signal' has numbers with commas, such as '" in result.stderr
+    assert "--decimal , reads decimal commas" in " ".join(result.stderr.split())
+    _, run = done(stray / "c", "rank", stray / "commas.tsv", "--decimal", ",", *words)
+    assert results(stray / "c")["name"][0] == "signal"
+    assert "--decimal ," in run["command"]
+    assert "notes" not in run["settings"]
+
+
+def test_targets_contexts_and_packed_columns_are_noted_too(stray):
+    words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--forest", "extra-trees"]
+    result, _ = done(stray / "a", "rank", stray / "marks.csv", *words)
+    assert "--task classification says that it is meant so" in " ".join(result.stderr.split())
+    words = ["--target", "y", "--context", "signal", "--trees", 5, "--permutations", 9]
+    result, _ = done(stray / "c", "context", stray / "marks.csv", *words)
+    assert "column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
+    result, _ = done(stray / "d", "pack", stray / "marks.csv")
+    assert "pack: column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())
+    result, run = done(stray / "e", "pack", stray / "marks.csv", "--na", "?")
+    assert result.stderr == ""
+    assert dm.open_store(stray / "e").kinds[0] == "numeric"
+    assert run["command"].split()[3:5] == ["--na", "'?'"]
+
+
+def test_options():
+    assert is_text("a.csv.gz")
+    assert is_text("B.TSV")
+    assert not is_text("a.parquet")
+    assert Reading().record() == {}
+    assert Reading(("?",), ",").words() == ["--na", "?", "--decimal", ","]
+    assert Samples().record() == {"samples": None}

@@ -1,0 +1,274 @@
+"""Sample annotations are paired with the rows of a table by name, in whatever order they come."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from tests.tables.store.stores import genotypes, write_bed
+
+import duramen as dm
+from duramen.tables.store import open_store, pack
+
+N = 40
+ORDER = np.random.default_rng(1).permutation(N)
+
+
+@pytest.fixture
+def bed(tmp_path):
+    return write_bed(tmp_path / "a.bed", genotypes(N, 6))
+
+
+def annotations(n=N, **columns):
+    """In the order of the rows: their names and two columns; shuffled by `ORDER` in the tests."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"IID": [f"I{i}" for i in range(n)], **columns})
+    return frame.assign(age=rng.integers(20, 90, n), state=rng.choice(["well", "ill"], n))
+
+
+def rewritten_fam(bed, names):
+    lines = [f"{fid} {iid} 0 0 1 -9\n" for fid, iid in names]
+    bed.with_suffix(".fam").write_text("".join(lines))
+
+
+@pytest.mark.parametrize("title", ["IID", "#IID", "person"])
+@pytest.mark.parametrize("form", ["csv", "pandas", "arrow"])
+def test_plink_files_go_by_iid(bed, tmp_path, title, form):
+    known = annotations().rename(columns={"IID": title})
+    mixed = known.iloc[ORDER]
+    mixed.to_csv(tmp_path / "known.csv", index=False)
+    given = {
+        "csv": tmp_path / "known.csv",
+        "pandas": mixed,
+        "arrow": pa.table(mixed.to_dict("list")),
+    }
+    store = open_store(bed, given[form])
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert store.target("state")[1].tolist() == known["state"].tolist()
+    assert store.samples_pairing == (
+        f"Rows of samples were paired with those of a.bed by column {title!r}."
+    )
+    assert store.row_names == tuple(known[title])
+    packed = pack(bed, tmp_path / "s", samples=given[form])
+    assert packed.target("age")[1].tolist() == known["age"].tolist()
+    assert packed.samples_pairing == store.samples_pairing
+    again = open_store(tmp_path / "s", mixed.iloc[::-1])  # a store keeps the names
+    assert again.target("age")[1].tolist() == known["age"].tolist()
+    assert again.row_names == store.row_names
+
+
+def test_what_is_paired_can_be_pickled_and_seen_in_part(bed):
+    from duramen.tables.store.view import without
+
+    known = annotations()
+    store = without(open_store(bed, known.iloc[ORDER]), [0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for one in (store, pickle.loads(pickle.dumps(store))):
+            assert one.samples.column("age").to_pylist() == known["age"].tolist()
+            assert one.samples_pairing.endswith("by column 'IID'.")
+
+
+def test_families_name_rows_whose_iid_repeats(bed, tmp_path):
+    names = [(f"F{i // 2}", f"{i % 2 + 1}") for i in range(N)]
+    rewritten_fam(bed, names)
+    known = annotations().drop(columns="IID")
+    known.insert(0, "#FID", [fid for fid, _ in names])
+    known.insert(1, "IID", [int(iid) for _, iid in names])
+    store = open_store(bed, known.iloc[ORDER])
+    assert store.row_names == tuple("_".join(name) for name in names)
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert "by column '#FID' and 'IID'" in store.samples_pairing
+    known["sample"] = store.row_names  # as PLINK joins them
+    joined = open_store(bed, known.drop(columns=["#FID", "IID"]).iloc[ORDER])
+    assert joined.samples.column("age").to_pylist() == known["age"].tolist()
+    packed = pack(bed, tmp_path / "s")
+    assert packed.row_names == store.row_names
+    assert (
+        open_store(tmp_path / "s", known.iloc[ORDER])
+        .samples.column("age")
+        .equals(store.samples.column("age"))
+    )
+
+
+def test_numbers_that_lost_their_zeros(bed, tmp_path):
+    rewritten_fam(bed, [("F", f"{i:04d}") for i in range(N)])
+    known = annotations().assign(IID=[f"{i:04d}" for i in range(N)])
+    known.iloc[ORDER].to_csv(tmp_path / "known.csv", index=False)  # read as 0, 1, ...
+    store = open_store(bed, tmp_path / "known.csv")
+    assert store.samples.column("age").to_pylist() == known["age"].tolist()
+    assert store.row_names == tuple(known["IID"])
+
+
+def test_a_column_of_numbers_that_only_looks_like_names(bed):
+    rewritten_fam(bed, [("F", f"{i + 30}") for i in range(N)])
+    known = annotations().drop(columns="IID")
+    with pytest.warns(UserWarning, match="paired by position, as none of their columns"):
+        assert open_store(bed, known).samples.column("age").to_pylist() == known["age"].tolist()
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_h5ad_files_go_by_their_names(tmp_path, transpose):
+    anndata = pytest.importorskip("anndata")
+    names = [f"cell{i}" for i in range(N)]
+    other = [f"gene{j}" for j in range(5)]
+    X = genotypes(N, 5).astype(float)
+    table = anndata.AnnData(
+        X=X.T if transpose else X,
+        obs=pd.DataFrame(index=other if transpose else names),
+        var=pd.DataFrame(index=names if transpose else other),
+    )
+    table.write_h5ad(tmp_path / "a.h5ad")
+    known = annotations().drop(columns="IID").set_index(pd.Index(names))
+    store = pack(
+        tmp_path / "a.h5ad", tmp_path / "s", transpose=transpose, samples=known.iloc[ORDER]
+    )
+    assert store.row_names == tuple(names)
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.samples_pairing.endswith("by column 'index'.")
+    known.iloc[ORDER].to_csv(tmp_path / "known.csv")  # the names under an empty title
+    for opened in (
+        open_store(tmp_path / "s", tmp_path / "known.csv"),
+        open_store(pack(tmp_path / "a.h5ad", tmp_path / "t", transpose=transpose).path, known),
+    ):
+        assert opened.target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_transposed_text_goes_by_its_first_line(tmp_path):
+    frame = pd.DataFrame(genotypes(N, 5), index=[f"I{i}" for i in range(N)])
+    frame.T.rename_axis("gene").rename(lambda j: f"g{j}").to_csv(tmp_path / "a.csv")
+    known = annotations()
+    store = pack(tmp_path / "a.csv", tmp_path / "s", transpose=True, samples=known.iloc[ORDER])
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
+    other = pack(tmp_path / "a.parquet", tmp_path / "t", transpose=True, samples=known.iloc[ORDER])
+    assert other.target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_a_column_of_the_store_names_rows_when_asked(tmp_path):
+    known = annotations()
+    frame = pd.DataFrame({"IID": known["IID"], "x": range(N)})
+    pack(frame, tmp_path / "s")
+    store = open_store(tmp_path / "s", known.iloc[ORDER], samples_id="IID")
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    plain = open_store(tmp_path / "s", known)  # nothing is said of names: one row for each
+    assert "by position, as s has no names of rows" in plain.samples_pairing
+    assert plain.target("age")[1].tolist() == known["age"].tolist()
+    pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
+    numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
+    store = open_store(tmp_path / "n", numbered, samples_id="IID")
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    pack(frame.assign(IID=np.linspace(0, 1, N)), tmp_path / "f")
+    with pytest.raises(ValueError, match=r"column 'IID' of .*f must hold the name of every row"):
+        open_store(tmp_path / "f", known, samples_id="IID")
+
+
+# --- rows that are missing, double or too many ---------------------------------------------------
+
+
+def test_rows_that_are_not_in_the_data_are_ignored(bed):
+    known = annotations()
+    more = pd.concat([known, known.assign(IID="other"), known.assign(IID=None)[:1]])
+    store = open_store(bed, more.iloc[np.random.default_rng(0).permutation(len(more))])
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+    assert store.samples_pairing.endswith(" 41 rows of samples are not in a.bed and were ignored.")
+
+
+def test_rows_without_annotations_are_refused(bed):
+    known = annotations().iloc[ORDER]
+    with pytest.raises(ValueError, match=r"but column 'IID' lacks 2 of 40: 'I3', 'I7'\. Hint: add"):
+        open_store(bed, known[~known["IID"].isin(["I3", "I7"])])
+    with pytest.raises(ValueError, match=r"lacks 40 of 40: 'I0', 'I1', 'I2', 'I3', 'I4', \.\.\."):
+        open_store(bed, known.assign(IID=[f"P{i}" for i in range(N)]))
+    with pytest.raises(ValueError, match=r"pack: samples must have a row for each row of a\.bed"):
+        pack(bed, bed.parent / "s", samples=known[:39])
+    assert not (bed.parent / "s").exists()
+
+
+def test_names_that_are_double_are_refused(bed):
+    known = annotations()
+    with pytest.raises(ValueError, match="but column 'IID' has 'I0' more than once"):
+        open_store(bed, pd.concat([known, known[:1]]))
+    rewritten_fam(bed, [("F", "same" if i < 2 else f"I{i}") for i in range(N)])
+    with pytest.raises(ValueError, match=r"a\.bed \(FID and IID\) must be unique .* 'F_same'"):
+        open_store(bed, known.assign(FID="F", IID=["same", "same", *known["IID"][2:]]))
+    store = open_store(bed, known, samples_by_position=True)
+    assert store.target("age")[1].tolist() == known["age"].tolist()
+
+
+# --- which column, and none ----------------------------------------------------------------------
+
+
+def test_the_column_can_be_named(bed):
+    known = annotations()
+    known["mother"] = known["IID"].iloc[::-1].tolist()  # holds the same names, in another order
+    known["copy"] = known["IID"]
+    assert open_store(bed, known.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
+    one = open_store(bed, known.iloc[ORDER], samples_id="mother")
+    assert one.target("age")[1].tolist() == known["age"].tolist()[::-1]
+    renamed = known.rename(columns={"IID": "person"}).drop(columns="copy")
+    with pytest.raises(ValueError, match="several columns of samples: column 'person', column 'mo"):
+        open_store(bed, renamed)
+    both = renamed.assign(mother=renamed["person"])  # the same order: either will do
+    assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
+
+
+def test_by_position_when_asked_or_without_names(bed, tmp_path):
+    known = annotations()
+    plain = known.drop(columns="IID")
+    store = open_store(bed, known.iloc[ORDER], samples_by_position=True)
+    assert store.target("age")[1].tolist() == known["age"].iloc[ORDER].tolist()
+    assert store.samples_pairing == "Rows of samples were paired by position, as asked."
+    assert store.row_names == tuple(f"I{i}" for i in range(N))
+    why = r"paired by position, as none of their columns holds .* a\.bed, such as 'I0' \(IID\)"
+    with pytest.warns(UserWarning, match=f"open_store: .*{why}") as caught:
+        assert open_store(bed, plain).target("age")[1].tolist() == known["age"].tolist()
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=f"pack: .*{why}") as caught:
+        pack(bed, tmp_path / "s", samples=plain)
+    assert caught[0].filename == __file__
+    assert open_store(tmp_path / "s").row_names == store.row_names
+    with pytest.raises(ValueError, match="samples has 39 rows, the table 40"):
+        open_store(bed, plain[:39])
+    with pytest.raises(ValueError, match="samples has 39 rows, the table 40"):
+        open_store(bed, known[:39], samples_by_position=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"samples_id": "who"},
+            "samples has no column 'who'; its columns are 'IID', 'age', 'state'",
+        ),
+        (
+            {"samples_id": "weight"},
+            "column 'weight' of samples is of type double; names of rows are",
+        ),
+        ({"samples_id": "IID", "samples_by_position": True}, "give one of them"),
+    ],
+)
+def test_wrong_options(bed, options, message):
+    known = annotations()
+    known = known.assign(weight=0.5) if "weight" in message else known
+    for call in (
+        open_store,
+        lambda path, samples, **more: pack(path, bed.parent / "s", samples=samples, **more),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call(bed, known, **options)
+
+
+def test_options_without_what_they_are_for(bed, tmp_path):
+    for option in ({"samples_id": "a"}, {"samples_by_position": True}):
+        with pytest.raises(ValueError, match="need samples"):
+            open_store(bed, **option)
+        with pytest.raises(ValueError, match="need samples"):
+            pack(bed, tmp_path / "s", **option)
+    frame = pd.DataFrame({"x": range(N)})
+    store = dm.pack(frame, tmp_path / "s")
+    assert store.row_names is None
+    with pytest.raises(ValueError, match="needs names of the rows of s, which has none, and no"):
+        open_store(tmp_path / "s", annotations(), samples_id="IID")
