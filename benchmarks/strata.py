@@ -132,7 +132,7 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
 
     def janitza(X: Any, y: Any, seed: int, rows: Any) -> Any:
         values = dm.importances.holdout_mda(kind(4 * trees), X, y, random_state=seed, **rows)
-        return dm.significance.janitza(values)
+        return dm.significance.janitza(values, add_one=False)
 
     return {
         "altmann": refitted("altmann", forest, **permuted),
