@@ -233,10 +233,10 @@ def test_blocks_stay_together():
         seen.append(y.copy())
         return np.zeros(X.n_columns)
 
-    y, blocks = np.repeat(["a", "b", "a", "b"], 3), np.repeat(np.arange(4), 3)
-    X = np.random.default_rng(0).normal(size=(12, 3))
+    y, blocks = np.repeat(list("abababab"), 3), np.repeat(np.arange(8), 3)
+    X = np.random.default_rng(0).normal(size=(24, 3))
     max_t(TINY, X, y, measure=spy, blocks=blocks, n_permutations=5, random_state=0)
-    assert all(len(set(labels)) == 1 for y in seen for labels in y.reshape(4, 3))
+    assert all(len(set(labels)) == 1 for y in seen for labels in y.reshape(8, 3))
     assert len({tuple(y) for y in seen}) > 1
 
 

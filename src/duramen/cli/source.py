@@ -104,7 +104,8 @@ class Source:
                 "--missing drop leaves no row: each has a missing value; --drop the columns with "
                 "many, or use --missing category"
             )
-        return replace(self, features=features, column=self.column.filter(complete))
+        labels = {option: column.filter(complete) for option, column in self.labels.items()}
+        return replace(self, features=features, column=self.column.filter(complete), labels=labels)
 
 
 def check_input(file: Path | str | None, target: str | None, demo: bool, what_ships: str) -> None:
