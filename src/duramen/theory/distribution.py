@@ -14,7 +14,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.magnitude import check_magnitude
+from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
 from duramen.results.metadata import frozen_metadata
 from duramen.results.text import aligned
 from duramen.theory import information
@@ -364,7 +364,7 @@ class FiniteDistribution:
                 f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
             )
         numbers: FloatArray = self.classes.astype(np.float64)
-        check_magnitude(numbers, self.target_name, "FiniteDistribution")
+        check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
         return numbers
 
     def index(self, feature: Variable) -> int:
