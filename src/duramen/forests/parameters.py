@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -83,14 +84,42 @@ def check_real(
 
 
 def check_jobs(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` to a number of threads, as joblib does; at most 256."""
+    """Resolve ``n_jobs`` to a number of threads, as joblib does.
+
+    At most 256, and no more than the system lets the process start: a limit on processes or memory
+    makes the work slower, and changes nothing else.
+    """
     from joblib import effective_n_jobs
 
     if value is not None and (not is_integer(value) or value == 0):
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return min(int(effective_n_jobs(value)), MOST_THREADS)
+    return startable(min(int(effective_n_jobs(value)), MOST_THREADS))
+
+
+def startable(wanted: int) -> int:
+    """Return how many of the threads that are wanted can work at a time, the calling one included.
+
+    Parameters
+    ----------
+    wanted : int
+        At least 1.
+    """
+    done = threading.Event()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(wanted - 1):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except (RuntimeError, MemoryError):
+        pass
+    finally:
+        done.set()
+        for thread in started:
+            thread.join()
+    return len(started) + 1
 
 
 def check_verbosity(owner: str, value: Any) -> int:
