@@ -140,6 +140,8 @@ def test_a_signal_ends_a_command_cleanly(name: str, code: int, tmp_path: Path, t
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
+        # The tests themselves may run under nohup.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     try:
         deadline = time.monotonic() + 60

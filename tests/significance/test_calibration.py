@@ -186,6 +186,7 @@ def test_pooled_laws_fail_columns_of_different_kinds(method, shape):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:altmann. q-values of normal tails")
 def test_normal_law_of_19_permutations_is_too_light():
     fitted = refitted("altmann", SMALL, n_permutations=RUNS, distribution="normal")
     found = shares(Method("altmann, normal", fitted, "each"), PURE, LONG, 60)
