@@ -254,3 +254,47 @@ def test_wrong_parameters_and_data_are_refused():
         air(dm.RandomForestClassifier(2, categorical_features=["e"]), frame, y)
     with pytest.raises(ValueError, match="X is an EncodedTable, whose kinds are set already"):
         air(dm.RandomForestClassifier(2, categorical_features=[0]), dm.encode(X), y)
+
+
+# --- strata and blocks ---------------------------------------------------------------------------
+
+
+def test_shadows_of_strata_keep_what_goes_with_the_strata():
+    """A column that equals its stratum has a shadow that equals it, and an importance of 0."""
+    random = np.random.default_rng(0)
+    place = np.repeat([0, 1], 60)
+    X = np.column_stack([place, random.normal(size=120)])
+    y = (random.random(120) < np.where(place, 0.9, 0.1)).astype(int)
+    forest = dm.RandomForestClassifier(200, random_state=0)
+    free, within = air(forest, X, y), air(forest, X, y, strata=place)
+    assert free["x0"] > 0.05
+    assert abs(within["x0"]) < 0.25 * free["x0"]
+    assert "strata" in within.metadata["air"]
+    assert "strata" not in free.metadata["air"]
+
+
+def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(24, 3)), np.arange(24) % 2
+    person = np.repeat(np.arange(8), 3)
+    forest = dm.ExtraTreesClassifier(20, random_state=0)
+    plain = air(forest, X, y, random_state=3)
+    one = air(forest, X, y, strata=np.zeros(24), random_state=3)
+    assert one.equals(plain)  # a single stratum restricts nothing
+    assert not air(forest, X, y, blocks=person, random_state=3).equals(plain)
+    for function in (air, dm.importances.sandri):
+        with pytest.raises(ValueError, match=r"blocks must leave something to exchange"):
+            function(forest, X, y, blocks=np.repeat([0, 1, 2], [5, 8, 11]))
+        with pytest.raises(ValueError, match=r"strata must have a label for each of the 24 rows"):
+            function(forest, X, y, strata=[1, 2])
+
+
+def test_a_test_of_air_hands_strata_on():
+    random = np.random.default_rng(2)
+    X, place = random.normal(size=(40, 2)), np.repeat([0, 1], 20)
+    y = np.arange(40) % 2
+    forest = dm.RandomForestClassifier(10)
+    options = {"measure": "air", "n_permutations": 3, "random_state": 0}
+    tested = dm.significance.altmann(forest, X, y, strata=place, **options)
+    free = dm.significance.altmann(forest, X, y, **options)
+    assert not np.array_equal(tested.scores, free.scores)

@@ -417,3 +417,21 @@ def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
     np.testing.assert_array_equal(
         run.values, relative_importances(learner, 20, 0, 1.0, 1.0, graph=True).values
     )
+
+
+def test_classes_are_shuffled_within_strata():
+    """The run itself stays as it is; where classes equal the strata there is nothing to shuffle."""
+    random = np.random.default_rng(0)
+    X, place = random.normal(size=(40, 6)), np.repeat([0, 1], 20)
+    y = np.where(np.arange(40) % 20 < 2, 1 - place, place)
+    options = {"n_subsets": 20, "n_permutations": 3, "random_state": 0}
+    free = dm.importances.mcfs(X, y, **options)
+    within = dm.importances.mcfs(X, y, strata=place, **options)
+    assert within.importances.equals(free.importances)
+    assert not np.array_equal(within.maxima, free.maxima)
+    one = dm.importances.mcfs(X, y, strata=np.ones(40), **options)
+    assert np.array_equal(one.maxima, free.maxima)
+    with pytest.raises(ValueError, match=r"the target is constant in every stratum"):
+        dm.importances.mcfs(X, place, strata=place, **options)
+    with pytest.raises(ValueError, match=r"need n_permutations of at least 1"):
+        dm.importances.mcfs(X, y, strata=place, n_subsets=5)

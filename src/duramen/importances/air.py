@@ -7,11 +7,19 @@ from typing import Any
 from duramen.forests.parameters import draw_seed
 from duramen.importances.arguments import metadata_of
 from duramen.importances.refit import encoded_for, fingerprint_of, repeat_seeds, template_of
-from duramen.importances.shadowed import differences, shadowed_forest
+from duramen.importances.shadowed import differences, exchangeable_rows, shadowed_forest
 from duramen.results.importances import Importances
 
 
-def air(estimator: Any, X: Any, y: Any, *, random_state: Any = None) -> Importances:
+def air(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+) -> Importances:
     r"""Actual impurity reduction: MDI of each column less that of its shadow.
 
     The rows of X are permuted once, all columns by the same permutation, and the p columns of
@@ -34,6 +42,10 @@ def air(estimator: Any, X: Any, y: Any, *, random_state: Any = None) -> Importan
         The rows.
     y : array-like of shape (n,)
         Their classes or numbers.
+    strata, blocks : array-like of shape (n,), optional
+        Label of the stratum, and of the block, of each row. Shadows exchange rows within strata
+        only, so that a feature that goes with the strata alone has a shadow that does so too; or
+        whole blocks of equal size, so that the rows of a block stay together. All rows by default.
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 
@@ -50,7 +62,8 @@ def air(estimator: Any, X: Any, y: Any, *, random_state: Any = None) -> Importan
     TypeError
         If `estimator` is not an estimator of this package.
     ValueError
-        If its parameters, `X` or `y` are not as they must be.
+        If its parameters, `X` or `y` are not as they must be, or `strata` and `blocks` leave
+        nothing to exchange.
     MemoryError
         If the table does not fit twice into memory.
 
@@ -77,9 +90,11 @@ def air(estimator: Any, X: Any, y: Any, *, random_state: Any = None) -> Importan
     template = template_of(estimator, "air")
     table = encoded_for(template, X)
     seed = draw_seed(template.random_state if random_state is None else random_state)
-    forest = shadowed_forest(template, table, y, repeat_seeds(seed, 1)[0], "air")
+    rows = exchangeable_rows(table.n_rows, strata, blocks, "air")
+    forest = shadowed_forest(template, table, y, repeat_seeds(seed, 1)[0], "air", rows)
     tally = differences(forest)
-    metadata = metadata_of(forest, "air", estimator=type(template).__name__)
+    choices = {"estimator": type(template).__name__, **rows.identity()}
+    metadata = metadata_of(forest, "air", **choices)
     metadata["seed"] = seed
     metadata["fingerprint"] = fingerprint_of(template, forest, table, y, "air")
     return Importances(

@@ -21,6 +21,7 @@ from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
 from duramen.tables import encode, encode_target, learning_set_fingerprint
+from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.memory import require_memory
 
 
@@ -38,6 +39,8 @@ def mcfs(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     n_permutations: int = 0,
+    strata: Any = None,
+    blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> MonteCarloSelection:
@@ -81,6 +84,9 @@ def mcfs(
     n_permutations : int
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
         long as the run itself. 20 will do.
+    strata, blocks : array-like of shape (n,), optional
+        Label of the stratum, and of the block, of each row: the further runs shuffle the classes
+        within strata, and blocks exchange theirs as a whole. They need `n_permutations`.
     random_state : int, RandomState, Generator or None
         Where all random numbers come from.
     n_jobs : int or None
@@ -129,6 +135,7 @@ def mcfs(
         parameters.check_real("mcfs", "v", v, 0.0),
     )
     _refuse_many_subsets(s, learner.subset_size)
+    rows = _exchangeable(learner, strata, blocks, shuffles)
     seed = parameters.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
     _warn_of_unseen(run.n_drawn, s, learner.subset_size)
@@ -140,6 +147,7 @@ def mcfs(
         "u": exponents[0],
         "v": exponents[1],
         "n_permutations": shuffles,
+        **rows.identity(),
     }
     return MonteCarloSelection(
         Importances(
@@ -155,17 +163,35 @@ def mcfs(
         source=run.edges[0] // learner.table.n_columns,
         target=run.edges[0] % learner.table.n_columns,
         weight=run.edges[1],
-        maxima=_greatest_by_chance(learner, shuffles, s, seed, *exponents),
+        maxima=_greatest_by_chance(learner, rows, shuffles, s, seed, *exponents),
     )
 
 
+def _exchangeable(learner: Learner, strata: Any, blocks: Any, shuffles: int) -> Exchangeability:
+    """Return which rows may exchange their classes."""
+    rows = Exchangeability.checked(learner.table.n_rows, strata, blocks, function="mcfs")
+    if rows.restricted and not shuffles:
+        raise ValueError(
+            "mcfs: strata and blocks restrict how classes are shuffled for the cut-off, and need "
+            "n_permutations of at least 1, got 0."
+        )
+    rows.require(shuffles, "mcfs", learner.codes, stacklevel=4)
+    return rows
+
+
 def _greatest_by_chance(
-    learner: Learner, shuffles: int, n_subsets: int, seed: int, u: float, v: float
+    learner: Learner,
+    rows: Exchangeability,
+    shuffles: int,
+    n_subsets: int,
+    seed: int,
+    u: float,
+    v: float,
 ) -> FloatArray:
     """Greatest relative importance in each of some runs with shuffled classes."""
     maxima = np.empty(shuffles)
     for b, (order_seed, run_seed) in enumerate(repeat_seeds(seed, shuffles).tolist()):
-        order = np.random.default_rng(order_seed).permutation(learner.table.n_rows)
+        order = rows.permutation(np.random.default_rng(order_seed), learner.codes)
         shuffled = replace(learner, codes=learner.codes[order])
         run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
         maxima[b] = run.values.max()

@@ -10,12 +10,19 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.parameters import check_integer, draw_seed
 from duramen.importances.arguments import metadata_of
 from duramen.importances.refit import encoded_for, fingerprint_of, repeat_seeds, template_of
-from duramen.importances.shadowed import shadowed_forest
+from duramen.importances.shadowed import exchangeable_rows, shadowed_forest
 from duramen.results.importances import Importances
 
 
 def sandri(
-    estimator: Any, X: Any, y: Any, *, n_repeats: int = 20, random_state: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_repeats: int = 20,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
 ) -> Importances:
     r"""MDI of each column less that of its shadow, averaged over permutations.
 
@@ -38,6 +45,8 @@ def sandri(
     n_repeats : int
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
+    strata, blocks : array-like of shape (n,), optional
+        Which rows shadows may exchange, as for `air`.
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
 
@@ -53,7 +62,8 @@ def sandri(
     TypeError
         If `estimator` is not an estimator of this package.
     ValueError
-        If `n_repeats`, the parameters of the estimator, `X` or `y` are not as they must be.
+        If `n_repeats`, the parameters of the estimator, `X` or `y` are not as they must be, or
+        `strata` and `blocks` leave nothing to exchange.
     MemoryError
         If the table does not fit twice into memory.
 
@@ -73,13 +83,18 @@ def sandri(
     table = encoded_for(template, X)
     seed = draw_seed(template.random_state if random_state is None else random_state)
     p = table.n_columns
+    rows = exchangeable_rows(table.n_rows, strata, blocks, "sandri")
     gains = np.empty((repeats, p))
     for s, seeds in enumerate(repeat_seeds(seed, repeats)):
-        forest = shadowed_forest(template, table, y, seeds, "sandri")
+        forest = shadowed_forest(template, table, y, seeds, "sandri", rows)
         values = mean_decreases(forest).values
         gains[s] = values[:p] - values[p:]
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
-    choices = {"estimator": type(template).__name__, "n_repeats": repeats}
+    choices = {
+        "estimator": type(template).__name__,
+        "n_repeats": repeats,
+        **rows.identity(),
+    }
     metadata = metadata_of(forest, "sandri", **choices)
     metadata["seed"] = seed
     metadata["fingerprint"] = fingerprint_of(template, forest, table, y, "sandri")

@@ -16,11 +16,17 @@ from duramen.forests.structure import decreases
 from duramen.importances.nodes import Nodes, blocks
 from duramen.importances.tally import Tally
 from duramen.tables import EncodedTable
+from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.shadows import with_shadows
 
 
 def shadowed_forest(
-    template: BaseForest, table: EncodedTable, y: Any, seeds: NDArray[np.uint32], function: str
+    template: BaseForest,
+    table: EncodedTable,
+    y: Any,
+    seeds: NDArray[np.uint32],
+    function: str,
+    rows: Exchangeability | None = None,
 ) -> Forest:
     """Grow a forest on the 2p columns of a table and of its shadows.
 
@@ -39,6 +45,8 @@ def shadowed_forest(
         Seeds of the permutation of the rows and of the forest.
     function : str
         The function that the user called, for errors.
+    rows : Exchangeability, optional
+        Which rows the shadows may exchange; all by default.
 
     Returns
     -------
@@ -47,7 +55,8 @@ def shadowed_forest(
         splits are on noise.
     """
     settled = resolve_settings(template, *table.shape)
-    order = np.random.default_rng(int(seeds[0])).permutation(table.n_rows)
+    rows = Exchangeability(table.n_rows) if rows is None else rows
+    order = rows.permutation(np.random.default_rng(int(seeds[0])))
     estimator: BaseForest = clone(template)
     estimator.max_features = settled.max_features
     estimator.n_subspace_features = settled.column_samples or None
@@ -80,3 +89,16 @@ def differences(forest: Forest) -> Tally:
         share = run.weight / np.where(total > 0, total, 1.0)
         tally.add(nodes, sign * share * decreases(run), n_trees=run.n_trees)
     return tally
+
+
+def exchangeable_rows(n_rows: int, strata: Any, blocks: Any, function: str) -> Exchangeability:
+    """Return which rows shadows may exchange, once it is clear that some may.
+
+    Raises
+    ------
+    ValueError
+        If `strata` or `blocks` are not as they must be, or leave shadows that equal the columns.
+    """
+    rows = Exchangeability.checked(n_rows, strata, blocks, function=function)
+    rows.require(1, function)
+    return rows

@@ -94,13 +94,22 @@ class Measured:
         y = self.y if y is None else y
         template = clone(self.template).set_params(random_state=seed % 2**32)
         if isinstance(self.measure, str) and self.measure in REFITTED:
-            blocks = self.exchangeability.blocks
-            together = {"blocks": blocks} if self.measure == "holdout_mda" else {}
-            return REFITTED[self.measure](template, table, y, random_state=seed % 2**32, **together)
+            rows = self._rows_of(self.measure)
+            return REFITTED[self.measure](template, table, y, random_state=seed % 2**32, **rows)
         forest = template.fit(table, y)
         if isinstance(self.measure, str):
             return GROWN[self.measure](forest, table, y)
         return self._own(self.measure(forest, table, y), table)
+
+    def _rows_of(self, measure: str) -> dict[str, Any]:
+        """Return what a measure that grows its own forests is told of strata and blocks."""
+        rows = self.exchangeability
+        if measure == "holdout_mda":
+            return {"blocks": rows.blocks}
+        # Targets of blocks of different sizes can be exchanged, their rows cannot.
+        if not rows.restricted or rows.count() == 1:
+            return {}
+        return {"strata": rows.strata, "blocks": rows.blocks}
 
     def scores(self, seed: int, **data: Any) -> FloatArray:
         """The values of :meth:`importances`, of shape (p,)."""
