@@ -80,9 +80,21 @@ def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
         dm.context_importances(X, y, CLASSES, n_permutations=0)
     with pytest.raises(ValueError, match="y must hold numbers up to"):
         dm.SequentialRandomSubspace(3, n_subspace_features=2).fit(X, y)
-    exact = dm.theory.FiniteDistribution.from_table(CLASSES.reshape(-1, 1), y)
-    with pytest.raises(ValueError, match="FiniteDistribution: Y must hold numbers up to"):
-        dm.theory.population_importances(exact, criterion="variance")
+
+
+@pytest.mark.parametrize("exponent", [-300, -160, -149, -100, -75, 75, 100, 149, 160, 300])
+def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
+    def importances(scale):
+        table = CLASSES.reshape(-1, 1), NUMBERS * scale
+        dist = dm.theory.FiniteDistribution.from_table(*table)
+        return dm.theory.population_importances(dist, criterion="variance").values
+
+    scale = 10.0**exponent
+    if abs(exponent) < 150:
+        np.testing.assert_allclose(importances(scale) / scale / scale, importances(1.0), rtol=1e-9)
+        return
+    with pytest.raises(ValueError, match=r"FiniteDistribution: Y must hold numbers up to 1e\+150"):
+        importances(scale)
 
 
 @pytest.mark.parametrize("exponent", [-68, -30, 30, 68])

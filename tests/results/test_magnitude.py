@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
-from duramen.results.magnitude import LARGEST, check_magnitude
+from duramen.results.magnitude import OF_DISTRIBUTIONS, OF_SAMPLES, check_magnitude
 
 
 @pytest.mark.parametrize(
     "numbers",
-    [[0.0, 0.0], [1e-300, 1e-300], [-LARGEST, LARGEST], [0.0, 1 / LARGEST], [1.0, 1e-300], []],
+    [
+        [0.0, 0.0],
+        [1e-300, 1e-300],
+        [-OF_SAMPLES, OF_SAMPLES],
+        [0.0, 1 / OF_SAMPLES],
+        [1.0, 1e-300],
+        [],
+    ],
 )
 def test_numbers_in_range(numbers):
     check_magnitude(np.array(numbers), "y", "f")
@@ -26,3 +33,12 @@ def test_numbers_in_range(numbers):
 def test_numbers_out_of_range(numbers, message):
     with pytest.raises(ValueError, match="f: y must hold numbers up to.*" + message):
         check_magnitude(np.array(numbers), "y", "f")
+
+
+def test_distributions_have_a_wider_range():
+    large = np.array([-OF_DISTRIBUTIONS, OF_DISTRIBUTIONS])
+    check_magnitude(large, "y", "f", OF_DISTRIBUTIONS)
+    with pytest.raises(
+        ValueError, match=r"numbers up to 1e\+150 .*got a number of size 1\.1e\+150"
+    ):
+        check_magnitude(1.1 * large, "y", "f", OF_DISTRIBUTIONS)
