@@ -110,3 +110,13 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
     assert "significance" not in record["settings"]
     words = [file, "--target", "y", "--significance", "max-t"]
     assert_refused("rank", tmp_path / "no", words, "99 replicates would not fit")
+
+
+def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path, monkeypatch):
+    few = ("--permutations", 19)
+    monkeypatch.setattr("duramen.cli.significance._LONG", 0.0)
+    assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
+    monkeypatch.setattr("duramen.cli.significance._TOO_LONG", 0.0)
+    assert re.search(r"max-t .*; --no-test skips it", run(file, tmp_path / "long", *few)[0].stderr)
+    asked = run(file, tmp_path / "asked", "--significance", "max-t", *few)[0]
+    assert "skips it" not in asked.stderr

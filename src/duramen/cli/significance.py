@@ -25,6 +25,8 @@ _RECORDED_ELSEWHERE = (
 
 # A run that is expected to take longer, in seconds, is announced.
 _LONG = 3.0
+# Of a test that nobody asked for, seconds after which it is said how to do without.
+_TOO_LONG = 60.0
 
 
 class SignificanceName(StrEnum):
@@ -196,7 +198,8 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
     )
     if cost.seconds > _LONG:
         most = "at most " if method.announces or "stop_after" in request.choices else ""
-        note(f"{request.name.value} of {measure.value}: {most}{cost}")
+        skip = "; --no-test skips it" if request.default and cost.seconds > _TOO_LONG else ""
+        note(f"{request.name.value} of {measure.value}: {most}{cost}{skip}")
 
 
 def _forest(method: Method, given: Given) -> Any:
