@@ -278,3 +278,14 @@ def test_options_without_what_they_are_for(bed, tmp_path):
     assert store.row_names is None
     with pytest.raises(ValueError, match="needs names of the rows of s, which has none, and no"):
         open_store(tmp_path / "s", annotations(), samples_id="IID")
+
+
+@pytest.mark.parametrize("said", [b"[", b'["gone"]', b"7", b"[[1]]", b"[" * 100_000])
+def test_annotations_that_lie_about_names_are_refused(said):
+    import pyarrow as pa
+
+    from duramen.tables.store.pairing import names_of
+
+    table = pa.table({"y": [1, 2]}).replace_schema_metadata({b"duramen.row_names": said})
+    with pytest.raises(ValueError, match="have no names of rows where they say so"):
+        names_of(table)

@@ -71,12 +71,24 @@ def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
 
 
 def names_of(samples: pa.Table | None) -> Names | None:
-    """Return the names of the rows that annotations know; None where they know none."""
+    """Return the names of the rows that annotations know; None where they know none.
+
+    Raises
+    ------
+    ValueError
+        If they do not hold what they say names the rows.
+    """
     found = None if samples is None else (samples.schema.metadata or {}).get(_KEY)
     if samples is None or found is None:
         return None
-    columns = tuple(json.loads(found))
-    return Names(columns, tuple(_joined(samples, columns)))
+    try:
+        columns = tuple(json.loads(found))
+        return Names(columns, tuple(_joined(samples, columns)))
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"the sample annotations of the table are damaged: they have no names of rows where "
+            f"they say so ({type(error).__name__}); pack the table again"
+        ) from None
 
 
 def pair(
