@@ -86,9 +86,7 @@ def attempt(number: int, folder: Path) -> str:
 def _read(path: Path, folder: Path) -> None:
     if path.suffix == ".bed":
         dm.open_store(path).as_table()
-    elif path.suffix == ".npy":
-        dm.encode(np.load(path))
-    elif path.suffix != ".h5ad":
+    elif path.suffix not in (".npy", ".h5ad"):  # which can be packed only
         table = read_table(path)
         table.to_pylist()
         dm.encode(table)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -20,7 +21,8 @@ _HEADER = "json"
 _PIECE = 1 << 18  # bytes that are read at a time
 # Errors that the parts of a file other than those that duramen wrote can raise.
 _ODD = (OSError, EOFError, BadZipFile, LookupError, TypeError, ValueError, AttributeError)
-_TOO_MUCH = (RecursionError, MemoryError, OverflowError, NotImplementedError, SyntaxError)
+_TOO_MUCH = (RecursionError, MemoryError, OverflowError, NotImplementedError)
+_NO_PYTHON = (SyntaxError, TokenError)  # the header of an array is a literal of Python
 
 
 def write_archive(
@@ -105,7 +107,7 @@ def as_damage(path: str | PathLike[str], function: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
-    except (*_ODD, *_TOO_MUCH) as error:
+    except (*_ODD, *_TOO_MUCH, *_NO_PYTHON) as error:
         lacks = isinstance(error, KeyError)
         what = f"it lacks {error}" if lacks else f"{type(error).__name__}: {_short(error)}"
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class NpyInput(Input):
         self.where = str(path)
         self.files = (path,)
         shape, by_columns, self._kind, self._begin = _head(path, function)
-        if len(shape) != 2 or 0 in shape:
+        if len(shape) != 2 or min(shape) < 1:
             raise ValueError(
                 f"{function}: {path} holds an array of shape {shape}; a table has two dimensions, "
                 "and a row and a column at least"
@@ -79,7 +80,7 @@ def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[An
             version = npy.read_magic(file)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, by_columns, kind = read(file)
-        except (ValueError, EOFError) as error:
+        except (ValueError, EOFError, SyntaxError, TokenError, RecursionError) as error:
             raise ValueError(
                 f"{function}: {path} is not an .npy file, or is damaged ({error})"
             ) from None
