@@ -113,7 +113,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             most=2**62,
             hint="a forest needs a tree at least",
         )
-        n_threads = parameters.check_jobs(self._owner, self.n_jobs)
+        n_threads = parameters.kernel_threads(self._owner, self.n_jobs)
         verbose = parameters.check_verbosity(self._owner, self.verbose)
         settings = resolve_settings(self, n_rows, n_features)
         self._check_oob_score(settings.samples_rows)
@@ -217,7 +217,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         return route.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
 
     def _threads(self) -> int:
-        return parameters.check_jobs(self._owner, self.n_jobs)
+        return parameters.kernel_threads(self._owner, self.n_jobs)
 
     def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
         rows = self._routed(X, method)

@@ -84,18 +84,23 @@ def check_real(
 
 
 def check_jobs(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` to a number of threads, as joblib does.
+    """Resolve ``n_jobs`` to a number of threads of Python, as joblib does.
 
     At most 256, and no more than the system lets the process start: a limit on processes or memory
     makes the work slower, and changes nothing else.
     """
+    return startable(kernel_threads(owner, value))
+
+
+def kernel_threads(owner: str, value: Any) -> int:
+    """Resolve ``n_jobs`` for the kernel alone, which does without threads that cannot start."""
     from joblib import effective_n_jobs
 
     if value is not None and (not is_integer(value) or value == 0):
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
-    return startable(min(int(effective_n_jobs(value)), MOST_THREADS))
+    return min(int(effective_n_jobs(value)), MOST_THREADS)
 
 
 def startable(wanted: int) -> int:

@@ -26,22 +26,13 @@ def held(path: Path) -> Iterator[None]:
     OSError
         If the file cannot be made.
     """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
     lock = path.with_name(f".{path.name}.lock")
     while True:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(lock, flags, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not taken(descriptor):
             os.close(descriptor)
-            raise InUseError(f"another process works on {path}") from None
-        except OSError:  # a file system without locks
-            break
+            raise InUseError(f"another process works on {path}")
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
                 break
@@ -52,3 +43,21 @@ def held(path: Path) -> Iterator[None]:
         with suppress(OSError):
             lock.unlink()
         os.close(descriptor)
+
+
+def taken(descriptor: int) -> bool:
+    """Take the lock of an open file for as long as it is open; False where another one holds it.
+
+    True, too, where the system or the file system has no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True

@@ -306,10 +306,12 @@ class PackedColumns:
     def verify(self) -> None:
         """Read every file; raises ValueError for the first that does not match its checksum."""
         for name, file in self._files.items():
-            number = layout.CODES.index(name) if name in layout.CODES else None
-            total = 0 if number is None else self._read_codes(file, number)
-            for piece in () if number is not None else pieces_of(file):
-                total = crc32(piece, total)
+            total = 0
+            if name in layout.CODES:
+                total = self._read_codes(file, layout.CODES.index(name))
+            else:
+                for piece in pieces_of(file):
+                    total = crc32(piece, total)
             if total != self._crc32(name):
                 raise self._damaged(name)
         self._verified = True

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from duramen.results.locking import taken
 from duramen.tables.store import layout
 from duramen.tables.store.inputs import spool
 from duramen.tables.store.writer import PROGRESS
@@ -143,16 +144,10 @@ def _claim(folder: Path, function: str) -> None:
 
 def _take(lock: IO[bytes], path: Path, function: str) -> None:
     """Make sure that no other process works in the folder, where the system can tell."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not taken(lock.fileno()):
         raise BlockingIOError(
             f"{function}: another process is packing to {path}; wait for it, or name another place"
-        ) from None
+        )
 
 
 def _found(folder: Path, plan: Mapping[str, Any] | None) -> str:
