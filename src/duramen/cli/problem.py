@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from duramen.cli.options import TASKS, Task
+from duramen.cli.options import Task
 from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
@@ -95,11 +95,9 @@ def encoded(
 
 def target_of(command: str, name: str, values: Any, task: Task) -> Target:
     """Check and encode a target, as what the user says that it is or what it looks like."""
-    from duramen.tables import encode_target, infer_task
+    from duramen.tables import encode_target
 
-    function = f"duramen {command}: --target {name}"
-    settled = infer_task(values, function=function) if task is Task.auto else TASKS[task]
-    return encode_target(values, settled, function=function)
+    return encode_target(values, task.value, function=f"duramen {command}: --target {name}")
 
 
 def encoded_features(

@@ -26,7 +26,7 @@ from duramen.importances.arguments import metadata_of
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
-from duramen.tables import encode, encode_target, infer_task
+from duramen.tables import encode, encode_target
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 
 FloatArray = NDArray[np.float64]
@@ -261,8 +261,7 @@ def context_importances(
     inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
     seed = parameters.draw_seed(random_state)
     if given is None:
-        settled = task or infer_task(y, function=FUNCTION)
-        target = encode_target(y, settled, n_rows=table.n_rows, function=FUNCTION)
+        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=FUNCTION)
         data = of_table(inputs, target, FUNCTION, strata=strata, blocks=blocks)
     else:
         data = refuse_weights(given, FUNCTION).with_table(inputs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -134,10 +133,9 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         seed = parameters.draw_seed(self.random_state)
         memory.refuse_many_trees(function, n_trees, target.n_values)
         table = self._encode(X, kinds, n_threads)
-        if given is None:
+        data = given
+        if data is None or data.table is not table or data.weights is not weights:
             data = LearningSet(table, target, weights, Exchangeability(n_rows))
-        else:
-            data = replace(given, table=table, weights=weights)
 
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
             return grow(

@@ -29,7 +29,7 @@ from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, Re
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
 from duramen.selection.workers import Threads, Workers, check_client
-from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target, infer_task
+from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
@@ -340,8 +340,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         if given is not None:
             return refuse_weights(given, function)
         table = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
-        settled = task or infer_task(y, function=function)
-        target = encode_target(y, settled, n_rows=table.n_rows, function=function)
+        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=function)
         return of_table(table, target, function)
 
     def _test(self) -> RelevanceTest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from duramen.results.fingerprint import fingerprint
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.exchangeability import Exchangeability
-from duramen.tables.target import Target, Task, encode_target, infer_task
+from duramen.tables.target import Target, Task, encode_target
 from duramen.tables.weights import row_weights
 
 FloatArray = NDArray[np.float64]
@@ -177,7 +177,7 @@ def learning_set(
     sample_weight: Any = None,
     names: Iterable[str] | None = None,
     kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
-    task: str = "auto",
+    task: Task | Literal["auto"] = "auto",
     strata: Any = None,
     blocks: Any = None,
     n_jobs: int | None = None,
@@ -219,18 +219,12 @@ def learning_set(
     >>> forest = dm.RandomForestClassifier(10, random_state=0).fit(data)
     """
     function = "learning_set"
-    if task not in ("auto", "classification", "regression"):
-        raise ValueError(
-            f"{function}: task must be 'auto', 'classification' or 'regression', got {task!r}."
-        )
     table = X
     if names is not None or kinds is not None or not hasattr(X, "as_table"):
         table = encode(X, names=names, kinds=kinds, n_jobs=n_jobs)
-    settled: Any = infer_task(y, function=function) if task == "auto" else task
-    return of_table(
-        table, encode_target(y, settled, n_rows=table.shape[0], function=function), function,
-        sample_weight=sample_weight, strata=strata, blocks=blocks,
-    )  # fmt: skip
+    target = encode_target(y, task, n_rows=table.shape[0], function=function)
+    rows = {"sample_weight": sample_weight, "strata": strata, "blocks": blocks}
+    return of_table(table, target, function, **rows)
 
 
 def of_table(

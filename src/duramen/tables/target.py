@@ -77,7 +77,7 @@ class Target:
 
 def encode_target(
     y: Any,
-    task: Task,
+    task: Task | Literal["auto"] = "auto",
     *,
     n_rows: int | None = None,
     allow_one_class: bool = False,
@@ -90,7 +90,8 @@ def encode_target(
     y : one-dimensional labels or numbers, shape (n,)
         A NumPy array, list, pandas or polars series, or Arrow array. A column of shape (n, 1) is
         flattened, with scikit-learn's DataConversionWarning.
-    task : {"classification", "regression"}
+    task : {"auto", "classification", "regression"}
+        Whether y holds classes or numbers; "auto" goes by :func:`infer_task`.
     n_rows : int, optional
         Rows of X, which y must match.
     allow_one_class : bool
@@ -114,11 +115,15 @@ def encode_target(
         If y is of a type that is neither labels nor numbers, or of mixed types.
     """
     values = target_array(y, n_rows=n_rows, function=function)
+    if task == "auto":
+        task = _inferred(values)
     if task == "classification":
         return _classes(values, allow_one_class, function)
     if task == "regression":
         return Target(_numbers(values, function))
-    raise ValueError(f"{function}: task is {task!r}; give 'classification' or 'regression'")
+    raise ValueError(
+        f"{function}: task must be 'auto', 'classification' or 'regression', got {task!r}."
+    )
 
 
 def infer_task(y: Any, *, function: str = "infer_task") -> Task:
@@ -127,7 +132,10 @@ def infer_task(y: Any, *, function: str = "infer_task") -> Task:
     Strings, categories and booleans are classes. Whole numbers in an integer type are classes where
     at most 20 distinct ones occur, else a quantity. Floating-point numbers are a quantity.
     """
-    values = target_array(y, function=function)
+    return _inferred(target_array(y, function=function))
+
+
+def _inferred(values: NDArray[Any]) -> Task:
     if values.dtype.kind in "iu":
         return "classification" if len(np.unique(values)) <= FEW_VALUES else "regression"
     return "regression" if values.dtype.kind == "f" else "classification"
