@@ -240,7 +240,8 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = dict(request.choices)
+    of_rows = ("strata", "blocks")  # columns that the learning set holds
+    choices = {name: one for name, one in request.choices.items() if name not in of_rows}
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
