@@ -45,7 +45,10 @@ def compare(keys: list[str], *, pin: bool, slowest: int) -> int:
     known, seconds, differences = pins.pinned(), {}, []
     for case in chosen:
         start = time.perf_counter()
-        differences.append(pins.difference(case, known.get(case.key)))
+        try:
+            differences.append(pins.difference(case, known.get(case.key)))
+        except Exception as error:  # the others are compared all the same
+            differences.append(f"{case.key}: {type(error).__name__}: {error}")
         seconds[case.key] = time.perf_counter() - start
     for key in sorted(seconds, key=lambda key: -seconds[key])[:slowest]:
         print(f"{seconds[key]:6.2f} s  {key}")

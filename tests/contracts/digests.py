@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 
 _TINY = 1e-12
+# Means of short decimals often end in a 5 at the tenth digit, where the last bit would decide how
+# the ninth is rounded. Multiples of this number do not.
+_SCALE = 1.1447298858494002
 _LENGTH = 16
 _HEAD = 3
 
@@ -67,12 +70,12 @@ def _canonical(value: Any) -> Iterator[str]:
 
 
 def _rounded(number: float) -> str:
-    """Write a number to nine significant digits; what is next to 0 is 0, without a sign."""
+    """Write a multiple of a number to nine digits; what is next to 0 is 0, without a sign."""
     if math.isnan(number):
         return "nan"
     if math.isinf(number):
         return "inf" if number > 0 else "-inf"
-    return "0" if abs(number) < _TINY else f"{number:.9g}"
+    return "0" if abs(number) < _TINY else f"{number * _SCALE:.9g}"
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -63,6 +63,15 @@ def test_public_names_are_found() -> None:
     assert {"RandomForestClassifier", "significance.altmann", "theory.examples.xor"} <= set(names)
 
 
+def test_measures_of_the_significance_tests_have_cases() -> None:
+    forest = dm.RandomForestClassifier(2)
+    with pytest.raises(ValueError, match="measure must be one of") as refused:
+        dm.significance.altmann(forest, [[0], [1], [0], [1]], [0, 1, 0, 1], measure="?!")
+    named = re.findall(r"'(\w+)'", str(refused.value))
+    assert "mda" in named
+    assert [name for name in named if f"altmann/{name}" not in cases()] == []
+
+
 @cache
 def commands() -> dict[str, Any]:
     """Return the commands by their names."""

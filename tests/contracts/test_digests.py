@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 from tests.contracts.digests import digest, head
+from tests.contracts.pins import computed, difference
+from tests.contracts.registry import Case
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,14 @@ def test_heads_are_the_first_numbers_or_texts():
     assert head((["a"], np.array([[1.23456789, 2.0]]), {"x": 3}, 4)) == [1.23457, 2.0, 3]
     assert head(["a", "b"]) == ["a", "b"]
     assert json.loads(json.dumps(head([float("nan"), float("inf"), 1e-20]))) == ["nan", "inf", 0.0]
+
+
+def test_differences_show_the_values_before_and_after():
+    before, after = (Case("f/small", lambda value=value: [value, "x"]) for value in (1.5, 2.5))
+    assert difference(before, computed(before)) is None
+    told = difference(after, computed(before))
+    assert "f/small: was" in told
+    assert "[1.5], is" in told
+    assert "[2.5]" in told
+    assert "--pin f/small" in told
+    assert "not pinned" in difference(after, None)

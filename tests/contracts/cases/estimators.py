@@ -196,4 +196,4 @@ def _kept(kind: Any = FOREST) -> Any:
 
 @case("estimators/parameters", *CLASSIFIERS, *REGRESSORS)
 def _parameters() -> Any:
-    return {kind.__name__: kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)}
+    return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]

@@ -30,6 +30,7 @@ from duramen.importances import holdout_mda, mda
 
 MEASURES = (
     "mdi",
+    "mdi_oob",
     "mda",
     "conditional_mda",
     "frequency",
