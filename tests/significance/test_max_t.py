@@ -8,7 +8,7 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, noise
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import fdr_curve, pooled_rates
 from duramen.significance.max_t import max_t, step_down

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from duramen.forests.resolve import resolve_settings
+from duramen.estimators.resolve import resolve_settings
 from duramen.significance.measured import FloatArray, Measured
 from duramen.significance.replicates import Task
 from duramen.tables.shadows import with_probes
