@@ -40,7 +40,7 @@ def test_the_longest_beginning_is_selected():
     assert example().selected(1.0) == ("b", "a", "d", "c")
     assert of_nothing().selected() == ()
     for alpha in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"alpha must be a number in \[0, 1\]"):
             example().selected(alpha)
 
 
@@ -88,7 +88,7 @@ def test_top():
     assert first.n_known == 2
     assert first.details["draws"].tolist() == [99, 99]
     assert example().top(9).equals(example())
-    with pytest.raises(ValueError, match="k must be at least 0"):
+    with pytest.raises(ValueError, match="k must be an int >= 0"):
         example().top(-1)
 
 

@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.checks import check_integer, check_optional_integer
-from duramen.forests.forest import (
-    FAMILY_MASK,
-    MISSING_FIRST,
-    MULTIWAY,
-    ONE_VS_REST,
-    ORDERED,
-    Forest,
-    Tree,
-)
+from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
+from duramen.forests.forest import Forest, Tree
 
 LISTED = 6
 

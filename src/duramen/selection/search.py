@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES
+from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.parts import joined, separated
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.selection.drawing import IntArray, among_found, by_weight, stream

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from duramen import checks
 from duramen.forests import prediction, sampling
 from duramen.forests.forest import Forest
-from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
+from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
@@ -37,7 +37,6 @@ from duramen.tables.store.budget import memory_bytes
 from duramen.theory.convergence import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
-_CRITERIA = ("gini", "entropy", "variance")
 _TESTS = ("decoy", "probe", "binomial")
 _SAMPLING = ("hard", "soft")
 
@@ -335,7 +334,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         function = f"{owner}.fit"
         task: Task | None = None
         if self.criterion is not None:
-            checks.check_choice(owner, "criterion", self.criterion, _CRITERIA)
+            checks.check_choice(owner, "criterion", self.criterion, CRITERION_NAMES)
             task = "regression" if self.criterion == "variance" else "classification"
         given = given_set(X, y, function, task)
         if given is not None:
@@ -424,7 +423,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             splits=checks.check_choice(owner, "splits", self.splits, SPLITS),
             max_features=K,
             max_depth=checks.check_optional_integer(owner, "max_depth", self.max_depth, 1),
-            min_samples_leaf=checks.check_count_or_share(
+            min_samples_leaf=checks.check_count_or_fraction(
                 owner, "min_samples_leaf", self.min_samples_leaf, source.n_rows, 1
             ),
         )
@@ -524,7 +523,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             names=names_of(grower.data.table, np.arange(evidence.n_features)),
             values=evidence.total / evidence.n_trees,
             measure="mdi",
-            unit=UNITS[grower.settings.criterion],
+            unit=grower.settings.unit,
             metadata={
                 "selector": type(self).__name__,
                 "forest": grower.settings.to_dict(),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import is_integer
+from duramen import checks
 from duramen.results.masked import unmasked
 
 
@@ -66,37 +66,37 @@ def categorical_kinds(
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
         return None
-    where = f"The 'categorical_features' parameter of {owner}"
+    where = f"{owner}: categorical_features"
     allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
     if isinstance(categorical_features, str | bytes | dict) or not hasattr(
         categorical_features, "__len__"
     ):
-        raise ValueError(f"{where} must be {allowed}. Got {categorical_features!r}.")
+        raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
     entries = list(categorical_features)
     if all(isinstance(entry, bool | np.bool_) for entry in entries):
         if len(entries) not in (0, n_features):
             raise ValueError(
-                f"{where}: a mask must have one truth value for each of the {n_features} "
-                f"columns, got {len(entries)}."
+                f"{where} must have one truth value for each of the {n_features} "
+                f"columns as a mask, got {len(entries)}."
             )
         return {j: "nominal" for j, chosen in enumerate(entries) if chosen}
     if all(isinstance(entry, str) for entry in entries):
         return dict.fromkeys(_positions(where, entries, names), "nominal")
-    if all(is_integer(entry) for entry in entries):
+    if all(checks.is_integer(entry) for entry in entries):
         outside = [int(entry) for entry in entries if not 0 <= entry < n_features]
         if outside:
-            raise ValueError(
-                f"{where}: indices must lie in 0..{n_features - 1}, got {outside[:5]}."
-            )
+            raise ValueError(f"{where} must be indices in 0..{n_features - 1}, got {outside[:5]}.")
         return {int(entry): "nominal" for entry in entries}
-    raise ValueError(f"{where} must be {allowed}. Got {categorical_features!r}.")
+    raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
 
 
 def _positions(where: str, chosen: list[str], names: Any) -> list[int]:
     if names is None:
-        raise ValueError(f"{where}: X has no column names; give indices or a mask instead.")
+        raise ValueError(f"{where} must be indices or a mask, got names; X has no column names.")
     position = {name: j for j, name in enumerate(names)}
     unknown = [name for name in chosen if name not in position]
     if unknown:
-        raise ValueError(f"{where}: X has no columns {unknown[:5]}; it has {list(names)[:10]}.")
+        raise ValueError(
+            f"{where} must be columns of X, got {unknown[:5]}. Hint: X has {list(names)[:10]}."
+        )
     return [position[name] for name in chosen]
