@@ -290,7 +290,7 @@ def test_arrays_are_copies():
         ({"relevance": np.nan}, "relevance must be finite"),
         ({"relevance": [1.0, 2.0]}, r"relevance must have shape \(\)"),
         ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
-        ({"empty": "drop"}, 'empty must be "skip" or "zero", got \'drop\''),
+        ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
         ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
         ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
     ],

@@ -71,7 +71,7 @@ def test_arrays_cannot_be_changed():
         ({"rates": [0.1, 0.1, 0.1, 1.2]}, r"rates must be in \[0, 1\], got 1.2 for 'c'"),
         ({"rates": [0.1, 0.1, 0.1, np.nan]}, "rates must be finite"),
         ({"meaning": " "}, "meaning must be a sentence"),
-        ({"n_known": 5}, "n_known must be in 0 to 4, got 5"),
+        ({"n_known": 5}, "n_known must be an int in 0..4, got 5"),
         ({"details": {"rate": [1, 2, 3, 4]}}, "details must not be called 'rate'"),
         ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
         ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),

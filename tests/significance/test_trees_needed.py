@@ -265,7 +265,7 @@ def test_the_same_every_time():
         ({"measure": "mda"}, "measure='mda' needs the training rows, X and y"),
         ({"X": [[1.0]]}, "X and y must be given together"),
         ({"k": 0}, "trees_needed: k must be an int in 1..7"),
-        ({"k": 8}, "must be an int in 1..7. Got 8"),
+        ({"k": 8}, "must be an int in 1..7, got 8"),
         ({"agreement": 1.0}, r"agreement must be a number in \(0, 1\), got 1.0"),
         ({"risk": 0}, r"risk must be a number in \(0, 1\), got 0"),
     ],
