@@ -8,8 +8,8 @@ import pytest
 from duramen.importances import Importances
 from duramen.reports import Run, render, summarise, summarise_exact, summarise_plan
 from duramen.reports.facts import plain
-from duramen.theory.planning import plan
-from duramen.theory.relevance import Relevance
+from duramen.theory.relevance.relevance import Relevance
+from duramen.theory.subspaces.planning import plan
 
 HOSTILE = (
     "<script>alert(1)</script>",

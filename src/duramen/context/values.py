@@ -13,7 +13,7 @@ from duramen.forests.parameters import check_integer
 from duramen.tables import EncodedTable
 from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
-from duramen.theory.reading import objects, observed, own_name
+from duramen.theory.distributions.coding import objects, observed, own_name
 
 _UNNAMED = ("Xc", "context")
 _EXACT = 2.0**53  # float64 holds every whole number up to here

@@ -26,7 +26,7 @@ from duramen.significance.agreement import (
     trees_for,
 )
 from duramen.significance.measured import GROWN, FloatArray, Measure
-from duramen.theory.coverage import all_seen_probability, draws_needed
+from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64

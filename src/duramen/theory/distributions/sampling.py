@@ -1,0 +1,54 @@
+"""Rows drawn from a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.theory.distributions.coding import Codes, objects
+from duramen.theory.distributions.partition import FloatArray, IndexArray
+
+
+class Sample(NamedTuple):
+    """Rows drawn from a distribution.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        Values of the features; an array of objects where their types differ.
+    y : ndarray, shape (n,)
+        Values of the target.
+    context : ndarray of shape (n,) or None
+        Values of the context, where there is one.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    context: NDArray[Any] | None
+
+
+def draw(weights: FloatArray, n: int, random: np.random.Generator) -> IndexArray:
+    """Draw `n` row numbers independently, each row with its probability."""
+    upper = np.cumsum(weights)
+    # Dividing by the last one keeps a draw just below 1 inside the table.
+    rows = np.searchsorted(upper / upper[-1], random.random(n), side="right")
+    return np.asarray(rows, dtype=np.int64)
+
+
+def table_of(labels: Sequence[NDArray[Any]], codes: Codes) -> NDArray[Any]:
+    """Return the values that codes stand for, shape (n, p).
+
+    Columns of numbers, or of truth values, make an array of that type; others an array of
+    objects, with Python's own numbers, strings and dates.
+    """
+    kinds = {own.dtype.kind for own in labels}
+    alike = bool(kinds) and (kinds <= set("iuf") or kinds == {"b"})
+    dtype = np.result_type(*labels) if alike else np.dtype(object)
+    table: NDArray[Any] = np.empty(codes.shape, dtype=dtype)
+    for j, own in enumerate(labels):
+        values = own if alike else objects(own.tolist())
+        table[:, j] = values[codes[:, j]]
+    return table
