@@ -1,4 +1,4 @@
-"""The axes of an array of probabilities: names, roles and values."""
+"""Axes of an array of probabilities: names, roles and values."""
 
 from __future__ import annotations
 
@@ -6,12 +6,49 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from duramen.theory.distributions.coding import labels_of
+from duramen.theory.distributions.partition import FloatArray
+from duramen.theory.distributions.validation import check_probabilities
+from duramen.theory.distributions.values import labels_of
+from duramen.theory.distributions.variables import Column, Columns
 
 
-def axis_of(
+def columns_of_axes(
+    probabilities: ArrayLike,
+    names: Sequence[str] | None,
+    labels: Mapping[str, Sequence[Any]] | None,
+    target: str | int,
+    context: str | int | None,
+    function: str,
+) -> tuple[Columns, FloatArray]:
+    """Return the cells of positive probability as rows; see `from_probabilities`."""
+    table = np.asarray(probabilities, dtype=np.float64)
+    if table.ndim == 0:
+        raise ValueError(f"{function}: probabilities must have one axis a variable, got none.")
+    check_probabilities(table, "probabilities", function)
+    target_axis = _axis_of(target, names, table.ndim, "target", function)
+    context_axis = None
+    if context is not None:
+        context_axis = _axis_of(context, names, table.ndim, "context", function)
+        if context_axis == target_axis:
+            raise ValueError(f"{function}: target and context are the same axis {context!r}.")
+    chosen = _axis_names(names, table.ndim, target_axis, context_axis, function)
+    values = _axis_labels(labels, chosen, table.shape, function)
+    occupied = np.nonzero(table)
+    columns = [
+        Column(name, codes.astype(np.uint32), own)
+        for name, codes, own in zip(chosen, occupied, values, strict=True)
+    ]
+    features = [a for a in range(table.ndim) if a not in (target_axis, context_axis)]
+    return Columns(
+        tuple(columns[axis] for axis in features),
+        columns[target_axis],
+        None if context_axis is None else columns[context_axis],
+    ), table[occupied]
+
+
+def _axis_of(
     given: str | int, names: Sequence[str] | None, n_axes: int, what: str, function: str
 ) -> int:
     """Return the number of an axis that is given by name or number."""
@@ -30,7 +67,7 @@ def axis_of(
     return given % n_axes
 
 
-def axis_names(
+def _axis_names(
     names: Sequence[str] | None, n_axes: int, target: int, context: int | None, function: str
 ) -> tuple[str, ...]:
     """Return a name for each axis, by default ``X1``, ``X2``, ..., ``Y`` and ``Xc``."""
@@ -46,7 +83,7 @@ def axis_names(
     return tuple(roles.get(axis) or f"X{next(number)}" for axis in range(n_axes))
 
 
-def axis_labels(
+def _axis_labels(
     labels: Mapping[str, Sequence[Any]] | None,
     names: Sequence[str],
     shape: Sequence[int],

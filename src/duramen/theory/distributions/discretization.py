@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import aligned
-from duramen.theory.distributions.coding import (
-    Codes,
-    chosen_names,
-    objects,
-    observed,
-    read_columns,
-)
+from duramen.theory.distributions.columns import coded_columns, coded_variable, column_names
 from duramen.theory.distributions.partition import FloatArray
+from duramen.theory.distributions.values import Codes, objects
 
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
@@ -160,11 +155,11 @@ def discretize(
         raise ValueError(f"discretize: n_bins must be a whole number from 2, got {n_bins!r}.")
     if method == "mdl" and y is None:
         raise ValueError("discretize: method='mdl' needs the target y.")
-    table = read_columns(X, "discretize")
-    chosen = chosen_names(names, table.names, len(table.codes), "discretize")
+    table = coded_columns(X, "discretize")
+    chosen = column_names(names, table.names, len(table.codes), "discretize")
     classes = None
     if method == "mdl":
-        classes = observed(y, "y", table.n_rows, "discretize")[1]
+        classes = coded_variable(y, "y", table.n_rows, "discretize")[1]
     columns, labels, cuts = [], [], {}
     kinds = table.kinds or ("numeric",) * len(chosen)
     for name, kind, codes, values in zip(chosen, kinds, table.codes, table.labels, strict=True):

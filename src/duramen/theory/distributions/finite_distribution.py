@@ -1,52 +1,51 @@
-"""Finite joint distributions: the object that the exact theory is about."""
+"""Finite joint distributions of categorical variables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import prod
-from operator import index as as_integer
 from os import PathLike
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
 from duramen.results.metadata import frozen_metadata
-from duramen.results.text import aligned
 from duramen.theory.distributions import information
-from duramen.theory.distributions.axes import axis_labels, axis_names, axis_of
-from duramen.theory.distributions.coding import (
-    Codes,
-    checked_weights,
-    chosen_names,
-    is_missing,
-    observed,
-    own_name,
-    read_columns,
-    without_gaps,
+from duramen.theory.distributions.axes import columns_of_axes
+from duramen.theory.distributions.columns import (
+    coded_columns,
+    coded_variable,
+    column_names,
+    row_weights,
+    variable_name,
 )
 from duramen.theory.distributions.information import CRITERIA, UNITS, Criterion, Unit
+from duramen.theory.distributions.merging import merge_rows
 from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
 from duramen.theory.distributions.sampling import Sample, draw, table_of
 from duramen.theory.distributions.storage import read_distribution, write_distribution
-from duramen.theory.distributions.validation import check_distribution, check_probabilities
+from duramen.theory.distributions.text import distribution_text
+from duramen.theory.distributions.validation import (
+    check_context,
+    check_names,
+    check_rows,
+    check_shapes,
+)
+from duramen.theory.distributions.values import Codes
 from duramen.theory.distributions.variables import (
     CONTEXT,
     TARGET,
-    Role,
+    Column,
+    Columns,
     Variable,
     Variables,
-    listed,
+    as_list,
 )
 
-__all__ = ["FiniteDistribution"]
-
-_SHOWN_ROWS = 12
-_SHOWN_FEATURES = 10
 _MOST_CELLS = 1 << 26
 
 
@@ -120,7 +119,13 @@ class FiniteDistribution:
             settle(self, "context", _frozen(self.context, np.uint32))
             settle(self, "context_values", _frozen(self.context_values))
         settle(self, "metadata", frozen_metadata("FiniteDistribution", self.metadata))
-        check_distribution(self)
+        roles = (
+            [self.target_name] if self.context is None else [self.target_name, self.context_name]
+        )
+        check_names((*self.names, *roles))
+        check_shapes(self.codes, self.target, self.weights, len(self.names), self.labels)
+        check_context(self.context, self.context_values, len(self.weights))
+        check_rows(self._columns, self.weights)
 
     # --- making one ------------------------------------------------------------------------
 
@@ -165,30 +170,24 @@ class FiniteDistribution:
             target or the context is missing somewhere, or the weights are not fit.
         """
         function = "FiniteDistribution.from_table"
-        table = read_columns(X, function)
-        n_rows = table.n_rows
-        if n_rows == 0:
+        table = coded_columns(X, function)
+        n = table.n_rows
+        if n == 0:
             raise ValueError(f"{function}: X has no rows; a distribution needs at least one.")
-        chosen = chosen_names(names, table.names, len(table.codes), function)
-        classes, target = observed(y, "y", n_rows, function)
-        target_name = own_name(y, ("Y", "target"), chosen)
-        context_name, context_values, context_codes = "Xc", None, None
+        chosen = column_names(names, table.names, len(table.codes), function)
+        classes, target = coded_variable(y, "y", n, function)
+        target_name = variable_name(y, ("Y", "target"), chosen)
+        own = None
         if context is not None:
-            context_values, context_codes = observed(context, "context", n_rows, function)
-            context_name = own_name(context, ("Xc", "context"), (*chosen, target_name))
-        return cls.from_codes(
-            codes=table.codes,
-            target=target,
-            weights=checked_weights(weights, n_rows, function),
-            names=chosen,
-            labels=table.labels,
-            classes=classes,
-            target_name=target_name,
-            context=context_codes,
-            context_values=context_values,
-            context_name=context_name,
-            metadata=table.metadata,
+            values, codes = coded_variable(context, "context", n, function)
+            taken = (*chosen, target_name)
+            own = Column(variable_name(context, ("Xc", "context"), taken), codes, values)
+        columns = Columns(
+            tuple(map(Column, chosen, table.codes, table.labels)),
+            Column(target_name, target, classes),
+            own,
         )
+        return cls._merged(columns, row_weights(weights, n, function), table.metadata)
 
     @classmethod
     def from_probabilities(
@@ -225,31 +224,8 @@ class FiniteDistribution:
             and axes do not fit together.
         """
         function = "FiniteDistribution.from_probabilities"
-        table = np.asarray(probabilities, dtype=np.float64)
-        if table.ndim == 0:
-            raise ValueError(f"{function}: probabilities must have one axis a variable, got none.")
-        check_probabilities(table, "probabilities", function)
-        target_axis = axis_of(target, names, table.ndim, "target", function)
-        context_axis = None
-        if context is not None:
-            context_axis = axis_of(context, names, table.ndim, "context", function)
-            if context_axis == target_axis:
-                raise ValueError(f"{function}: target and context are the same axis {context!r}.")
-        chosen = axis_names(names, table.ndim, target_axis, context_axis, function)
-        values = axis_labels(labels, chosen, table.shape, function)
-        occupied = np.nonzero(table)
-        features = [a for a in range(table.ndim) if a not in (target_axis, context_axis)]
-        return cls.from_codes(
-            codes=[occupied[axis].astype(np.uint32) for axis in features],
-            target=occupied[target_axis].astype(np.uint32),
-            weights=table[occupied],
-            names=tuple(chosen[axis] for axis in features),
-            labels=[values[axis] for axis in features],
-            classes=values[target_axis],
-            target_name=chosen[target_axis],
-            context=None if context_axis is None else occupied[context_axis].astype(np.uint32),
-            context_values=None if context_axis is None else values[context_axis],
-            context_name="Xc" if context_axis is None else chosen[context_axis],
+        return cls._merged(
+            *columns_of_axes(probabilities, names, labels, target, context, function)
         )
 
     @classmethod
@@ -287,33 +263,38 @@ class FiniteDistribution:
         target_name, context, context_values, context_name, metadata
             As in the class.
         """
-        alive = weights > 0
-        columns = [*codes, target] if context is None else [*codes, context, target]
-        values = [*labels, classes]
+        own = None
         if context is not None and context_values is not None:
-            values.insert(-1, context_values)
-        kept = [
-            without_gaps(column if alive.all() else column[alive], own)
-            for column, own in zip(columns, values, strict=True)
-        ]
-        mass = weights[alive]
-        rows = Partition.by(((column, len(own)) for column, own in kept), len(mass))
-        first = rows.first_rows()
-        # In the order of their size, weights add up to the same bits in whatever order rows came.
-        order = np.argsort(mass, kind="stable")
-        total = np.bincount(rows.cell[order], weights=mass[order], minlength=rows.n_cells)
-        p = len(names)
+            own = Column(context_name, context, context_values)
+        columns = Columns(
+            tuple(map(Column, names, codes, labels)), Column(target_name, target, classes), own
+        )
+        return cls._merged(columns, weights, metadata, context_name)
+
+    @classmethod
+    def _merged(
+        cls,
+        columns: Columns,
+        weights: FloatArray,
+        metadata: Mapping[str, Any] | None = None,
+        context_name: str = "Xc",
+    ) -> Self:
+        columns, weights = merge_rows(columns, weights)
+        table = np.empty((len(weights), len(columns.features)), dtype=np.uint32)
+        for j, feature in enumerate(columns.features):
+            table[:, j] = feature.codes
+        context = columns.context
         return cls(
-            codes=_stacked([column[first] for column, _ in kept[:p]], rows.n_cells),
-            target=kept[-1][0][first],
-            weights=total / total.sum(),
-            names=names,
-            labels=tuple(own for _, own in kept[:p]),
-            classes=kept[-1][1],
-            target_name=target_name,
-            context=None if context is None else kept[p][0][first],
-            context_values=None if context is None else kept[p][1],
-            context_name=context_name,
+            codes=table,
+            target=columns.target.codes,
+            weights=weights,
+            names=tuple(feature.name for feature in columns.features),
+            labels=tuple(feature.values for feature in columns.features),
+            classes=columns.target.values,
+            target_name=columns.target.name,
+            context=None if context is None else context.codes,
+            context_values=None if context is None else context.values,
+            context_name=context_name if context is None else context.name,
             metadata={} if metadata is None else metadata,
         )
 
@@ -362,6 +343,17 @@ class FiniteDistribution:
         check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
         return numbers
 
+    @cached_property
+    def _columns(self) -> Columns:
+        context = None
+        if self.context is not None and self.context_values is not None:
+            context = Column(self.context_name, self.context, self.context_values)
+        return Columns(
+            tuple(map(Column, self.names, self.codes.T, self.labels)),
+            Column(self.target_name, self.target, self.classes),
+            context,
+        )
+
     def index(self, feature: Variable) -> int:
         """Return the index of a feature that is given by name or by index.
 
@@ -372,75 +364,15 @@ class FiniteDistribution:
         ValueError
             If there is no such feature.
         """
-        if isinstance(feature, str):
-            if feature in self._places:
-                return self._places[feature]
-            close = get_close_matches(feature, self.names, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise ValueError(f"FiniteDistribution: there is no feature {feature!r}.{hint}")
-        if isinstance(feature, Role):
-            raise ValueError(f"FiniteDistribution: a feature is wanted here, got the {feature!r}.")
-        try:
-            j = as_integer(feature)
-        except TypeError:
-            raise TypeError(
-                "FiniteDistribution: a feature is named by a string or an index, got "
-                f"{feature!r} of type {type(feature).__name__}."
-            ) from None
-        if isinstance(feature, bool) or not 0 <= j < self.n_features:
-            raise ValueError(
-                f"FiniteDistribution: the index of a feature is a whole number from 0 to "
-                f"{self.n_features - 1}, got {feature!r}."
-            )
-        return j
+        return self._columns.index(feature)
 
     def indices(self, features: Variables) -> tuple[int, ...]:
         """Return the indices of some features, each once and in the order given."""
-        return tuple(dict.fromkeys(self.index(feature) for feature in listed(features)))
+        return tuple(dict.fromkeys(self.index(feature) for feature in as_list(features)))
 
     def partition(self, variables: Variables) -> Partition:
         """Group the rows by the values of some variables; the empty set gives one cell."""
-        return Partition.by(map(self._column, self._resolved(variables)), self.n_rows)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: j for j, name in enumerate(self.names)}
-
-    def _resolved(self, variables: Variables) -> tuple[int | Role, ...]:
-        """Return indices and roles, each once."""
-        return tuple(dict.fromkeys(self._resolve(variable) for variable in listed(variables)))
-
-    def _resolve(self, variable: Variable) -> int | Role:
-        if variable is TARGET or variable == self.target_name:
-            return TARGET
-        named = variable == self.context_name and self.context is not None
-        if variable is CONTEXT or named:
-            if self.context is None:
-                raise ValueError(
-                    "FiniteDistribution: there is no context. Hint: from_table(X, y, context=...)."
-                )
-            return CONTEXT
-        return self.index(variable)
-
-    def _column(self, variable: int | Role) -> tuple[Codes, int]:
-        if variable is TARGET:
-            return self.target, self.n_classes
-        if variable is CONTEXT:
-            return cast("Codes", self.context), self.n_contexts
-        j = variable
-        return self.codes[:, j], len(self.labels[j])
-
-    def _values(self, variable: int | Role) -> NDArray[Any]:
-        if variable is TARGET:
-            return self.classes
-        if variable is CONTEXT:
-            return cast("NDArray[Any]", self.context_values)
-        return self.labels[variable]
-
-    def _name(self, variable: int | Role) -> str:
-        if variable is TARGET:
-            return self.target_name
-        return self.context_name if variable is CONTEXT else self.names[variable]
+        return self._columns.refine(Partition.whole(self.n_rows), variables)
 
     # --- information -----------------------------------------------------------------------
 
@@ -461,7 +393,7 @@ class FiniteDistribution:
         """
         scale = _scale(unit, "entropy")
         condition = self.partition(given)
-        joint = self._refined(condition, variables)
+        joint = self._columns.refine(condition, variables)
         return scale * information.conditional_entropy(self.weights, joint, condition)
 
     def mutual_information(
@@ -491,8 +423,8 @@ class FiniteDistribution:
         """
         scale = _scale(unit, "mutual_information")
         condition = self.partition(given)
-        left, right = (self._refined(condition, part) for part in (m, other))
-        joint = self._refined(left, other)
+        left, right = (self._columns.refine(condition, part) for part in (m, other))
+        joint = self._columns.refine(left, other)
         return scale * information.conditional_information(
             self.weights, joint, left, right, condition
         )
@@ -570,15 +502,10 @@ class FiniteDistribution:
         """
         numbers = self._class_numbers(criterion, "impurity_decrease")
         coarse = self.partition(given)
-        fine = self._refined(coarse, m)
+        fine = self._columns.refine(coarse, m)
         return information.impurity_decrease(
             criterion, self.weights, self.target, numbers, coarse, fine
         )
-
-    def _refined(self, partition: Partition, variables: Variables) -> Partition:
-        for variable in self._resolved(variables):
-            partition = partition.refined(*self._column(variable))
-        return partition
 
     def _class_numbers(self, criterion: str, method: str) -> FloatArray:
         if criterion not in CRITERIA:
@@ -618,51 +545,35 @@ class FiniteDistribution:
         ValueError
             If a variable has no such value, or no row has them all.
         """
+        columns = self._columns
         alive = np.ones(self.n_rows, dtype=bool)
         fixed = set()
         for variable, value in values.items():
-            place = self._resolve(variable)
+            place = columns.place(variable)
             if place is TARGET:
                 raise ValueError(
                     "FiniteDistribution.conditioned: values must be of features or of the context, "
                     f"got the target {self.target_name!r}."
                 )
-            alive &= self._column(place)[0] == self._code(place, value)
+            alive &= columns[place].codes == columns[place].code_of(value)
             fixed.add(place)
         if not alive.any():
             raise ValueError(
                 f"FiniteDistribution.conditioned: no row has {dict(values)!r}; its probability is "
                 "0, so there is no such distribution."
             )
-        rest = tuple(j for j in range(self.n_features) if j not in fixed)
+        rest = [j for j in range(self.n_features) if j not in fixed]
         return self._kept(alive, rest, CONTEXT not in fixed)
 
-    def _code(self, variable: int | Role, value: Any) -> int:
-        known = self._values(variable).tolist()
-        missing = is_missing(value)
-        for code, label in enumerate(known):
-            if label == value or (missing and is_missing(label)):
-                return code
-        raise ValueError(
-            f"FiniteDistribution: {self._name(variable)} has no value {value!r}; it has "
-            f"{_some(known)}."
+    def _kept(self, alive: NDArray[np.bool_], features: Iterable[int], context: bool) -> Self:
+        columns = self._columns
+        kept = Columns(
+            tuple(columns.features[j] for j in features),
+            columns.target,
+            columns.context if context else None,
         )
-
-    def _kept(self, alive: NDArray[np.bool_], features: Sequence[int], context: bool) -> Self:
-        with_context = context and self.context is not None
-        return self.from_codes(
-            codes=[self.codes[alive, j] for j in features],
-            target=self.target[alive],
-            weights=self.weights[alive],
-            names=tuple(self.names[j] for j in features),
-            labels=[self.labels[j] for j in features],
-            classes=self.classes,
-            target_name=self.target_name,
-            context=cast("Codes", self.context)[alive] if with_context else None,
-            context_values=self.context_values if with_context else None,
-            context_name=self.context_name,
-            metadata=self.metadata,
-        )
+        weights = np.where(alive, self.weights, 0.0)
+        return self._merged(kept, weights, self.metadata, self.context_name)
 
     # --- numbers and rows out of it --------------------------------------------------------
 
@@ -676,23 +587,22 @@ class FiniteDistribution:
         ValueError
             If the array would have more than 67 million entries.
         """
-        places = self._resolved(variables)
-        columns = [self._column(place) for place in places]
-        shape = tuple(size for _, size in columns)
+        columns = self._columns.chosen(variables)
+        shape = tuple(len(column.values) for column in columns)
         if prod(shape) > _MOST_CELLS:
             raise ValueError(
                 f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
                 "ask for fewer variables; `partition` groups the rows that there are."
             )
         cell = np.zeros(self.n_rows, dtype=np.int64)
-        for codes, size in columns:
-            cell = cell * size + codes
+        for column in columns:
+            cell = cell * len(column.values) + column.codes
         mass = np.bincount(cell, weights=self.weights, minlength=prod(shape))
         return np.asarray(mass, dtype=np.float64).reshape(shape)
 
     def values(self, variable: Variable) -> NDArray[Any]:
         """Return what the codes of a variable stand for."""
-        return self._values(self._resolve(variable))
+        return self._columns[self._columns.place(variable)].values
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
         """Draw rows independently.
@@ -737,23 +647,13 @@ class FiniteDistribution:
         """
         if not isinstance(other, FiniteDistribution):
             return False
-        if (self.names, self.target_name) != (other.names, other.target_name):
-            return False
-        if (self.context is None) != (other.context is None):
-            return False
-        if self.context is not None and self.context_name != other.context_name:
-            return False
-        variables: list[int | Role] = [*range(self.n_features), *self._roles()]
+        mine, theirs = self._columns, other._columns
         return (
-            all(_same_values(self._values(v), other._values(v)) for v in variables)
-            and np.array_equal(self.codes, other.codes)
-            and np.array_equal(self.target, other.target)
-            and (self.context is None or np.array_equal(self.context, cast("Codes", other.context)))
+            len(mine.all) == len(theirs.all)
+            and (self.context is None) == (other.context is None)
+            and all(one.equals(two) for one, two in zip(mine.all, theirs.all, strict=True))
             and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
         )
-
-    def _roles(self) -> tuple[Role, ...]:
-        return (TARGET,) if self.context is None else (CONTEXT, TARGET)
 
     # --- in and out ------------------------------------------------------------------------
 
@@ -767,7 +667,7 @@ class FiniteDistribution:
         TypeError
             If a value is an object other than a string, a number or a truth value.
         """
-        write_distribution(path, self)
+        write_distribution(path, self._fields())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -780,45 +680,15 @@ class FiniteDistribution:
         """
         return cls(**read_distribution(path))
 
+    def _fields(self) -> dict[str, Any]:
+        return {own.name: getattr(self, own.name) for own in fields(self)}
+
     def __reduce__(self) -> tuple[Any, ...]:
-        variables = (self.names, self.labels, self.classes, self.target_name)
-        context = (self.context, self.context_values, self.context_name)
-        rows = (self.codes, self.target, self.weights)
-        return type(self), (*rows, *variables, *context, dict(self.metadata))
+        given = self._fields() | {"metadata": dict(self.metadata)}
+        return type(self), tuple(given.values())
 
     def __repr__(self) -> str:
-        counts = [
-            _counted(self.n_rows, "row"),
-            _counted(self.n_features, "feature"),
-            f"{_counted(self.n_classes, 'value')} of {self.target_name}",
-        ]
-        if self.context is not None:
-            counts.append(f"{_counted(self.n_contexts, 'value')} of the context")
-        lines = [f"FiniteDistribution: {', '.join(counts)}"]
-        shown = list(range(min(self.n_features, _SHOWN_FEATURES)))
-        places: list[int | Role] = [*shown, *self._roles()]
-        rows = slice(0, _SHOWN_ROWS)
-        columns = [
-            [str(value) for value in self._values(v)[self._column(v)[0][rows]].tolist()]
-            for v in places
-        ]
-        probability = [f"{weight:.6g}" for weight in self.weights[rows]]
-        header = [*map(self._name, places), "probability"]
-        lines += aligned(header, [*columns, probability], right=[True] * len(header))
-        if self.n_rows > _SHOWN_ROWS:
-            lines.append(f"... and {_counted(self.n_rows - _SHOWN_ROWS, 'more row')}")
-        if self.n_features > len(shown):
-            lines.append(f"... and {_counted(self.n_features - len(shown), 'more feature')}")
-        return "\n".join(lines)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
-
-
-def _some(values: list[Any], shown: int = 8) -> str:
-    more = f", ... ({len(values)} in all)" if len(values) > shown else ""
-    return ", ".join(map(repr, values[:shown])) + more
+        return distribution_text(self._columns, self.weights)
 
 
 def _scale(unit: str, method: str) -> float:
@@ -833,17 +703,3 @@ def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:
     array = np.array(given, dtype=dtype, order="C")
     array.setflags(write=False)
     return array
-
-
-def _stacked(columns: Sequence[Codes], n_rows: int) -> Codes:
-    table = np.empty((n_rows, len(columns)), dtype=np.uint32)
-    for j, column in enumerate(columns):
-        table[:, j] = column
-    return table
-
-
-def _same_values(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    mine, theirs = one.tolist(), other.tolist()
-    return len(mine) == len(theirs) and all(
-        a == b or (is_missing(a) and is_missing(b)) for a, b in zip(mine, theirs, strict=True)
-    )

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.theory.distributions.coding import objects
-
-if TYPE_CHECKING:
-    from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.values import objects
 
 _FORMAT = 1
+_ARRAYS = ("codes", "target", "weights")
+_TEXTS = ("target_name", "context_name")
 
 
-def write_distribution(path: str | PathLike[str], dist: FiniteDistribution) -> None:
-    """Write a distribution to one archive; see `FiniteDistribution.save`."""
-    arrays: dict[str, NDArray[Any]] = {
-        "codes": dist.codes,
-        "target": dist.target,
-        "weights": dist.weights,
-    }
-    if dist.context is not None:
-        arrays["context"] = dist.context
+def write_distribution(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:
+    """Write the fields of a distribution to one archive; see `FiniteDistribution.save`."""
+    arrays: dict[str, NDArray[Any]] = {key: fields[key] for key in _ARRAYS}
+    values = {f"labels_{j}": labels for j, labels in enumerate(fields["labels"])}
+    values["classes"] = fields["classes"]
+    if fields["context"] is not None:
+        arrays["context"] = fields["context"]
+        values["context_values"] = fields["context_values"]
     as_text: dict[str, list[Any]] = {}
-    for key, labels in _value_arrays(dist).items():
+    for key, labels in values.items():
         if labels.dtype == object:
             as_text[key] = _writable(labels, key)
         else:
@@ -34,11 +33,10 @@ def write_distribution(path: str | PathLike[str], dist: FiniteDistribution) -> N
     header = {
         "what": "FiniteDistribution",
         "format": _FORMAT,
-        "names": list(dist.names),
-        "target_name": dist.target_name,
-        "context_name": dist.context_name,
+        "names": list(fields["names"]),
+        **{key: fields[key] for key in _TEXTS},
         "values": as_text,
-        "metadata": dict(dist.metadata),
+        "metadata": dict(fields["metadata"]),
     }
     write_archive(path, header, arrays)
 
@@ -51,26 +49,13 @@ def read_distribution(path: str | PathLike[str]) -> dict[str, Any]:
     with as_damage(path, "FiniteDistribution.load"):
         arrays.update({key: objects(labels) for key, labels in header["values"].items()})
         return {
-            "codes": arrays["codes"],
-            "target": arrays["target"],
-            "weights": arrays["weights"],
+            **{key: arrays[key] for key in (*_ARRAYS, "classes")},
+            **{key: header[key] for key in (*_TEXTS, "metadata")},
             "names": tuple(header["names"]),
             "labels": tuple(arrays[f"labels_{j}"] for j in range(len(header["names"]))),
-            "classes": arrays["classes"],
-            "target_name": header["target_name"],
             "context": arrays.get("context"),
             "context_values": arrays.get("context_values"),
-            "context_name": header["context_name"],
-            "metadata": header["metadata"],
         }
-
-
-def _value_arrays(dist: FiniteDistribution) -> dict[str, NDArray[Any]]:
-    values = {f"labels_{j}": labels for j, labels in enumerate(dist.labels)}
-    values["classes"] = dist.classes
-    if dist.context_values is not None:
-        values["context_values"] = dist.context_values
-    return values
 
 
 def _writable(labels: NDArray[Any], key: str) -> list[Any]:

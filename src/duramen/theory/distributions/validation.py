@@ -1,17 +1,16 @@
-"""What holds of every distribution."""
+"""Validation of the fields of a distribution."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.theory.distributions.coding import Codes
-from duramen.theory.distributions.partition import FloatArray
-
-if TYPE_CHECKING:
-    from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.partition import FloatArray, Partition
+from duramen.theory.distributions.values import Codes
+from duramen.theory.distributions.variables import Column, Columns
 
 _SUM = 1e-9  # how far from 1 given probabilities may sum
 
@@ -26,49 +25,10 @@ def check_probabilities(given: FloatArray, what: str, function: str) -> None:
         raise ValueError(f"{function}: {what} must sum to 1, got {given.sum():.12g}.")
 
 
-def check_distribution(d: FiniteDistribution) -> None:
-    """Refuse what is no distribution; see the class."""
-    _check_names(d)
-    n_rows = len(d.weights)
-    if n_rows == 0:
-        raise ValueError("FiniteDistribution: there must be at least one row, got none.")
-    if d.codes.shape != (n_rows, len(d.names)) or d.target.shape != (n_rows,):
-        raise ValueError(
-            f"FiniteDistribution: with {n_rows} weights and {len(d.names)} names, codes must have "
-            f"shape {(n_rows, len(d.names))} and target {(n_rows,)}, got {d.codes.shape} and "
-            f"{d.target.shape}."
-        )
-    if len(d.labels) != len(d.names):
-        raise ValueError(
-            f"FiniteDistribution: labels must have one array a feature, got {len(d.labels)} for "
-            f"{len(d.names)} features."
-        )
-    for j, (name, labels) in enumerate(zip(d.names, d.labels, strict=True)):
-        _check_codes(name, d.codes[:, j], labels)
-    _check_codes(d.target_name, d.target, d.classes)
-    if (d.context is None) != (d.context_values is None):
-        raise ValueError(
-            "FiniteDistribution: context and context_values must be given together, got only one."
-        )
-    if d.context is not None and d.context_values is not None:
-        if d.context.shape != (n_rows,):
-            raise ValueError(
-                f"FiniteDistribution: context must have shape {(n_rows,)}, got {d.context.shape}."
-            )
-        _check_codes(d.context_name, d.context, d.context_values)
-    if not np.all(d.weights > 0):
-        raise ValueError("FiniteDistribution: weights must be above 0; leave other rows out.")
-    check_probabilities(d.weights, "weights", "FiniteDistribution")
-    if d.partition((*range(d.n_features), *d._roles())).n_cells != n_rows:
-        raise ValueError(
-            "FiniteDistribution: a row comes twice. Hint: from_table merges equal rows."
-        )
-
-
-def _check_names(d: FiniteDistribution) -> None:
-    taken = [d.target_name] if d.context is None else [d.target_name, d.context_name]
+def check_names(names: Iterable[object]) -> None:
+    """Refuse names of variables that are not strings, or repeated."""
     seen: set[str] = set()
-    for name in (*d.names, *taken):
+    for name in names:
         if not isinstance(name, str):
             raise TypeError(f"FiniteDistribution: names must be strings, got {name!r}.")
         if name in seen:
@@ -79,20 +39,67 @@ def _check_names(d: FiniteDistribution) -> None:
         seen.add(name)
 
 
-def _check_codes(name: str, codes: Codes, labels: NDArray[Any]) -> None:
-    if labels.ndim != 1:
+def check_shapes(
+    codes: Codes, target: Codes, weights: FloatArray, n_names: int, labels: Sequence[NDArray[Any]]
+) -> None:
+    """Refuse arrays whose shapes do not fit together."""
+    n_rows = len(weights)
+    if n_rows == 0:
+        raise ValueError("FiniteDistribution: there must be at least one row, got none.")
+    if codes.shape != (n_rows, n_names) or target.shape != (n_rows,):
+        raise ValueError(
+            f"FiniteDistribution: with {n_rows} weights and {n_names} names, codes must have "
+            f"shape {(n_rows, n_names)} and target {(n_rows,)}, got {codes.shape} and "
+            f"{target.shape}."
+        )
+    if len(labels) != n_names:
+        raise ValueError(
+            f"FiniteDistribution: labels must have one array a feature, got {len(labels)} for "
+            f"{n_names} features."
+        )
+
+
+def check_context(context: Codes | None, context_values: NDArray[Any] | None, n_rows: int) -> None:
+    """Refuse a context without values, values without a context, or a context of another length."""
+    if (context is None) != (context_values is None):
+        raise ValueError(
+            "FiniteDistribution: context and context_values must be given together, got only one."
+        )
+    if context is not None and context.shape != (n_rows,):
+        raise ValueError(
+            f"FiniteDistribution: context must have shape {(n_rows,)}, got {context.shape}."
+        )
+
+
+def check_rows(columns: Columns, weights: FloatArray) -> None:
+    """Refuse codes without a value, values without a row, equal rows and bad probabilities."""
+    for column in columns.all:
+        _check_codes(column)
+    if not np.all(weights > 0):
+        raise ValueError("FiniteDistribution: weights must be above 0; leave other rows out.")
+    check_probabilities(weights, "weights", "FiniteDistribution")
+    rows = Partition.by(((c.codes, len(c.values)) for c in columns.all), len(weights))
+    if rows.n_cells != len(weights):
+        raise ValueError(
+            "FiniteDistribution: a row comes twice. Hint: from_table merges equal rows."
+        )
+
+
+def _check_codes(column: Column) -> None:
+    name, codes, values = column.name, column.codes, column.values
+    if values.ndim != 1:
         raise ValueError(
             f"FiniteDistribution: the values of {name!r} must be one-dimensional, got shape "
-            f"{labels.shape}."
+            f"{values.shape}."
         )
-    used = np.zeros(len(labels), dtype=bool)
-    if len(codes) and codes.max() >= len(labels):
+    if len(codes) and codes.max() >= len(values):
         raise ValueError(
-            f"FiniteDistribution: {name!r} has {len(labels)} values, but code {codes.max()}."
+            f"FiniteDistribution: {name!r} has {len(values)} values, but code {codes.max()}."
         )
+    used = np.zeros(len(values), dtype=bool)
     used[codes] = True
     if not used.all():
-        unused = labels[int(np.argmin(used))]
+        unused = values[int(np.argmin(used))]
         raise ValueError(
             f"FiniteDistribution: {name!r} has no row with value {unused!r}; leave it out."
         )
