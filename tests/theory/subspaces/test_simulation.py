@@ -4,11 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import convergence as oracle
 
+from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
 from duramen.theory.subspaces.convergence import expected_trees, found_curve
 from duramen.theory.subspaces.simulation import (
     Simulation,
-    named_conditionings,
-    random_conditionings,
     simulate,
 )
 

@@ -1,5 +1,6 @@
 """Random subspaces: number of trees needed, coverage of features, simulation and planning."""
 
+from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
 from duramen.theory.subspaces.convergence import (
     blind_probability,
     companions_probability,
@@ -18,8 +19,6 @@ from duramen.theory.subspaces.coverage import (
 from duramen.theory.subspaces.planning import Plan, PlanOption, plan
 from duramen.theory.subspaces.simulation import (
     Simulation,
-    named_conditionings,
-    random_conditionings,
     simulate,
 )
 
