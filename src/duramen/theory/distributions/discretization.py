@@ -43,6 +43,13 @@ class Discretized:
     n_bins : int
         Number of bins that was asked for.
     n_rows : int
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ages = dm.theory.discretize([[3.0], [5.0], [8.0], [9.0]], n_bins=2, names=["age"])
+    >>> ages.codes(0).tolist(), ages.values(0).tolist()
+    ([0, 0, 1, 1], ['<= 6.5', '> 6.5'])
     """
 
     names: tuple[str, ...]
@@ -147,6 +154,13 @@ def discretize(
     ----------
     U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of continuous-valued attributes
     for classification learning. IJCAI 13.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ages = dm.theory.discretize([[3.0], [5.0], [8.0], [9.0]], n_bins=2, names=["age"])
+    >>> ages.cuts["age"].tolist()
+    [6.5]
     """
     if method not in METHODS:
         allowed = ", ".join(map(repr, METHODS))

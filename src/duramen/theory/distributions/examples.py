@@ -49,6 +49,12 @@ def digits7(*, first_in_four: bool = False) -> FiniteDistribution:
     References
     ----------
     Louppe, Wehenkel, Sutera, Geurts (2013), Table 1; thesis, Table 5.1, Figure 5.5 and appendix C.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.digits7()).values.round(3).tolist()
+    [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
     """
     segments: dict[str, Factor] = {f"X{m}": _segment(m) for m in range(1, 8)}
     if first_in_four:
@@ -61,6 +67,12 @@ def xor() -> FiniteDistribution:
     """Exclusive or of two fair bits: each is irrelevant alone and strongly relevant.
 
     Both importances are .5 bits.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.xor()).values.round(3).tolist()
+    [0.5, 0.5]
     """
     return specify({"X1": uniform(2), "X2": uniform(2), "Y": factors.xor("X1", "X2")})
 
@@ -76,6 +88,13 @@ def imbalanced_xor(probability: float = 0.4) -> FiniteDistribution:
     ----------
     probability : float, default=0.4
         P(X2 = 1); at 1/2 it is `xor`.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.imbalanced_xor(0.4)
+    >>> round(dist.mutual_information("X1"), 3), round(dist.mutual_information("X2"), 3)
+    (0.029, 0.0)
     """
     return specify({"X1": uniform(2), "X2": bernoulli(probability), "Y": factors.xor("X1", "X2")})
 
@@ -85,6 +104,12 @@ def correlated_xor() -> FiniteDistribution:
 
     X1 is strongly relevant, X2 and X4 are weakly relevant, X3 and X5 irrelevant; there are two
     Markov boundaries (Kohavi and John 1997; thesis, section 2.4.1).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.markov_boundaries(dm.theory.examples.correlated_xor())
+    [('X1', 'X2'), ('X1', 'X4')]
     """
     return specify(
         {
@@ -108,6 +133,12 @@ def clique(r: int = 3) -> FiniteDistribution:
     ----------
     r : int, default=3
         Number of bits, at least 1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.clique(4)).values.round(3).tolist()
+    [0.25, 0.25, 0.25, 0.25]
     """
     bits = _bits(r, "clique")
     return specify({**dict.fromkeys(bits, uniform(2)), "Y": factors.xor(*bits)})
@@ -124,6 +155,13 @@ def chain(r: int = 3) -> FiniteDistribution:
     ----------
     r : int, default=3
         Number of bits, at least 1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_relevance
+    >>> [one.degree for one in feature_relevance(dm.theory.examples.chain(3))]
+    [0, 1, 2]
     """
     bits = _bits(r, "chain")
 
@@ -146,6 +184,12 @@ def noisy_copy(flip: float = 0.05) -> FiniteDistribution:
     ----------
     flip : float, default=0.05
         P(X3 differs from Y).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.noisy_copy()).values.round(3).tolist()
+    [0.262, 0.262, 0.476]
     """
     return specify(
         {
@@ -167,6 +211,12 @@ def example_5_1(alpha: float = 0.8) -> FiniteDistribution:
     ----------
     alpha : float, default=0.8
         Probability of a copy; otherwise X3 is a fair bit.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.example_5_1()).values.round(3).tolist()
+    [0.323, 0.323, 0.354]
     """
     return specify(
         {
@@ -183,6 +233,12 @@ def example_5_2() -> FiniteDistribution:
 
     Multiway splits give .459 .459 bits, binary ordered splits .376 .542 (thesis, example 5.2 and
     Table 5.2, after Louppe 2014).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.example_5_2()).values.round(3).tolist()
+    [0.459, 0.459]
     """
     return specify({"X1": uniform(3), "X2": table({0: 0, 1: 1, 2: 1}, "X1"), "Y": copy("X2")})
 
@@ -192,6 +248,13 @@ def example_6_1() -> FiniteDistribution:
 
     X1 depends on the context, though I(Y; X1 | B) = I(Y; X1 | B, Xc = xc) for every B and xc: the
     differences at single values of B cancel out (thesis, example 6.1 and Table 6.A.1).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.example_6_1()
+    >>> dist.mutual_information("X1"), dist.mutual_information("X1", given="Xc")
+    (0.5, 0.5)
     """
 
     def outcome(x1: int, x2: int, xc: int) -> Any:
@@ -206,6 +269,12 @@ def problem_1() -> FiniteDistribution:
 
     Importances are 1, .125, .125 bits; 1, .5, 0 in context 0; 1, 0, .5 in context 1 (thesis,
     section 6.4, Tables 6.1 and 6.2).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.population_importances(dm.theory.examples.problem_1()).values.round(3).tolist()
+    [1.0, 0.125, 0.125]
     """
 
     def outcome(x1: int, x2: int, x3: int, xc: int) -> int:
@@ -222,6 +291,13 @@ def problem_2() -> FiniteDistribution:
 
     Importances are .5727 .7514 .5528 .687 .1746 .0753 .1073 0 bits over all; in context 0 those of
     `digits7`, and .6243 .8057 .5577 .7343 0 0 0 0 in context 1 (thesis, section 6.4, Table 6.3).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.problem_2()
+    >>> dist.names[-1], dist.n_classes, dist.n_contexts
+    ('X8', 10, 2)
     """
     segments = {f"X{m}": _segment(m) for m in range(1, 5)}
     for m in range(5, 8):

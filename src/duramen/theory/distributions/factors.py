@@ -32,6 +32,12 @@ class Factor:
         How it is written.
     values : tuple or None
         The values in their order, where the factor knows them; otherwise they are sorted.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import xor
+    >>> xor("X1", "X2").parents
+    ('X1', 'X2')
     """
 
     parents: tuple[str, ...]
@@ -50,6 +56,12 @@ def uniform(values: int | Iterable[Any]) -> Factor:
     ----------
     values : int or iterable
         The values; an int stands for 0 .. values - 1.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import uniform
+    >>> uniform(["red", "green"])
+    uniform(['red', 'green'])
     """
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
         if values < 1:
@@ -63,7 +75,14 @@ def uniform(values: int | Iterable[Any]) -> Factor:
 
 
 def bernoulli(probability: float) -> Factor:
-    """Return a variable without parents that is 1 with some probability, and otherwise 0."""
+    """Return a variable without parents that is 1 with some probability, and otherwise 0.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import bernoulli, specify
+    >>> round(specify({"Y": bernoulli(0.11)}).entropy(), 3)
+    0.5
+    """
     p = _probability(probability, "bernoulli")
     return _independent({0: 1.0 - p, 1: p}, f"bernoulli({p})")
 
@@ -75,6 +94,12 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
     ----------
     probabilities : mapping of values to probabilities
         At least 0, their sum 1; the values keep their order.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import categorical, specify
+    >>> specify({"Y": categorical({"a": 0.5, "b": 0.25, "c": 0.25})}).entropy()
+    1.5
     """
     if not isinstance(probabilities, Mapping):
         raise TypeError(
@@ -87,7 +112,15 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
 
 
 def xor(*parents: str) -> Factor:
-    """Return the exclusive or of whole numbers or truth values: of bits, their parity."""
+    """Return the exclusive or of whole numbers or truth values: of bits, their parity.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import specify, uniform, xor
+    >>> dist = specify({"X1": uniform(2), "X2": uniform(2), "Y": xor("X1", "X2")})
+    >>> dist.mutual_information(["X1", "X2"])
+    1.0
+    """
     _names(parents, "xor")
 
     def law(values: tuple[Any, ...], _: Any) -> Outcomes:
@@ -114,6 +147,13 @@ def copy(
     otherwise : {"other", "any"}
         What it is else: one of the *other* values of the parent, equally probable (a bit is
         flipped), or *any* value of it, equally probable.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import copy, specify, uniform
+    >>> dist = specify({"X1": uniform(2), "Y": copy("X1", 0.9)})
+    >>> round(dist.mutual_information("X1"), 3)
+    0.531
     """
     _names((parent,), "copy")
     p = _probability(probability, "copy")
@@ -146,6 +186,13 @@ def function(rule: Callable[..., Any], *parents: str) -> Factor:
         probabilities.
     *parents : str
         Names of the parents, in the order of the arguments.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import function, specify, uniform
+    >>> dist = specify({"X1": uniform(6), "Y": function(lambda x: x % 3, "X1")})
+    >>> dist.n_classes
+    3
     """
     if not callable(rule):
         raise TypeError(f"function: rule must be callable, got {rule!r}. Hint: see `table`.")
@@ -168,6 +215,13 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
         from values to probabilities. Combinations of probability 0 may be left out.
     *parents : str
         Names of the parents, in the order of the tuples.
+
+    Examples
+    --------
+    >>> from duramen.theory.distributions.specification import specify, table, uniform
+    >>> rain = table({"summer": {"wet": 0.25, "dry": 0.75}, "winter": "wet"}, "season")
+    >>> specify({"season": uniform(["summer", "winter"]), "Y": rain}).probabilities("Y").tolist()
+    [0.375, 0.625]
     """
     if not isinstance(rows, Mapping):
         raise TypeError(f"table: rows must be a mapping, got {rows!r}.")

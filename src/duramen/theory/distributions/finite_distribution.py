@@ -80,6 +80,14 @@ class FiniteDistribution(JointTable):
         If a name is not a string.
     ValueError
         If shapes, codes, labels, weights or names do not fit together, or a row comes twice.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> dist = dm.theory.FiniteDistribution.from_table(rows, [0, 1, 1, 0])
+    >>> dist.entropy(), dist.mutual_information("x0"), dist.mutual_information("x0", given="x1")
+    (1.0, 0.0, 1.0)
     """
 
     # --- making one ------------------------------------------------------------------------
@@ -123,6 +131,14 @@ class FiniteDistribution(JointTable):
         ValueError
             If the table has no row or is not two-dimensional, lengths disagree, names repeat, the
             target or the context is missing somewhere, or the weights are not fit.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> X, y = [["old", "F"], ["young", "F"], ["old", "M"]], [1, 0, 1]
+        >>> dist = dm.theory.FiniteDistribution.from_table(X, y, names=["age", "sex"])
+        >>> dist.entropy(given="age"), round(dist.mutual_information("age"), 4)
+        (0.0, 0.9183)
         """
         function = "FiniteDistribution.from_table"
         table = coded_columns(X, function)
@@ -177,6 +193,13 @@ class FiniteDistribution(JointTable):
         ValueError
             If the probabilities are not finite, negative or do not sum to 1, or names, labels
             and axes do not fit together.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> joint = [[0.4, 0.1], [0.1, 0.4]]  # P(X1, Y)
+        >>> round(dm.theory.FiniteDistribution.from_probabilities(joint).mutual_information("X1"), 4)
+        0.2781
         """
         function = "FiniteDistribution.from_probabilities"
         return cls._merged(

@@ -23,6 +23,13 @@ class Sample(NamedTuple):
         Values of the target.
     context : ndarray of shape (n,) or None
         Values of the context, where there is one.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> drawn = dm.theory.examples.xor().sample(100, seed=0)
+    >>> drawn.X.shape, bool(((drawn.X[:, 0] ^ drawn.X[:, 1]) == drawn.y).all())
+    ((100, 2), True)
     """
 
     X: NDArray[Any]

@@ -82,6 +82,14 @@ def redundant_importances(
         If `dist` is no distribution.
     ValueError
         If a parameter is not allowed, or the sum would take longer than `max_hours`.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> doubled = dm.theory.population.redundant_importances(xor, "X2")
+    >>> dict(zip(doubled.names, doubled.values.round(3).tolist(), strict=True))
+    {'X1': 0.667, 'X2': 0.167, 'X2 copy 1': 0.167}
     """
     function = "redundant_importances"
     check_distribution(function, dist)
@@ -173,6 +181,13 @@ def irrelevant_importances(
         If `dist` is no distribution.
     ValueError
         If a parameter is not allowed, or the sum would take longer than `max_hours`.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.irrelevant_importances(xor, count=2).values.round(3).tolist()
+    [0.5, 0.5, 0.0, 0.0]
     """
     function = "irrelevant_importances"
     check_distribution(function, dist)

@@ -112,6 +112,13 @@ def population_context_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> found = dm.theory.population_context_importances(dm.theory.examples.problem_1())
+    >>> found.importances.round(3).tolist(), found.plain.round(3).tolist()
+    ([1.0, 0.125, 0.125], [[0.0, -0.375, 0.125], [0.0, 0.125, -0.375]])
     """
     check_context(_FUNCTION, dist)
     check_choice(_FUNCTION, "empty", empty, ("skip", "zero"))

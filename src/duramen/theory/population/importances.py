@@ -121,6 +121,15 @@ def population_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
     P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.imbalanced_xor(0.4)
+    >>> dm.theory.population_importances(dist).values.round(3).tolist()
+    [0.515, 0.485]
+    >>> dm.theory.population_importances(dist, max_features=2).values.round(3).tolist()
+    [0.029, 0.971]
     """
     check_distribution(_FUNCTION, dist)
     p = dist.n_features

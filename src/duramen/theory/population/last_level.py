@@ -41,6 +41,13 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
         If `dist` is no distribution.
     ValueError
         If `criterion` is not allowed, or needs a numeric Y.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.last_level_importances(xor).values.round(3).tolist()
+    [1.0, 1.0]
     """
     values = last_level_decreases("last_level_importances", dist, criterion)
     settings = {"criterion": criterion}

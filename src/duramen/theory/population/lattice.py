@@ -73,6 +73,13 @@ class LatticeCost:
     by_size : tuple of float
         Seconds by size of the conditioning set, 0 .. D - 1; once all smaller sizes take longer
         than a lifetime, 0.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.lattice_cost(xor).seconds < 1
+    True
     """
 
     n_subsets: int
@@ -201,6 +208,13 @@ def lattice_cost(
     ----------
     D. E. Knuth (1975). Estimating the efficiency of backtrack programs. Mathematics of
     Computation 29.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.lattice_cost(xor).n_subsets
+    4
     """
     walk = _walk("lattice_cost", dist, max_depth, criterion, n_jobs)
     if dist.n_features == 0 or dist.n_classes == 1:

@@ -109,6 +109,13 @@ def tree_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
     P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.tree_importances(xor, max_features=1).round(3).tolist()
+    [[0.0, 0.5], [0.0, 0.5]]
     """
     check_distribution(function, dist)
     whole(function, "max_features", max_features, 1)

@@ -38,6 +38,14 @@ class ConditioningTerms:
         Decrease of impurity by the feature given each, :math:`I(X_m;Y|B)` for the entropy.
     unit : str
         Unit of the values: ``"bits"``, ``"gini"`` or ``"variance"``.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> terms = dm.theory.population.conditioning_terms(xor, "X1")
+    >>> terms.sets, terms.contributions.tolist()
+    (((), ('X2',)), [0.0, 0.5])
     """
 
     feature: str
@@ -136,6 +144,16 @@ def conditioning_terms(
         If `dist` is no distribution.
     ValueError
         If a parameter is not allowed, or there are more than 131,072 sets.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.conditioning_terms(xor, "X1")
+    ConditioningTerms: 2 sets for X1, together 0.5 bits
+    given   bits  contributes
+    {X2}   1.000       0.5000
+    {}     0.000       0.0000
     """
     decrease = Decrease(_FUNCTION, dist, criterion)
     m = dist.index(feature)

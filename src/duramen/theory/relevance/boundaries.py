@@ -51,6 +51,12 @@ def markov_boundaries(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     References
     ----------
     Pearl 1988; Statnikov et al. 2013; thesis, definitions 2.10 and 2.11.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.markov_boundaries(dm.theory.examples.correlated_xor())
+    [('X1', 'X2'), ('X1', 'X4')]
     """
     check_distribution("markov_boundaries", dist)
     found = _Blankets(dist).boundaries()
@@ -82,6 +88,13 @@ def minimal_optimal(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     References
     ----------
     Tsamardinos and Aliferis 2003, proposition 3; thesis, definition 2.18.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import minimal_optimal
+    >>> minimal_optimal(dm.theory.examples.correlated_xor())
+    [('X1', 'X2'), ('X1', 'X4')]
     """
     found = markov_boundaries(dist)
     return [one for one in found if len(one) == len(found[0])]

@@ -40,6 +40,13 @@ class ContextWitness:
         The context x_c.
     overall, within : float
         I(Y;X_m|b) and I(Y;X_m|b,x_c), in bits.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_context_dependence
+    >>> print(feature_context_dependence(dm.theory.examples.example_6_1())[0].witness)
+    given X2=0: 0.5 bits, 1 in context 0
     """
 
     given: tuple[tuple[str, Any], ...]
@@ -84,6 +91,14 @@ class ContextDependence:
         A smallest B, and b and x_c, with which `eq_6_1` holds; None if there is none.
     searched_degree : int
         Sets B of up to so many features were looked at; p - 1 when all were.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_context_dependence
+    >>> one, _ = feature_context_dependence(dm.theory.examples.example_6_1())
+    >>> one.eq_6_1, one.eq_6_4
+    (True, False)
     """
 
     name: str
@@ -131,6 +146,13 @@ def context_dependence(
     ------
     TypeError, ValueError
         As `feature_context_dependence`, which gives the same as plain objects.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> found = dm.theory.context_dependence(dm.theory.examples.problem_1())
+    >>> found["eq_6_1"].tolist()
+    [False, True, True]
     """
     found = feature_context_dependence(
         dist, tolerance=tolerance, max_degree=max_degree, max_nodes=max_nodes
@@ -190,6 +212,14 @@ def feature_context_dependence(
     Thesis, section 6.2, definitions 6.1 to 6.4 and eq. 6.1 to 6.6. P. D. Turney (1996). The
     identification of context-sensitive features: a formal definition of context for concept
     learning. ICML workshop on learning in context-sensitive domains.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_context_dependence
+    >>> found = feature_context_dependence(dm.theory.examples.problem_1())
+    >>> [(one.name, one.changes) for one in found[:2]]
+    [('X1', ('independent', 'independent')), ('X2', ('complementary', 'redundant'))]
     """
     check_context(_FUNCTION, dist)
     allowed = real(_FUNCTION, "tolerance", tolerance, 0.0)

@@ -42,6 +42,13 @@ class Counterexample:
         Names of three variables; one of them may be the target.
     given : tuple of str
         Names of the variables in Z.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> print(dm.theory.properties(xor).counterexamples["composition"])
+    A = X1, C = X2, D = Y, Z = nothing
     """
 
     a: str
@@ -69,6 +76,14 @@ class Properties:
         Whether the property holds for all sets of variables, Y among them; see `properties`.
     counterexamples : mapping of str to Counterexample
         For each of these three that fails, a case where it does.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> found = dm.theory.properties(xor)
+    >>> found.strictly_positive, found.intersection, found.composition
+    (False, True, False)
     """
 
     strictly_positive: bool
@@ -168,6 +183,19 @@ def properties(dist: FiniteDistribution) -> Properties:
     ----------
     Pearl 1988; Nilsson et al. 2007; Lněnička and Matúš 2007; thesis, section 2.4.2 and
     property 7.1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.properties(xor)
+    Properties of the distribution
+    strictly positive: no
+    strictly positive over the features: yes
+    intersection: yes
+    composition: no (A = X1, C = X2, D = Y, Z = nothing)
+    weak transitivity: yes
+    classes: none
     """
     check_distribution("properties", dist)
     lattice, entropies = joint_entropies("properties", dist)

@@ -54,6 +54,13 @@ class Redundancy:
     shields : mapping of str to tuple of tuple of str
         For each weakly relevant feature X_i the minimal sets M of other features that shield it
         from the target and all the rest. Features that no set shields have none.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> found = dm.theory.redundancy(dm.theory.examples.correlated_xor())
+    >>> found.copies, found.shields["X2"]
+    ([('X2', 'X4'), ('X3', 'X5')], (('X4',),))
     """
 
     names: tuple[str, ...]
@@ -197,6 +204,12 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
     ------
     ValueError
         If p is above 19: the entropies of all 2**(p+1) sets of variables are computed.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.theory.redundancy(dm.theory.examples.correlated_xor()).totally_redundant
+    [('X2', 'X4'), ('X3', 'X5')]
     """
     check_distribution("redundancy", dist)
     p = dist.n_features
@@ -254,6 +267,13 @@ def degree_of_redundancy(
     References
     ----------
     McGill 1954; thesis, definition 2.16 and eq. 2.30.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import degree_of_redundancy
+    >>> degree_of_redundancy(dm.theory.examples.correlated_xor(), "X2", "X4", given=["X1"])
+    1.0
     """
     check_distribution("degree_of_redundancy", dist)
     first, second = dist.index(i), dist.index(j)

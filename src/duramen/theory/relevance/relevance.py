@@ -55,6 +55,14 @@ class Relevance:
         feature is approximately irrelevant.
     searched_degree : int
         All B up to this size were searched; p - 1 when the search was complete.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_relevance
+    >>> one = feature_relevance(dm.theory.examples.noisy_copy())[2]
+    >>> one.name, one.relevance, one.degree, one.conditionings
+    ('X3', 'weak', 0, ((),))
     """
 
     name: str
@@ -96,6 +104,13 @@ def relevance(
     See Also
     --------
     feature_relevance : the definitions.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> found = dm.theory.relevance(dm.theory.examples.correlated_xor())
+    >>> dict(zip(found["name"], found["relevance"], strict=True))
+    {'X1': 'strong', 'X2': 'weak', 'X3': 'irrelevant', 'X4': 'weak', 'X5': 'irrelevant'}
     """
     found = feature_relevance(dist, level=level, max_degree=max_degree)
     shown = (
@@ -152,6 +167,14 @@ def feature_relevance(
     References
     ----------
     Kohavi and John 1997; thesis, definitions 2.3 to 2.9 and 5.1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import feature_relevance
+    >>> found = feature_relevance(dm.theory.examples.clique(3))
+    >>> [(one.name, one.degree) for one in found]
+    [('X1', 2), ('X2', 2), ('X3', 2)]
     """
     check_distribution("feature_relevance", dist)
     p = dist.n_features
@@ -197,6 +220,13 @@ def all_relevant(dist: FiniteDistribution, *, level: float = 0.0) -> tuple[str, 
     References
     ----------
     Nilsson et al. 2007; thesis, definition 2.17.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import all_relevant
+    >>> all_relevant(dm.theory.examples.correlated_xor())
+    ('X1', 'X2', 'X4')
     """
     found = feature_relevance(dist, level=level)
     return tuple(one.name for one in found if one.relevance != "irrelevant")
@@ -215,6 +245,13 @@ def strongly_relevant(dist: FiniteDistribution) -> tuple[str, ...]:
     References
     ----------
     Kohavi and John 1997; thesis, definitions 2.5 and 2.8.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import strongly_relevant
+    >>> strongly_relevant(dm.theory.examples.correlated_xor())
+    ('X1',)
     """
     strong = strong_informations(dist)
     return tuple(name for name, bits in zip(dist.names, strong, strict=True) if bits > TOLERANCE)
@@ -234,6 +271,13 @@ def strong_informations(dist: FiniteDistribution) -> FloatArray:
     -------
     ndarray of float64, shape (p,)
         The informations, in the order of the columns.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.theory.relevance import strong_informations
+    >>> strong_informations(dm.theory.examples.xor()).tolist()
+    [1.0, 1.0]
     """
     return np.maximum(last_level_decreases("strong_informations", dist, "entropy"), 0.0)
 

@@ -48,6 +48,12 @@ def degrees_of_freedom(n_values: int, n_classes: int, n_conditions: int = 1) -> 
     ------
     ValueError
         If a number is below 1.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import degrees_of_freedom
+    >>> degrees_of_freedom(3, 2, n_conditions=4)
+    8
     """
     function = "degrees_of_freedom"
     x = whole(function, "n_values", n_values, 1)
@@ -82,6 +88,12 @@ def expected_information(
     -----
     Thesis, eq. 5.13; Geurts 2016, slide on finite samples. Subtracted from an importance it
     gives one that is right on average, and can be negative.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import expected_information
+    >>> round(expected_information(n_rows=100, n_values=5, n_classes=2), 4)
+    0.0289
     """
     function = "expected_information"
     rows = whole(function, "n_rows", n_rows, 1)
@@ -129,6 +141,12 @@ def information_p_value(
     -----
     Thesis, eq. 5.14. The chi-square law is that of large samples: take it for what it is worth
     below five expected rows a cell.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import information_p_value
+    >>> round(information_p_value(0.05, n_rows=100, n_values=5, n_classes=2), 4)
+    0.1396
     """
     function = "information_p_value"
     K = whole(function, "n_candidates", n_candidates, 1)
@@ -168,6 +186,12 @@ def information_threshold(
     ------
     ValueError
         If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import information_threshold
+    >>> round(information_threshold(0.05, n_rows=100, n_values=5, n_classes=2), 4)
+    0.0684
     """
     function = "information_threshold"
     alpha = real(function, "level", level, 0.0, 1.0, open_ends=True)
@@ -199,6 +223,13 @@ class NodeTest:
         Probability of as much or more were there none, corrected for the candidates.
     n_candidates : int
         Number of candidates that the split was the best of.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import node_test
+    >>> test = node_test([[30, 10], [10, 30]])
+    >>> round(test.information, 4), round(test.corrected, 4)
+    (0.1887, 0.1797)
     """
 
     information: float
@@ -289,6 +320,12 @@ def miller_madow(counts: ArrayLike, *, unit: Unit = "nats") -> float:
     ------
     ValueError
         If counts have another shape, are negative or not whole, or are all zero.
+
+    Examples
+    --------
+    >>> from duramen.theory.samples import miller_madow
+    >>> round(miller_madow([[30, 10], [10, 30]], unit="bits"), 4)
+    0.1797
     """
     function = "miller_madow"
     if np.ndim(counts) != 2:

@@ -37,6 +37,12 @@ def named_conditionings(scenario: str, n_relevant: int) -> Conditionings:
     ------
     ValueError
         If `scenario` is none of these.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import named_conditionings
+    >>> [[sorted(given) for given in one] for one in named_conditionings("chain", 3)]
+    [[[]], [[0]], [[0, 1]]]
     """
     return conditionings_of("named_conditionings", scenario, n_relevant)
 
@@ -86,6 +92,13 @@ def random_conditionings(
     -----
     Geurts 2016, slide on the mixed setting: r = 20, largest degree 5; it does not say how degrees
     and conditionings are drawn.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import random_conditionings
+    >>> mixed = random_conditionings(4, max_degree=2, random_state=0)
+    >>> [len(given) for (given,) in mixed]
+    [2, 1, 1, 0]
     """
     function = "random_conditionings"
     r = whole(function, "n_relevant", n_relevant, 1)

@@ -276,6 +276,12 @@ def trees_to_find_all(
     ------
     ValueError
         If a parameter is out of its range, or r is too large for a transition matrix.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import trees_to_find_all
+    >>> trees_to_find_all("chain", n_features=10_000, subspace=100, n_relevant=3, keep=1)
+    632
     """
     function = "trees_to_find_all"
     chain = _Chain(function, scenario, n_features, subspace, n_relevant, keep)
@@ -316,6 +322,13 @@ def transition_matrix(
     ------
     ValueError
         If a parameter is out of its range, or the matrix would be too large.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import transition_matrix
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> transition_matrix("clique", **setting).round(3).tolist()
+    [[0.833, 0.167, 0.0], [0.0, 0.833, 0.167], [0.0, 0.0, 1.0]]
     """
     function = "transition_matrix"
     return _Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
@@ -350,6 +363,12 @@ def companions_probability(n_features: int, subspace: int, degree: int) -> float
     Notes
     -----
     Geurts 2016, slides on the convergence of RS; p = 10 000, q = 50, k = 1: one in 40 812.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import companions_probability
+    >>> round(1 / companions_probability(10_000, 50, degree=1))
+    40812
     """
     function = "companions_probability"
     p = whole(function, "n_features", n_features, 1)
@@ -376,6 +395,12 @@ def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
     Notes
     -----
     Sutera et al. 2018, example 1; p = 10 000, q = 50, r = 10: 95 % of the trees.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import blind_probability
+    >>> round(blind_probability(10_000, 50, n_relevant=10), 3)
+    0.951
     """
     function = "blind_probability"
     p = whole(function, "n_features", n_features, 1)
@@ -413,6 +438,13 @@ def found_distribution(
     ------
     ValueError
         If a parameter is out of its range, or the result would be too large.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import found_distribution
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> found_distribution("clique", **setting, n_trees=2)[2].round(4).tolist()
+    [0.6944, 0.2778, 0.0278]
     """
     function = "found_distribution"
     n_trees = whole(function, "n_trees", n_trees, 0)
@@ -454,6 +486,13 @@ def found_curve(
     -----
     Sutera et al. 2018, Figure 1; thesis, Figure 7.3.1 and appendix 7.B.3. A tree number is written
     as b + B k, so that some 3 sqrt(n_trees) vectors are enough for the whole curve.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import found_curve
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> found_curve("clique", **setting, n_trees=3).round(3).tolist()
+    [0.0, 0.167, 0.333, 0.495]
     """
     function = "found_curve"
     length = whole(function, "n_trees", n_trees, 0) + 1

@@ -36,6 +36,12 @@ def unseen_probability(n_features: int, drawn: int, n_draws: int) -> float:
     ------
     ValueError
         If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import unseen_probability
+    >>> round(unseen_probability(20, 4, n_draws=10), 4)
+    0.1074
     """
     p, K, M = _checked("unseen_probability", n_features, drawn, n_draws)
     if p == K:
@@ -161,6 +167,12 @@ def expected_draws(n_features: int, drawn: int) -> float:
     are marginally relevant. Beyond, f is close to :math:`1 - \exp(-p\, e^{-MK/p})`, which changes
     over p/K draws: a sum over every h-th M, times h, equals the sum over all M but for a share of
     about :math:`e^{-\pi^2 p / (K h)}` (Poisson's summation formula), 1e-17 for h = p/(4K).
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import expected_draws
+    >>> round(expected_draws(20, 4), 2)
+    16.95
     """
     p, K, _ = _checked("expected_draws", n_features, drawn, 0)
     if p <= _MANY or p == K:

@@ -76,6 +76,13 @@ class PlanOption:
     marginal_trees : float
         Exact expected number of trees until all features of degree 0 are found, were they the
         only relevant ones; 0 if there are none.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import plan
+    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3})
+    >>> [(option.keep, option.trees) for option in advice.options]
+    [(0.0, 620), (0.5, 134), (1.0, 134)]
     """
 
     keep: float
@@ -119,6 +126,13 @@ class Plan:
         Bytes that the codes of one feature take.
     risk : float
         Probability with which the trees may not do.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import plan
+    >>> advice = plan(n_rows=1000, n_features=10_000, memory=1_000_000, relevant={0: 5, 1: 3})
+    >>> advice.subspace, len(advice.options), advice.n_relevant
+    (878, 3, 8)
     """
 
     subspace: int

@@ -59,6 +59,14 @@ class Simulation:
         Numbers p, q and K, and the number of trees of each ensemble.
     keep : float
         Share of the subspace that may be taken by features found before.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import simulate
+    >>> setting = dict(n_features=100, subspace=50, n_relevant=2, keep=1, n_trees=200)
+    >>> found = simulate("chain", **setting, random_state=0)
+    >>> found.n_replicates, found.degrees.tolist(), found.curve.shape
+    (200, [0, 1], (201,))
     """
 
     found_at: IntArray
