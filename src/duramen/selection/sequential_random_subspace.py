@@ -33,7 +33,7 @@ from duramen.selection.workers import Threads, Workers, check_client
 from duramen.tables import EncodedTable, encode, encode_target, infer_task
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
-from duramen.theory.subspaces.convergence import kept_places
+from duramen.theory.subspaces.chains import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
 _CRITERIA = ("gini", "entropy", "variance")

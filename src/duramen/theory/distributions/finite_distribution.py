@@ -19,7 +19,7 @@ from duramen.theory.distributions.columns import (
     row_weights,
     variable_name,
 )
-from duramen.theory.distributions.information import CRITERIA, UNITS, Criterion, Unit
+from duramen.theory.distributions.information import Criterion, Unit, unit_scale
 from duramen.theory.distributions.joint_table import JointTable
 from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.sampling import Sample, draw, table_of
@@ -89,8 +89,6 @@ class FiniteDistribution(JointTable):
     >>> dist.entropy(), dist.mutual_information("x0"), dist.mutual_information("x0", given="x1")
     (1.0, 0.0, 1.0)
     """
-
-    # --- making one ------------------------------------------------------------------------
 
     @classmethod
     def from_table(
@@ -198,7 +196,8 @@ class FiniteDistribution(JointTable):
         --------
         >>> import duramen as dm
         >>> joint = [[0.4, 0.1], [0.1, 0.4]]  # P(X1, Y)
-        >>> round(dm.theory.FiniteDistribution.from_probabilities(joint).mutual_information("X1"), 4)
+        >>> dist = dm.theory.FiniteDistribution.from_probabilities(joint)
+        >>> round(dist.mutual_information("X1"), 4)
         0.2781
         """
         function = "FiniteDistribution.from_probabilities"
@@ -239,7 +238,7 @@ class FiniteDistribution(JointTable):
         classes : ndarray
             Values of Y, in code order.
         target_name, context, context_values, context_name, metadata
-            As in the class.
+            As for the class.
         """
         own = None
         if context is not None and context_values is not None:
@@ -248,8 +247,6 @@ class FiniteDistribution(JointTable):
             tuple(map(Column, names, codes, labels)), Column(target_name, target, classes), own
         )
         return cls._merged(columns, weights, metadata, context_name)
-
-    # --- information -----------------------------------------------------------------------
 
     def entropy(
         self, variables: Variables = TARGET, given: Variables = (), *, unit: Unit = "bits"
@@ -266,7 +263,7 @@ class FiniteDistribution(JointTable):
             The set B; by default empty.
         unit : {"bits", "nats"}
         """
-        scale = _scale(unit, "entropy")
+        scale = unit_scale("FiniteDistribution.entropy", unit)
         condition = self.partition(given)
         joint = self._columns.refine(condition, variables)
         return scale * information.conditional_entropy(self.weights, joint, condition)
@@ -296,7 +293,7 @@ class FiniteDistribution(JointTable):
             The set C; by default Y.
         unit : {"bits", "nats"}
         """
-        scale = _scale(unit, "mutual_information")
+        scale = unit_scale("FiniteDistribution.mutual_information", unit)
         condition = self.partition(given)
         left, right = (self._columns.refine(condition, part) for part in (m, other))
         joint = self._columns.refine(left, other)
@@ -330,7 +327,7 @@ class FiniteDistribution(JointTable):
         ValueError
             If no set is given.
         """
-        scale = _scale(unit, "multivariate_information")
+        scale = unit_scale("FiniteDistribution.multivariate_information", unit)
         if not variables:
             raise ValueError(
                 "FiniteDistribution.multivariate_information: give at least one set of variables."
@@ -352,7 +349,7 @@ class FiniteDistribution(JointTable):
         criterion : {"entropy", "gini", "variance"}
             The entropy in bits, Gini's index or the variance (of a numeric Y).
         """
-        numbers = self._class_numbers(criterion, "impurity")
+        numbers = self.numbers_of_classes("FiniteDistribution.impurity", criterion)
         return information.impurity(
             criterion, self.weights, self.target, numbers, self.partition(given)
         )
@@ -375,22 +372,12 @@ class FiniteDistribution(JointTable):
         criterion : {"entropy", "gini", "variance"}
             The entropy in bits, Gini's index or the variance (of a numeric Y).
         """
-        numbers = self._class_numbers(criterion, "impurity_decrease")
+        numbers = self.numbers_of_classes("FiniteDistribution.impurity_decrease", criterion)
         coarse = self.partition(given)
         fine = self._columns.refine(coarse, m)
         return information.impurity_decrease(
             criterion, self.weights, self.target, numbers, coarse, fine
         )
-
-    def _class_numbers(self, criterion: str, method: str) -> FloatArray:
-        if criterion not in CRITERIA:
-            raise ValueError(
-                f"FiniteDistribution.{method}: criterion must be one of "
-                f"{', '.join(map(repr, CRITERIA))}, got {criterion!r}."
-            )
-        return self.class_numbers if criterion == "variance" else np.zeros(self.n_classes)
-
-    # --- other distributions ---------------------------------------------------------------
 
     def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
         """Return the distribution of some features and Y, in the order given.
@@ -450,8 +437,6 @@ class FiniteDistribution(JointTable):
         weights = np.where(alive, self.weights, 0.0)
         return self._merged(kept, weights, self.metadata, self.context_name)
 
-    # --- numbers and rows out of it --------------------------------------------------------
-
     def probabilities(self, variables: Variables) -> FloatArray:
         """Return the joint probabilities of some variables, with one axis a variable.
 
@@ -499,19 +484,9 @@ class FiniteDistribution(JointTable):
         ValueError
             If `n` is negative.
         """
-        if n < 0:
-            raise ValueError(f"FiniteDistribution.sample: n must be at least 0, got {n}.")
-        rows = draw(self.weights, n, np.random.default_rng(seed))
-        context = None
-        if self.context is not None and self.context_values is not None:
-            context = self.context_values[self.context[rows]]
-        features = table_of(self.labels, self.codes[rows])
-        return Sample(features, self.classes[self.target[rows]], context)
-
-
-def _scale(unit: str, method: str) -> float:
-    if unit not in UNITS:
-        raise ValueError(
-            f"FiniteDistribution.{method}: unit must be 'bits' or 'nats', got {unit!r}."
+        rows = draw(self.weights, n, seed, "FiniteDistribution.sample")
+        columns = self._columns
+        context = None if columns.context is None else columns.context.values_of(rows)
+        return Sample(
+            table_of(self.labels, self.codes[rows]), columns.target.values_of(rows), context
         )
-    return UNITS[unit]

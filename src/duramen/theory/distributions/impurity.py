@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
-import numpy as np
-
-from duramen.theory.arguments import refuse
 from duramen.theory.distributions import information
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.information import CRITERIA, Criterion
+from duramen.theory.distributions.information import Criterion
 from duramen.theory.distributions.partition import Partition
 
 
 def check_distribution(function: str, dist: object) -> None:
-    """Refuse what is no distribution."""
+    """Refuse anything but a distribution."""
     if not isinstance(dist, FiniteDistribution):
         raise TypeError(
             f"{function}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
@@ -23,14 +19,8 @@ def check_distribution(function: str, dist: object) -> None:
         )
 
 
-def check_choice(function: str, name: str, value: object, allowed: Sequence[str]) -> None:
-    """Refuse what is not among the allowed strings."""
-    if value not in allowed:
-        raise refuse(function, name, "one of " + ", ".join(map(repr, allowed)), value)
-
-
 class Decrease:
-    """The mean decrease of the impurity of Y from one partition of the rows to a finer one.
+    """Mean decrease of the impurity of Y from one partition of the rows to a finer one.
 
     Parameters
     ----------
@@ -44,12 +34,9 @@ class Decrease:
 
     def __init__(self, function: str, dist: FiniteDistribution, criterion: str) -> None:
         check_distribution(function, dist)
-        check_choice(function, "criterion", criterion, CRITERIA)
+        self.numbers = dist.numbers_of_classes(function, criterion)
         self.dist = dist
         self.criterion = cast("Criterion", criterion)
-        self.numbers = np.zeros(dist.n_classes)
-        if criterion == "variance":
-            self.numbers = dist.class_numbers
 
     def __call__(self, given: Partition, finer: Partition) -> float:
         """Return G(Y; X | B) for the rows by B and the rows by B and X."""

@@ -25,6 +25,13 @@ UNITS: dict[str, float] = {"bits": 1.0, "nats": float(np.log(2.0))}
 CRITERIA: tuple[str, ...] = ("entropy", "gini", "variance")
 
 
+def unit_scale(function: str, unit: str) -> float:
+    """Return the number of units in a bit."""
+    if unit not in UNITS:
+        raise ValueError(f"{function}: unit must be 'bits' or 'nats', got {unit!r}.")
+    return UNITS[unit]
+
+
 def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition) -> float:
     r"""Entropy of what `joint` tells beyond `given`, in bits.
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
 from duramen.results.metadata import frozen_metadata
+from duramen.theory.arguments import check_choice
+from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows
 from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
 from duramen.theory.distributions.storage import read_distribution, write_distribution
@@ -120,6 +122,11 @@ class JointTable:
             Column(self.target_name, self.target, self.classes),
             context,
         )
+
+    def numbers_of_classes(self, function: str, criterion: str) -> FloatArray:
+        """Return `class_numbers` if the criterion is the variance, else zeros."""
+        check_choice(function, "criterion", criterion, CRITERIA)
+        return self.class_numbers if criterion == "variance" else np.zeros(self.n_classes)
 
     def index(self, feature: Variable) -> int:
         """Return the index of a feature that is given by name or by index.

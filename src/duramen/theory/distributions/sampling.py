@@ -37,11 +37,14 @@ class Sample(NamedTuple):
     context: NDArray[Any] | None
 
 
-def draw(weights: FloatArray, n: int, random: np.random.Generator) -> IndexArray:
+def draw(weights: FloatArray, n: int, seed: int | np.random.Generator, function: str) -> IndexArray:
     """Draw `n` row numbers independently, each row with its probability."""
+    if n < 0:
+        raise ValueError(f"{function}: n must be at least 0, got {n}.")
     upper = np.cumsum(weights)
     # Dividing by the last one keeps a draw just below 1 inside the table.
-    rows = np.searchsorted(upper / upper[-1], random.random(n), side="right")
+    uniform = np.random.default_rng(seed).random(n)
+    rows = np.searchsorted(upper / upper[-1], uniform, side="right")
     return np.asarray(rows, dtype=np.int64)
 
 

@@ -52,6 +52,11 @@ class Column:
     codes: Codes
     values: NDArray[Any]
 
+    def values_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the values in some rows."""
+        values: NDArray[Any] = self.values[self.codes[rows]]
+        return values
+
     def code_of(self, value: Any) -> int:
         """Return the code of a value.
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.context_importances import ContextImportances
-from duramen.theory.arguments import refuse, whole
+from duramen.theory.arguments import check_choice, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import check_choice, check_distribution
+from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.variables import CONTEXT

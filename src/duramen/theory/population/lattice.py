@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.theory.arguments import real, refuse, whole
+from duramen.theory.arguments import check_choice, real, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import check_choice, check_distribution
+from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import FloatArray
 

@@ -16,7 +16,8 @@ from duramen.theory.subspaces.coverage import (
     expected_draws,
     unseen_probability,
 )
-from duramen.theory.subspaces.planning import Plan, PlanOption, plan
+from duramen.theory.subspaces.plan_options import PlanOption
+from duramen.theory.subspaces.planning import Plan, plan
 from duramen.theory.subspaces.simulation import (
     Simulation,
     simulate,

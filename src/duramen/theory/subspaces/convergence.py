@@ -27,154 +27,14 @@ any p.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duramen.theory.arguments import real, refuse, whole
+from duramen.theory.arguments import real, whole
+from duramen.theory.subspaces.chains import Chain, FloatArray, ratio_of_places, refuse_large
 
-FloatArray = NDArray[np.float64]
 Scenario = Literal["chain", "clique", "marginal"]
-
-# A transition matrix, or a table of distributions, larger than this is refused.
-_MOST_CELLS = 2**26
-
-
-def kept_places(subspace: int, keep: float) -> int:
-    """Return floor(keep * subspace): the most places that features found before may take."""
-    places = keep * subspace
-    near = round(places)
-    return near if abs(places - near) < 1e-9 * subspace else math.floor(places)
-
-
-# --- one step of each chain -----------------------------------------------------------------------
-#
-# A step function gives, with i of r features found, the probabilities that i, i+1, .., r are found
-# after the next tree. `a` places are taken by features that were found before.
-
-
-def _chain_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> j) = C(p-j-1, q-j) / C(p-a, q-a) for i < j < r, and C(p-r, q-r) / C(p-a, q-a)."""
-    place = np.arange(a, r)
-    all_of = np.concatenate([[1.0], np.cumprod(_ratio(p, q, place))])[i - a :]
-    first_missing = np.append((p - q) / (p - np.arange(i, r)), 1.0)
-    step: FloatArray = all_of * first_missing
-    # With feature i+1 missing, or some of those found that it needs, nothing new is found.
-    step[0] = 1.0 - all_of[1] if i < r else 1.0
-    return step
-
-
-def _clique_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> i+1) = C(p-r, q-r) / C(p-a, q-a) * (r-i) / r."""
-    step = np.zeros(r - i + 1)
-    found = float(np.prod(_ratio(p, q, np.arange(a, r)))) * (r - i) / r
-    step[0] = 1.0 - found
-    if i < r:
-        step[1] = found
-    return step
-
-
-def _marginal_step(p: int, q: int, r: int, a: int, i: int) -> FloatArray:
-    """P(i -> j) = C(r-i, j-i) C(p-a-r+i, q-a-j+i) / C(p-a, q-a): hypergeometric."""
-    step = np.zeros(r - i + 1)
-    probabilities = hypergeometric(p - a, r - i, q - a)
-    step[: probabilities.size] = probabilities
-    return step
-
-
-_STEPS: dict[str, Callable[[int, int, int, int, int], FloatArray]] = {
-    "chain": _chain_step,
-    "clique": _clique_step,
-    "marginal": _marginal_step,
-}
-
-
-def _ratio(p: int, q: int, place: NDArray[np.int64]) -> FloatArray:
-    """Return (q-l)/(p-l) for every l, and 0 from l = q on."""
-    ratio: FloatArray = np.maximum(q - place, 0) / (p - place)
-    return ratio
-
-
-def hypergeometric(total: int, marked: int, drawn: int) -> FloatArray:
-    """Return the law of the number of marked ones among `drawn` of `total`, drawn at random.
-
-    Ratios of neighbours are multiplied from the mode on to both sides and the result is divided
-    by its sum, so that no factorial is needed and each value keeps its relative precision.
-
-    Parameters
-    ----------
-    total, marked, drawn : int
-        0 <= marked, drawn <= total.
-
-    Returns
-    -------
-    ndarray of float64, shape (min(marked, drawn) + 1,)
-    """
-    least, most = max(0, drawn + marked - total), min(marked, drawn)
-    mode = min(most, max(least, ((drawn + 1) * (marked + 1)) // (total + 2)))
-    k = np.arange(mode, most, dtype=np.float64)
-    up = (marked - k) / (k + 1) * ((drawn - k) / (total - marked - drawn + k + 1))
-    k = np.arange(mode, least, -1, dtype=np.float64)
-    down = k / (marked - k + 1) * ((total - marked - drawn + k) / (drawn - k + 1))
-    law = np.zeros(most + 1)
-    law[mode] = 1.0
-    law[mode + 1 :] = np.cumprod(up)
-    law[least:mode] = np.cumprod(down)[::-1]
-    scaled: FloatArray = law / law.sum()
-    return scaled
-
-
-class _Chain:
-    """The Markov chain of one setting: its steps, one row at a time."""
-
-    def __init__(
-        self,
-        function: str,
-        scenario: str,
-        n_features: int,
-        subspace: int,
-        n_relevant: int,
-        keep: float,
-    ) -> None:
-        if scenario not in _STEPS:
-            raise refuse(
-                function,
-                "scenario",
-                "one of 'chain', 'clique', 'marginal'",
-                scenario,
-                "for others, give their conditionings to simulate.",
-            )
-        self.step = _STEPS[scenario]
-        self.p = whole(function, "n_features", n_features, 1)
-        self.q = whole(function, "subspace", subspace, 1, self.p, "it holds at most all features.")
-        self.r = whole(function, "n_relevant", n_relevant, 1, self.p)
-        self.places = kept_places(self.q, real(function, "keep", keep, 0.0, 1.0))
-
-    def row(self, i: int) -> FloatArray:
-        """Return the probabilities that i, i+1, .., r features are found after the next tree."""
-        return self.step(self.p, self.q, self.r, min(self.places, i), i)
-
-    def matrix(self, function: str) -> FloatArray:
-        """Return the transition matrix."""
-        cells = (self.r + 1) ** 2
-        _refuse_large(function, cells, f"a matrix of {self.r + 1} by {self.r + 1}")
-        matrix = np.zeros((self.r + 1, self.r + 1))
-        for i in range(self.r + 1):
-            matrix[i, i:] = self.row(i)
-        return matrix
-
-
-def _refuse_large(function: str, cells: int, what: str) -> None:
-    if cells > _MOST_CELLS:
-        raise ValueError(
-            f"{function}: {what} numbers would be needed, and {_MOST_CELLS} are the most. "
-            "Hint: expected_trees needs no matrix; simulate takes any number of features."
-        )
-
-
-# --- what is asked of it --------------------------------------------------------------------------
 
 
 def expected_trees(
@@ -231,10 +91,10 @@ def expected_trees(
     >>> round(expected_trees("chain", **setting, keep=1), 2)
     301.02
     """
-    return _expected(_Chain("expected_trees", scenario, n_features, subspace, n_relevant, keep))
+    return _expected(Chain("expected_trees", scenario, n_features, subspace, n_relevant, keep))
 
 
-def _expected(chain: _Chain) -> float:
+def _expected(chain: Chain) -> float:
     """Return the expected number of steps of a chain from 0 to r."""
     remaining = np.zeros(chain.r + 1)
     for i in range(chain.r - 1, -1, -1):
@@ -284,7 +144,7 @@ def trees_to_find_all(
     632
     """
     function = "trees_to_find_all"
-    chain = _Chain(function, scenario, n_features, subspace, n_relevant, keep)
+    chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
     wanted = 1.0 - real(function, "risk", risk, 0.0, 1.0, open_ends=True)
     if math.isinf(_expected(chain)):
         return math.inf
@@ -331,7 +191,7 @@ def transition_matrix(
     [[0.833, 0.167, 0.0], [0.0, 0.833, 0.167], [0.0, 0.0, 1.0]]
     """
     function = "transition_matrix"
-    return _Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
+    return Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
 
 
 def companions_probability(n_features: int, subspace: int, degree: int) -> float:
@@ -374,7 +234,7 @@ def companions_probability(n_features: int, subspace: int, degree: int) -> float
     p = whole(function, "n_features", n_features, 1)
     q = whole(function, "subspace", subspace, 1, p)
     k = whole(function, "degree", degree, 0, p - 1)
-    return float(np.prod(_ratio(p, q, np.arange(k + 1))))
+    return float(np.prod(ratio_of_places(p, q, np.arange(k + 1))))
 
 
 def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
@@ -407,7 +267,7 @@ def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
     q = whole(function, "subspace", subspace, 1, p)
     r = whole(function, "n_relevant", n_relevant, 0, p)
     few, many = sorted((q, r))
-    return float(np.prod(_ratio(p, p - many, np.arange(few))))
+    return float(np.prod(ratio_of_places(p, p - many, np.arange(few))))
 
 
 def found_distribution(
@@ -448,8 +308,8 @@ def found_distribution(
     """
     function = "found_distribution"
     n_trees = whole(function, "n_trees", n_trees, 0)
-    chain = _Chain(function, scenario, n_features, subspace, n_relevant, keep)
-    _refuse_large(function, (n_trees + 1) * (chain.r + 1), f"{n_trees + 1} times {chain.r + 1}")
+    chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
+    refuse_large(function, (n_trees + 1) * (chain.r + 1), f"{n_trees + 1} times {chain.r + 1}")
     start = np.eye(1, chain.r + 1)
     return _successive(start, chain.matrix(function), n_trees + 1)[0]
 
@@ -496,7 +356,7 @@ def found_curve(
     """
     function = "found_curve"
     length = whole(function, "n_trees", n_trees, 0) + 1
-    matrix = _Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
+    matrix = Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
     block = 1 << math.isqrt(length).bit_length()
     number = np.arange(matrix.shape[0], dtype=np.float64)[np.newaxis]
     within, leap = _successive(number, matrix.T, block)

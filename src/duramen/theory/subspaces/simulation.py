@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.theory.arguments import real, refuse, whole
+from duramen.theory.subspaces.chains import kept_places
 from duramen.theory.subspaces.conditionings import (
     BoolArray,
     Conditionings,
@@ -33,7 +34,6 @@ from duramen.theory.subspaces.conditionings import (
     RandomState,
     conditionings_of,
 )
-from duramen.theory.subspaces.convergence import kept_places
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
