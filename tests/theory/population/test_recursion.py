@@ -683,7 +683,7 @@ def test_errors_for_features_of_too_many_values():
     with pytest.raises(ValueError, match="'x0', which has 3000 values, has more than max_nodes"):
         tree_importances(wide, max_features=1, splits="any")
     wider = distribution(np.arange(9000)[:, np.newaxis], np.arange(9000) % 2)
-    with pytest.raises(ValueError, match=r"'x0' has 9000 values\. Hint: discretise"):
+    with pytest.raises(ValueError, match=r"'x0' has 9000 values\. Hint: discretize"):
         tree_importances(wider, max_features=1, splits="ordered")
 
 

@@ -241,7 +241,7 @@ def test_huge_numbers_of_trees_are_said_to_be_so():
         ({"bytes_per_value": 3}, "bytes_per_value must be 1, 2 or 4"),
         ({"risk": 0.0}, "risk must be"),
         ({"keep": [2.0]}, "keep must be a number in"),
-        ({"keep": []}, "keep must be at least one share"),
+        ({"keep": []}, "keep must be at least one fraction"),
         ({"relevant": {0: 90}, "keep": [1.0]}, "fill all 50 places .* allow a smaller share"),
     ],
 )

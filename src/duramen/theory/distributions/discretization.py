@@ -1,4 +1,4 @@
-"""Numeric columns to intervals, so that a finite distribution can be made of them."""
+"""Discretization of numeric columns by quantiles, equal widths or minimum description length."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN_CUTS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discretized:
-    """A table whose numeric columns are intervals; `FiniteDistribution.from_table` takes it.
+    """Table whose numeric columns are intervals, accepted by `FiniteDistribution.from_table`.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Discretized:
         ``labels[j][code]`` is the interval as a string, or the value in a column that was left as
         it is; a missing value is last.
     cuts : mapping of str to ndarray of float64
-        Cut points of each column that was discretised, ascending; x lies in interval number
+        Cut points of each column that was discretized, ascending; x lies in interval number
         #{cuts < x}, so intervals are closed on the right.
     method : str
         "quantile", "uniform" or "mdl".
@@ -65,12 +65,12 @@ class Discretized:
         return self.columns[j]
 
     def values(self, j: int) -> NDArray[Any]:
-        """What the codes of the j-th column stand for, in code order."""
+        """Values that the codes of the j-th column stand for, in code order."""
         return self.labels[j]
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Method, number of bins and cut points by column: what a result records."""
+        """Method, number of bins and cut points by column, for the record of a result."""
         return {
             "discretization": {
                 "method": self.method,
@@ -104,7 +104,7 @@ def discretize(
 ) -> Discretized:
     r"""Put the values of numeric columns into intervals.
 
-    Columns with more than `n_bins` distinct numbers are discretised. All others are left as they
+    Columns with more than `n_bins` distinct numbers are discretized. All others are left as they
     are: their values are categories already. Missing values stay missing.
 
     Parameters
@@ -120,7 +120,7 @@ def discretize(
             At the quantiles i / n_bins; equal ones, as ties make them, are one cut.
         "uniform"
             Into `n_bins` intervals of one width from the smallest to the largest value; those
-            without a value are joined to a neighbour.
+            without a value are joined to a neighbor.
         "mdl"
             By recursion at the cut that leaves the least entropy of y, as long as the gain pays
             for describing it (Fayyad and Irani 1993):
@@ -148,7 +148,7 @@ def discretize(
     ------
     ValueError
         If `method` is unknown, `n_bins` is below 2, "mdl" has no `y`, or a column to be
-        discretised holds an infinite value.
+        discretized holds an infinite value.
 
     References
     ----------
@@ -260,7 +260,7 @@ def _listed(cuts: FloatArray) -> str:
 
 
 def _least_description(numbers: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the cuts of Fayyad and Irani, midway between neighbouring numbers.
+    """Return the cuts of Fayyad and Irani, midway between neighboring numbers.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def _between(low: float, high: float) -> float:
 
 
 def _worth_cutting(below: FloatArray) -> int | None:
-    """Return how many distinct numbers of an interval lie below its best cut, None for no cut.
+    """Return the number of distinct values of an interval below its best cut, None for no cut.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def _worth_cutting(below: FloatArray) -> int | None:
 
 def _entropies(counts: FloatArray) -> FloatArray:
     """Return the entropy in bits of each row of counts."""
-    share = counts / counts.sum(axis=1, keepdims=True)
-    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
-    entropies: FloatArray = -np.sum(share * logs, axis=1)
+    fraction = counts / counts.sum(axis=1, keepdims=True)
+    logs = np.log2(fraction, out=np.zeros_like(fraction), where=fraction > 0)
+    entropies: FloatArray = -np.sum(fraction * logs, axis=1)
     return entropies

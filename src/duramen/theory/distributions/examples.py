@@ -1,4 +1,4 @@
-"""Named distributions, most of them from the papers, with what is known about them."""
+"""Named distributions, most of them from the literature, with their known importances."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SEGMENTS = (
 def digits7(*, first_in_four: bool = False) -> FiniteDistribution:
     """Ten digits on a seven-segment display, each with probability 1/10.
 
-    The features ``X1`` .. ``X7`` are the segments. Importances of totally randomised multiway
+    The features ``X1`` .. ``X7`` are the segments. Importances of totally randomized multiway
     trees are .413 .582 .531 .542 .657 .226 .372 bits.
 
     Parameters
@@ -81,7 +81,7 @@ def imbalanced_xor(probability: float = 0.4) -> FiniteDistribution:
     """Exclusive or of a fair bit X1 and a bit X2 that is 1 with some probability.
 
     Because X2 is not fair, X1 tells a little about Y by itself, and X2 nothing. Where the better
-    of both is chosen, X1 always comes first and X2 gets nearly all importance; totally randomised
+    of both is chosen, X1 always comes first and X2 gets nearly all importance; totally randomized
     trees give X1 slightly more (thesis, section 4.4.5.1, on the bias due to masking).
 
     Parameters

@@ -1,4 +1,4 @@
-"""Factors: how one variable comes about given others."""
+"""Factors: distributions of one variable given others."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Outcomes: TypeAlias = Mapping[Any, float]
 
 @dataclass(frozen=True, repr=False)
 class Factor:
-    """How one variable comes about given others. Made by `uniform`, `xor`, `table` and so on.
+    """Distribution of one variable given others, made by `uniform`, `xor`, `table` and others.
 
     Parameters
     ----------
     parents : tuple of str
         Names of the variables that it depends on.
-    law : callable
-        ``law(values, domains)`` gives the probability of each value, with the values of the
+    outcomes : callable
+        ``outcomes(values, domains)`` gives the probability of each value, with the values of the
         parents, and all values that each of them can have.
     text : str
         How it is written.
@@ -41,7 +41,7 @@ class Factor:
     """
 
     parents: tuple[str, ...]
-    law: Callable[[tuple[Any, ...], tuple[tuple[Any, ...], ...]], Outcomes]
+    outcomes: Callable[[tuple[Any, ...], tuple[tuple[Any, ...], ...]], Outcomes]
     text: str
     values: tuple[Any, ...] | None = None
 
@@ -123,14 +123,14 @@ def xor(*parents: str) -> Factor:
     """
     _names(parents, "xor")
 
-    def law(values: tuple[Any, ...], _: Any) -> Outcomes:
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         if not all(isinstance(value, int | np.integer | np.bool_) for value in values):
             raise TypeError(
                 f"xor: the parents must be whole numbers or truth values, got {values!r}."
             )
         return {reduce(exclusive_or, values): 1.0}
 
-    return Factor(parents, law, f"xor({quoted(parents)})")
+    return Factor(parents, outcomes, f"xor({quoted(parents)})")
 
 
 def copy(
@@ -160,7 +160,7 @@ def copy(
     if otherwise not in ("other", "any"):
         raise ValueError(f"copy: otherwise must be 'other' or 'any', got {otherwise!r}.")
 
-    def law(values: tuple[Any, ...], domains: tuple[tuple[Any, ...], ...]) -> Outcomes:
+    def outcomes(values: tuple[Any, ...], domains: tuple[tuple[Any, ...], ...]) -> Outcomes:
         (value,), (domain,) = values, domains
         rest = [v for v in domain if otherwise == "any" or v != value]
         if p < 1.0 and not rest:
@@ -168,12 +168,12 @@ def copy(
                 f"copy: {parent!r} has no value but {value!r}, so a copy cannot be wrong; "
                 "probability must be 1."
             )
-        outcomes = {v: (1.0 - p) / len(rest) for v in rest}
-        outcomes[value] = outcomes.get(value, 0.0) + p
-        return outcomes
+        probabilities = {v: (1.0 - p) / len(rest) for v in rest}
+        probabilities[value] = probabilities.get(value, 0.0) + p
+        return probabilities
 
     tail = "" if otherwise == "other" else ", otherwise='any'"
-    return Factor((parent,), law, f"copy({parent!r}, {p}{tail})")
+    return Factor((parent,), outcomes, f"copy({parent!r}, {p}{tail})")
 
 
 def function(rule: Callable[..., Any], *parents: str) -> Factor:
@@ -199,10 +199,10 @@ def function(rule: Callable[..., Any], *parents: str) -> Factor:
     _names(parents, "function")
     name = getattr(rule, "__name__", type(rule).__name__)
 
-    def law(values: tuple[Any, ...], _: Any) -> Outcomes:
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         return _outcomes(rule(*values))
 
-    return Factor(parents, law, f"function({', '.join([name, *map(repr, parents)])})")
+    return Factor(parents, outcomes, f"function({', '.join([name, *map(repr, parents)])})")
 
 
 def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
@@ -230,7 +230,7 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
         raise ValueError("table: give the names of the parents. Hint: or use `categorical`.")
     given = dict(rows)
 
-    def law(values: tuple[Any, ...], _: Any) -> Outcomes:
+    def outcomes(values: tuple[Any, ...], _: Any) -> Outcomes:
         for key in (values, values[0]) if len(values) == 1 else (values,):
             if key in given:
                 return _outcomes(given[key])
@@ -239,11 +239,11 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
             "probability."
         )
 
-    return Factor(parents, law, f"table({given!r}, {quoted(parents)})")
+    return Factor(parents, outcomes, f"table({given!r}, {quoted(parents)})")
 
 
 def check_outcomes(outcomes: Outcomes, what: str) -> None:
-    """Refuse what are no probabilities; `what` is the function and what it is about."""
+    """Refuse invalid probabilities; `what` names the function and the variable."""
     function, _, rest = what.partition(": ")
     if not outcomes:
         raise ValueError(f"{what} are empty; they must sum to 1.")

@@ -65,13 +65,13 @@ class FiniteDistribution(JointTable):
     target_name : str
         Name of Y, different from those of the features.
     context : ndarray of uint32, shape (N,), optional
-        Codes of the context, a variable that is no input.
+        Codes of the context, a variable that is not a feature.
     context_values : ndarray, optional
         ``context_values[code]`` is the value of the context; each has a row.
     context_name : str
         Name of the context.
     metadata : mapping
-        Where the distribution came from, such as how numeric columns were discretised: whatever
+        Where the distribution came from, such as how numeric columns were discretized: whatever
         `json` can hold.
 
     Raises
@@ -100,7 +100,7 @@ class FiniteDistribution(JointTable):
         context: Any = None,
         names: Iterable[str] | None = None,
     ) -> Self:
-        """Take the rows of a table for a distribution.
+        """Build a distribution from the rows of a table.
 
         Equal rows are merged, their weights added and divided by the total. Rows of weight zero
         are left out. Each distinct value of a column is a category; a missing value (NaN, None,
@@ -117,8 +117,8 @@ class FiniteDistribution(JointTable):
         weights : array-like of float64, shape (n,), optional
             Weights of the rows, finite and at least 0; by default all equal.
         context : array-like of shape (n,), optional
-            A variable that is no input, such as the group that a row belongs to. A series gives
-            it its name, otherwise it is called ``"Xc"``.
+            A variable that is not a feature, such as the group that a row belongs to. A series
+            gives it its name, otherwise it is called ``"Xc"``.
         names : iterable of str, optional
             Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
 
@@ -168,7 +168,7 @@ class FiniteDistribution(JointTable):
         target: str | int = -1,
         context: str | int | None = None,
     ) -> Self:
-        """Take an array of joint probabilities, with one axis a variable, for a distribution.
+        """Build a distribution from an array of joint probabilities, with one axis a variable.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class FiniteDistribution(JointTable):
         context_name: str = "Xc",
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Merge equal rows, and leave out rows of weight zero and values without a row.
+        """Build a distribution from coded columns; equal rows are merged.
 
         Parameters
         ----------
@@ -461,7 +461,7 @@ class FiniteDistribution(JointTable):
         return np.asarray(mass, dtype=np.float64).reshape(shape)
 
     def values(self, variable: Variable) -> NDArray[Any]:
-        """Return what the codes of a variable stand for."""
+        """Return the values of a variable, in code order."""
         return self._columns[self._columns.place(variable)].values
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Sample:

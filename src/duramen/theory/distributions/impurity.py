@@ -25,7 +25,7 @@ class Decrease:
     Parameters
     ----------
     function : str
-        Who asks, for errors.
+        Name of the public function, for errors.
     dist : FiniteDistribution
         The rows.
     criterion : {"entropy", "gini", "variance"}

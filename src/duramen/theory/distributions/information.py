@@ -1,4 +1,4 @@
-"""Entropies, informations and decreases of impurity of partitions of weighted rows.
+"""Entropy, mutual information and decrease of impurity of partitions of weighted rows.
 
 A variable, or a set of variables, enters as the partition of the rows by its values; weights are
 the probabilities of the rows. All functions are plug-in formulas, exact up to rounding.
@@ -33,7 +33,7 @@ def unit_scale(function: str, unit: str) -> float:
 
 
 def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition) -> float:
-    r"""Entropy of what `joint` tells beyond `given`, in bits.
+    r"""Compute the conditional entropy H(A|B) in bits.
 
     .. math:: H(A|B) = \sum_{a,b} p(a,b) \log_2 \frac{p(b)}{p(a,b)}
 
@@ -54,7 +54,7 @@ def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition)
 def conditional_information(
     weights: FloatArray, joint: Partition, left: Partition, right: Partition, given: Partition
 ) -> float:
-    r"""Conditional mutual information in bits.
+    r"""Compute the conditional mutual information I(A;C|B) in bits.
 
     .. math:: I(A;C|B) = \sum_{a,c,b} p(a,c,b) \log_2 \frac{p(a,c,b)\,p(b)}{p(a,b)\,p(c,b)}
 
@@ -76,7 +76,7 @@ def conditional_information(
 def multivariate_information(
     weights: FloatArray, variables: Sequence[Partition], given: Partition
 ) -> float:
-    r"""Information shared by all of several variables, in bits; it can be negative.
+    r"""Compute the multivariate mutual information in bits; it can be negative.
 
     .. math::
 
@@ -101,7 +101,7 @@ def impurity(
     classes: FloatArray,
     given: Partition,
 ) -> float:
-    r"""Mean impurity of the target in the cells of a partition.
+    r"""Compute the mean impurity of the target in the cells of a partition.
 
     .. math:: i(Y|B) = \sum_b P(b)\, i(Y|b)
 
@@ -121,7 +121,7 @@ def impurity(
         The rows by B.
     """
     if criterion == "variance":
-        numbers = _centred(weights, target, classes)
+        numbers = _centered(weights, target, classes)
         spread = numbers - _means(weights, numbers, given)[given.cell]
         return float(np.sum(weights * spread**2))
     joint = given.refined(target, len(classes))
@@ -138,7 +138,7 @@ def impurity_decrease(
     given: Partition,
     finer: Partition,
 ) -> float:
-    r"""Mean decrease of impurity when the cells of a partition are split.
+    r"""Compute the mean decrease of impurity when the cells of a partition are split.
 
     .. math:: G(Y;X|B) = i(Y|B) - i(Y|B,X)
 
@@ -146,7 +146,7 @@ def impurity_decrease(
     below zero is set to zero.
     """
     if criterion == "variance":
-        numbers = _centred(weights, target, classes)
+        numbers = _centered(weights, target, classes)
         row = finer.first_rows()
         coarse = _means(weights, numbers, given)[given.cell[row]]
         fine = _means(weights, numbers, finer)
@@ -164,11 +164,11 @@ def _concentration(weights: FloatArray, joint: Partition, given: Partition) -> f
     return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
 
 
-def _centred(weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray) -> FloatArray:
+def _centered(weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray) -> FloatArray:
     """Return the target's number of each row, less their mean: large offsets cost no digits."""
     numbers = (classes - classes[0])[target]
-    centred: FloatArray = numbers - np.sum(weights * numbers)
-    return centred
+    centered: FloatArray = numbers - np.sum(weights * numbers)
+    return centered
 
 
 def _means(weights: FloatArray, numbers: FloatArray, part: Partition) -> FloatArray:

@@ -176,7 +176,7 @@ class JointTable:
         )
 
     def equals(self, other: object, *, atol: float = 0.0) -> bool:
-        """Tell whether two distributions have the same variables, values and probabilities.
+        """Return whether two distributions have the same variables, values and probabilities.
 
         Metadata is not compared.
 

@@ -1,4 +1,4 @@
-"""Distributions from a few sentences: how each variable comes about given others.
+"""Specification of a distribution by one factor a variable.
 
 ``specify`` takes one *factor* a variable::
 
@@ -76,7 +76,7 @@ def specify(
     target : str, default="Y"
         Name of the target.
     context : str, optional
-        Name of the context, a variable that is no input.
+        Name of the context, a variable that is not a feature.
     hidden : iterable of str, optional
         Variables that are no features: they are summed over.
 
@@ -130,7 +130,7 @@ def specify(
 
 @dataclass(frozen=True)
 class _Joint:
-    """The joint distribution of the variables so far: codes and values by name, one row a case."""
+    """Joint distribution of the variables added so far: codes and values by name."""
 
     codes: dict[str, Codes]
     values: dict[str, NDArray[Any]]
@@ -145,50 +145,50 @@ class _Joint:
         """Add a variable: every row becomes one row for each value that it can have there."""
         columns = [(self.codes[parent], len(self.values[parent])) for parent in factor.parents]
         settings = Partition.by(columns, len(self.weights))
-        laws = self._laws(name, factor, settings.first_rows())
-        labels = labels_of(_values_of(factor, laws))
+        outcomes = self._outcomes(name, factor, settings.first_rows())
+        labels = labels_of(_values_of(factor, outcomes))
         code = {value: number for number, value in enumerate(labels.tolist())}
-        count = np.array([len(law) for law in laws])[settings.cell]
+        count = np.array([len(one) for one in outcomes])[settings.cell]
         if count.sum() > MOST_ROWS:
             raise ValueError(
                 f"specify: with {name!r} there are {count.sum()} rows, more than {MOST_ROWS}. "
                 "Hint: use fewer variables or fewer values."
             )
         row = np.repeat(np.arange(len(count)), count)
-        outcome = _places(laws, settings.cell, count, row)
-        own = np.array([code[value] for law in laws for value in law], dtype=np.uint32)
-        chance = np.array([p for law in laws for p in law.values()])
+        outcome = _places(outcomes, settings.cell, count, row)
+        own = np.array([code[value] for one in outcomes for value in one], dtype=np.uint32)
+        probability = np.array([p for one in outcomes for p in one.values()])
         return _Joint(
             {**{other: codes[row] for other, codes in self.codes.items()}, name: own[outcome]},
             {**self.values, name: labels},
-            self.weights[row] * chance[outcome],
+            self.weights[row] * probability[outcome],
         )
 
-    def _laws(self, name: str, factor: Factor, rows: IndexArray) -> list[dict[Any, float]]:
+    def _outcomes(self, name: str, factor: Factor, rows: IndexArray) -> list[dict[Any, float]]:
         """Return the outcomes of positive probability for each setting of the parents."""
         domains = tuple(tuple(self.values[parent].tolist()) for parent in factor.parents)
         columns = [self.values[p][self.codes[p][rows]].tolist() for p in factor.parents]
-        laws = []
+        outcomes = []
         for values in zip(*columns, strict=True) if columns else [()]:
-            outcomes = dict(factor.law(values, domains))
+            given = dict(factor.outcomes(values, domains))
             where = f" given {setting(factor.parents, values)}" if values else ""
-            check_outcomes(outcomes, f"specify: the probabilities of {name!r}{where}")
-            laws.append({value: float(p) for value, p in outcomes.items() if p > 0})
-        return laws
+            check_outcomes(given, f"specify: the probabilities of {name!r}{where}")
+            outcomes.append({value: float(p) for value, p in given.items() if p > 0})
+        return outcomes
 
 
 def _places(
-    laws: Sequence[Outcomes], cell: IndexArray, count: IndexArray, row: IndexArray
+    outcomes: Sequence[Outcomes], cell: IndexArray, count: IndexArray, row: IndexArray
 ) -> IndexArray:
     """Return, for each new row, the place of its outcome in the list of all outcomes."""
-    start = np.concatenate([[0], np.cumsum([len(law) for law in laws])])[:-1][cell]
+    start = np.concatenate([[0], np.cumsum([len(one) for one in outcomes])])[:-1][cell]
     first = np.cumsum(count) - count
     place: IndexArray = start[row] + np.arange(len(row)) - first[row]
     return place
 
 
-def _values_of(factor: Factor, laws: Iterable[Outcomes]) -> list[Any]:
-    seen = {value for law in laws for value in law}
+def _values_of(factor: Factor, outcomes: Iterable[Outcomes]) -> list[Any]:
+    seen = {value for one in outcomes for value in one}
     if factor.values is None:
         return in_order(seen)
     return [value for value in factor.values if value in seen]

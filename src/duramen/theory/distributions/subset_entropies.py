@@ -1,4 +1,4 @@
-"""What is left to know of the target given each subset of the columns."""
+"""Conditional entropies of the target given every subset of the columns."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def joint_entropies(
     Parameters
     ----------
     function : str
-        Who asks, for the error.
+        Name of the public function, for errors.
     dist : FiniteDistribution
         Joint distribution of p features and Y.
 
@@ -112,7 +112,7 @@ def count_codes(codes: NDArray[Any]) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Open:
-    """The rows that a further column could still tell apart, by the cells they lie in."""
+    """Rows that a further column could still separate, by the cells they lie in."""
 
     rows: IndexArray
     part: Partition
@@ -120,7 +120,7 @@ class _Open:
 
 
 class _Refinement:
-    """One walk over the subsets: refine the cells column by column, note what is left open."""
+    """Depth-first walk over the subsets that refines cells column by column."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class _Refinement:
     def finish(
         self, found: Sequence[FloatArray], size: int, place: int, begin: int, left: _Open
     ) -> None:
-        """Do what `extend` does for all further subsets at once, as copies of the open rows."""
+        """Append all further columns at once, on copies of the open rows."""
         sizes, places = np.array([size]), np.array([place])
         n_rows = len(left.rows)
         by_set = left.part

@@ -1,4 +1,4 @@
-"""All subsets of some columns, and what is said of each member in view of the others."""
+"""Subsets of columns, layer by layer, with values for each member given the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The subsets of k of n columns, ordered by their largest member, then the next largest.
+    """Subsets of k of n columns, ordered by their largest member, then the next largest.
 
     In this order the subsets of the first n' columns come first, whatever n is, and appending
     column c to the i-th subset of k - 1 columns below c gives subset ``comb(c, k) + i``.
@@ -77,7 +77,7 @@ def gains(lattice: Sequence[Layer], entropies: Sequence[FloatArray]) -> list[Flo
 
 
 def minimal(lattice: Sequence[Layer], hits: Sequence[BoolArray]) -> list[BoolArray]:
-    """Return which hits (m, B) have no other hit (m, B') with B' a proper part of B.
+    """Select the hits (m, B) without another hit (m, B') for a proper part B' of B.
 
     Parameters
     ----------

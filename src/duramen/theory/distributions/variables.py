@@ -20,7 +20,7 @@ _SHOWN_VALUES = 8
 
 
 class Role(Enum):
-    """A variable that is no feature."""
+    """Role of a variable that is not a feature."""
 
     TARGET = "target"
     CONTEXT = "context"

@@ -1,4 +1,4 @@
-"""What copies of a feature, or irrelevant features, do to importances, in closed form.
+"""Effects of added copies or irrelevant features on importances, in closed form.
 
 Both closed forms reweigh sums over the conditioning sets of the features that are there, so that
 adding a thousand features costs what adding one does.
@@ -31,7 +31,7 @@ def redundant_importances(
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
 ) -> Importances:
-    r"""Importances after adding features that are totally redundant with one, in closed form.
+    r"""Compute the importances after adding features totally redundant with one of them.
 
     With :math:`N_c` copies of :math:`X_j` there are :math:`P = p + N_c` features. Given one of
     them the others tell nothing, so for :math:`X_j` and each copy
@@ -67,19 +67,19 @@ def redundant_importances(
     n_jobs : int, optional
         Number of threads; None is 1, -1 all processors.
     progress : callable, optional
-        Told the share of the work that is done, from 0 to 1.
+        Called with the fraction of the work done, from 0 to 1.
     max_hours : float, optional
         What is estimated to take longer is refused; None refuses nothing.
 
     Returns
     -------
     Importances
-        Of the p features and, after them, of the copies, for totally randomised multiway trees.
+        Of the p features and, after them, of the copies, for totally randomized multiway trees.
 
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If a parameter is not allowed, or the sum would take longer than `max_hours`.
 
@@ -140,7 +140,7 @@ def irrelevant_importances(
     progress: Progress | None = None,
     max_hours: float | None = HOURS,
 ) -> Importances:
-    r"""Importances after adding features that are irrelevant, in closed form.
+    r"""Compute the importances after adding irrelevant features.
 
     With N features that are irrelevant, whatever others are given, there are P = p + N, and
 
@@ -165,7 +165,7 @@ def irrelevant_importances(
     n_jobs : int, optional
         Number of threads; None is 1, -1 all processors.
     progress : callable, optional
-        Told the share of the work that is done, from 0 to 1.
+        Called with the fraction of the work done, from 0 to 1.
     max_hours : float, optional
         What is estimated to take longer is refused; None refuses nothing.
 
@@ -173,12 +173,12 @@ def irrelevant_importances(
     -------
     Importances
         Of the p features and, after them, of the irrelevant ones, which have none, for totally
-        randomised multiway trees.
+        randomized multiway trees.
 
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If a parameter is not allowed, or the sum would take longer than `max_hours`.
 
@@ -213,14 +213,14 @@ def irrelevant_importances(
 
 
 def _part(progress: Progress | None, part: int) -> Progress | None:
-    """Tell the progress of the first or the second of two sums, the second being the shorter."""
+    """Report the progress of the first or the second of two sums, the second being the shorter."""
     if progress is None:
         return None
     return lambda share: progress((2 * share if part == 0 else 2 + share) / 3)
 
 
 def _padded(by_degree: FloatArray, p: int) -> FloatArray:
-    """Return importances of degrees 0 .. p - 1, those that were not asked for being 0."""
+    """Return importances of degrees 0 .. p - 1, padded with zeros."""
     return np.pad(by_degree, ((0, 0), (0, p - by_degree.shape[1])))
 
 

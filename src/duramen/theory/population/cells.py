@@ -1,4 +1,4 @@
-"""The cells into which sets of features divide the rows, each once, with its rows by context."""
+"""Cells into which sets of features divide the rows, each visited once, by context."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BARREN = 2  # sizes that leave nothing to divide, after which none does
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Cells:
-    """Some cells b, values of sets B of features, that hold more than one class.
+    """Cells b, values of sets B of features, that hold more than one class.
 
     A cell is its set of rows: the same rows may be what several sets B leave.
 
@@ -72,7 +72,7 @@ class Cells:
         return contexts
 
     def decreases(self, criterion: str, numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-        r"""Return what each feature tells in each cell, over all rows and in each context.
+        r"""Compute the decrease by each feature in each cell, over all rows and in each context.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Cells:
 
 
 class CellWalk:
-    r"""All cells that sets of fewer than D features leave, larger ones first.
+    r"""Iterator over the cells of sets of fewer than D features, larger ones first.
 
     With the features in random order, one is taken after the other. A feature that is constant in
     a cell leaves it as it is; any other leads to its parts. A cell of n rows has been reached in
@@ -123,7 +123,7 @@ class CellWalk:
     Parameters
     ----------
     function : str
-        Who asks, for errors.
+        Name of the public function, for errors.
     dist : FiniteDistribution
         With a context.
     depth : int
@@ -156,7 +156,7 @@ class CellWalk:
         _check_number(function, dist, depth, self.max_nodes)
 
     def __iter__(self) -> Iterator[Cells]:
-        """Give the cells, some at a time, all of one batch of the same number of rows."""
+        """Yield the cells in batches of the same number of rows."""
         n_rows = len(self.weights)
         waiting: dict[int, _Waiting] = {n: _Waiting() for n in range(2, n_rows + 1)}
         if not self.n_features or not self._mixed(self._masses(self._everything())).all():
@@ -230,7 +230,7 @@ class CellWalk:
         return cells, below[mixed]
 
     def _waited(self, reach: FloatArray, divides: BoolArray) -> FloatArray:
-        """Take features in that leave a cell as it is."""
+        """Add features that leave a cell as it is."""
         p = self.n_features
         reach = reach.copy()
         constant = p - divides.sum(axis=1)
@@ -344,7 +344,7 @@ def _uncertainty(criterion: str, masses: FloatArray, numbers: FloatArray) -> Flo
 
 
 def _check_number(function: str, dist: FiniteDistribution, depth: int, max_nodes: int) -> None:
-    """Refuse what has far more cells than allowed before the walk begins."""
+    """Refuse a distribution with far more cells than allowed before the walk begins."""
     p = dist.n_features
     if p == 0 or sum(comb(p, k) for k in range(depth)) * dist.n_rows <= 2 * max_nodes:
         return

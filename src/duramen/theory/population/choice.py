@@ -1,4 +1,4 @@
-"""Which split wins a node: the best of K features drawn at random, ties broken uniformly."""
+"""Choice of a split: the best of K features drawn at random, ties broken uniformly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NUMBERS = 2**21  # numbers that are worked on at a time
 def best_of_features(
     decreases: FloatArray, n_unused: int, max_features: int
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return how likely each feature is the best of k drawn without replacement.
+    r"""Compute the probability that each feature is the best of k drawn without replacement.
 
     A feature has one split. Those of equal decrease form a group of g; with a features in this
     group or below it and b below it, each member is taken with probability
@@ -70,12 +70,12 @@ def best_of_features(
 
 
 def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> NDArray[np.bool_]:
-    """Return which splits are the best of their feature at their node, ties included.
+    """Select the splits that are the best of their feature at their node, ties included.
 
     Parameters
     ----------
     node, feature : ndarray of int64, shape (T,)
-        Node and feature of each split; splits of a feature at a node are neighbours.
+        Node and feature of each split; splits of a feature at a node are neighbors.
     decrease : ndarray of float64, shape (T,)
     """
     fresh = np.ones(len(node), dtype=bool)
@@ -93,7 +93,7 @@ def best_of_cuts(
     shape: tuple[int, int],
     max_features: int,
 ) -> FloatArray:
-    r"""Return how likely each split wins when each of k features offers one of its splits.
+    r"""Compute the probability of each split when each of k features offers one of its splits.
 
     k = min(K, n) of the n features with a split are drawn without replacement, each offers one of
     its splits, uniformly, and the best offer is taken, ties uniformly. Think of each feature as
@@ -107,8 +107,8 @@ def best_of_cuts(
         \bigl(1 - r + r x (P_j(<v) + z P_j(=v))\bigr)}
         {[x^{k-1}] \prod_{j \ne m} (1 - r + r x)} \, dz, \quad r = \frac{k-1}{n-1}
 
-    with :math:`P_j` the law of the offer of feature j. The integrand is a polynomial in z of
-    degree k-1, so Gauss-Legendre nodes give the integral exactly; all terms are non-negative.
+    with :math:`P_j` the distribution of the offer of feature j. The integrand is a polynomial in z
+    of degree k-1, so Gauss-Legendre nodes give the integral exactly; all terms are non-negative.
 
     Parameters
     ----------
@@ -128,27 +128,30 @@ def best_of_cuts(
     n_nodes, p = shape
     pair = node * p + feature
     offered = np.bincount(pair, minlength=n_nodes * p)
-    chance = 1.0 / offered[pair]
+    probability = 1.0 / offered[pair]
     n_features = np.count_nonzero(offered.reshape(shape), axis=1)
     if max_features == 1:
-        only: FloatArray = chance / n_features[node]
+        only: FloatArray = probability / n_features[node]
         return only
     rank = _ranks(node, decrease)
-    law = np.zeros((n_nodes, p, int(rank.max()) + 1))
-    np.add.at(law, (node, feature, rank), chance)
-    wins = np.zeros_like(law)
-    rival = np.nonzero(law)  # one question a node, feature and level of decrease
-    below = np.zeros_like(law)
-    np.cumsum(law[:, :, :-1], axis=2, out=below[:, :, 1:])
+    offers = np.zeros((n_nodes, p, int(rank.max()) + 1))
+    np.add.at(offers, (node, feature, rank), probability)
+    wins = np.zeros_like(offers)
+    rival = np.nonzero(offers)  # one question a node, feature and level of decrease
+    below = np.zeros_like(offers)
+    np.cumsum(offers[:, :, :-1], axis=2, out=below[:, :, 1:])
     has_split = offered.reshape(shape) > 0
     step = max(1, _MOST_NUMBERS // (min(max_features, p) ** 2 + 4 * p))
     for start in range(0, len(rival[0]), step):
         at, m, level = (index[start : start + step] for index in rival)
         others = has_split[at] & (np.arange(p) != m[:, np.newaxis])
         wins[at, m, level] = _unbeaten(
-            below[at, :, level], law[at, :, level], others, np.minimum(max_features, n_features[at])
+            below[at, :, level],
+            offers[at, :, level],
+            others,
+            np.minimum(max_features, n_features[at]),
         )
-    won: FloatArray = chance * wins[node, feature, rank]
+    won: FloatArray = probability * wins[node, feature, rank]
     return won
 
 

@@ -1,4 +1,4 @@
-"""How a context changes the importances of infinitely many trees, exactly."""
+"""Compute the effects of a context on the importances of infinitely many trees."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def population_context_importances(
     max_hours: float | None = HOURS,
     max_nodes: int = MOST_CELLS,
 ) -> ContextImportances:
-    r"""Effects of a context on the importances of infinitely many trees, exactly.
+    r"""Compute the effects of a context on the importances of infinitely many trees.
 
-    In totally randomised multiway trees of depth D, grown on all rows without the context
+    In totally randomized multiway trees of depth D, grown on all rows without the context
     :math:`X_c`, a set B of k features that does not hold :math:`X_m` has the weight
     :math:`w_k = 1 / (C_p^k (p-k))` for k < D, and
 
@@ -84,7 +84,7 @@ def population_context_importances(
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If it has no context or a constant one, a parameter is not allowed, the variance is asked
         for and Y is not numeric, or the computation would be too long or too large.
@@ -104,7 +104,7 @@ def population_context_importances(
     `signed` and `plain` are the same if the context is independent of the features: one weighs
     cells by P(b), the other by :math:`P(b|x_c)`.
 
-    The walk over the cells (`duramen.theory.cells.CellWalk`) looks at each set of rows once,
+    The walk over the cells (`CellWalk`) looks at each set of rows once,
     however many sets B leave it. 132 patients with 16 findings take a second.
 
     References
@@ -169,7 +169,7 @@ def population_context_importances(
 
 
 def check_context(function: str, dist: object) -> None:
-    """Refuse what is no distribution, or has no context of two values or more."""
+    """Refuse anything but a distribution with a context of two values or more."""
     check_distribution(function, dist)
     given = cast(FiniteDistribution, dist)
     if given.context is None:

@@ -43,9 +43,9 @@ def population_importances(
     max_hours: float | None = HOURS,
     max_nodes: int = 1_000_000,
 ) -> Importances:
-    r"""Mean decrease of impurity of infinitely many trees grown on a distribution, exactly.
+    r"""Compute the mean decrease of impurity of infinitely many trees grown on a distribution.
 
-    For totally randomised multiway trees (K = 1) of depth D it is a sum over conditioning sets,
+    For totally randomized multiway trees (K = 1) of depth D it is a sum over conditioning sets,
 
     .. math::
 
@@ -56,7 +56,7 @@ def population_importances(
     5.2 and 5.10; Louppe et al. 2013, eq. 3 and appendix I). A feature is irrelevant if and only
     if its importance is 0 for D = p, and then all importances add up to :math:`i(Y) - i(Y|V)`, for
     the entropy I(V;Y). Other trees have no such sum; they are dealt with node by node
-    (`duramen.theory.recursion.tree_importances`).
+    (`duramen.theory.population.tree_importances`).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def population_importances(
         Number of threads of the sum over sets; None is 1, -1 all processors. The result does not
         depend on it, not in a single bit.
     progress : callable, optional
-        Told the share of the work that is done, from 0 to 1, as far as it can be foreseen.
+        Called with the fraction of the work done, from 0 to 1, as far as it can be foreseen.
     max_hours : float, optional
         A sum over sets that is estimated to take longer is refused, with the depth that is within
         reach; None refuses nothing. `lattice_cost` gives the estimate.
@@ -95,16 +95,16 @@ def population_importances(
     Returns
     -------
     Importances
-        ``measure="population mdi"``, in bits, Gini's index or squared units of Y, not normalised.
+        ``measure="population mdi"``, in bits, Gini's index or squared units of Y, not normalized.
         `by_degree` splits the values by the size k of the conditioning set (for binary splits, by
         the number of splits above the node). There is no standard error: the values are exact, up
         to rounding. Metadata hold the settings, the fingerprint of the distribution and how it
-        was discretised.
+        was discretized.
 
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If a parameter is not allowed, the variance is asked for and Y is not numeric, or the
         computation would be too long or too large.
@@ -181,7 +181,7 @@ def population_importances(
 def _by_depth(
     progress: Progress, dist: FiniteDistribution, max_depth: int | None
 ) -> Callable[[int, int, int], None]:
-    """Tell the share of the depths that are done; binary trees may end before the last of them."""
+    """Report the fraction of the depths done; binary trees may end before the last of them."""
     deepest = max(1, int(np.sum(dist.cardinalities - 1)))
     bound = deepest if max_depth is None else min(int(max_depth), deepest)
 
@@ -226,7 +226,7 @@ def importances_of(
     measure: str = "population mdi",
     names: tuple[str, ...] | None = None,
 ) -> Importances:
-    """Return importances by degree, shape (p, D), as a result with all that they came from.
+    """Return importances by degree, shape (p, D), as a result with its settings and fingerprint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What each feature adds to all others."""
+"""Importances at the last level: each feature given all others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from duramen.theory.population.importances import importances_of
 
 
 def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entropy") -> Importances:
-    r"""Importance of each feature where it comes after all others.
+    r"""Compute the importance of each feature given all others.
 
     .. math:: Imp(X_m) = G(Y; X_m | V^{-m})
 
     for the entropy :math:`I(X_m;Y|V^{-m})` (thesis, eq. 8.1): what would be lost without the
-    feature. It is positive if and only if the feature is strongly relevant. In totally randomised
+    feature. It is positive if and only if the feature is strongly relevant. In totally randomized
     multiway trees it is p times what the feature contributes at degree p - 1; it takes no walk
     over subsets, and time that grows as the size of the table.
 
@@ -38,7 +38,7 @@ def last_level_importances(dist: FiniteDistribution, *, criterion: str = "entrop
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If `criterion` is not allowed, or needs a numeric Y.
 
@@ -63,7 +63,7 @@ def last_level_decreases(function: str, dist: FiniteDistribution, criterion: str
     Parameters
     ----------
     function : str
-        Who asks, for errors.
+        Name of the public function, for errors.
     dist : FiniteDistribution
         Joint distribution of any number of features and Y; a context is left out.
     criterion : {"entropy", "gini", "variance"}

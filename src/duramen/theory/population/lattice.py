@@ -59,7 +59,7 @@ _UNITS = (
 
 @dataclass(frozen=True)
 class LatticeCost:
-    """What a sum over subsets takes.
+    """Estimated cost of a sum over subsets.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def lattice_importances(
     max_hours: float | None = HOURS,
     function: str = "lattice_importances",
 ) -> FloatArray:
-    r"""Importances of infinitely many totally randomised multiway trees, by degree.
+    r"""Compute the importances of infinitely many totally randomized multiway trees, by degree.
 
     .. math::
 
@@ -138,11 +138,11 @@ def lattice_importances(
     n_jobs : int, optional
         Number of threads; None is 1, -1 all processors. The result does not depend on it.
     progress : callable, optional
-        Told the share of the work that is done, from 0 to 1.
+        Called with the fraction of the work done, from 0 to 1.
     max_hours : float, optional
         What is estimated to take longer is refused; None refuses nothing.
     function : str
-        Who asks, for errors.
+        Name of the public function, for errors.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def lattice_cost(
     criterion: str = "entropy",
     n_jobs: int | None = None,
 ) -> LatticeCost:
-    r"""Estimate what `population_importances` takes for totally randomised multiway trees.
+    r"""Estimate the time of `population_importances` for totally randomized multiway trees.
 
     A fraction of a second is spent on random subsets: the work that comes with a subset B in the
     walk over the lattice is measured for some subsets of every size k, and its mean, times the
@@ -240,7 +240,7 @@ def threads(function: str, n_jobs: int | None) -> int:
 
 @dataclass(frozen=True)
 class _Walk:
-    """What the kernel is asked for.
+    """Arguments of the walk in the kernel.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def _numbers(function: str, dist: FiniteDistribution) -> tuple[FloatArray, float
 
 
 def multiplicities(weights: FloatArray) -> NDArray[np.int64] | None:
-    """Return how often each of some equal rows occurs, if the weights tell and it is not often."""
+    """Return the multiplicities of equal rows, if the weights give small ones."""
     relative = weights / weights.min()
     for times in range(1, _MOST_MULTIPLE + 1):
         wanted = times * relative

@@ -1,4 +1,4 @@
-"""The nodes of trees on a distribution, each as the set of its rows, and all splits of a node."""
+"""Nodes of trees on a distribution, each as the set of its rows, with all their splits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-13  # a decrease of so little is none
 class Splits:
     """All splits of some nodes, and those of their children that are not pure.
 
-    The splits of a feature at a node are neighbours.
+    The splits of a feature at a node are neighbors.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Splits:
 
 
 class Nodes:
-    """What there is to know of any node: bit i of a node, an int, stands for row i.
+    """Nodes of trees on a distribution: bit i of a node, an int, stands for row i.
 
     A *value* is a pair (feature, code); those of all features are numbered one after the other.
 
@@ -89,7 +89,7 @@ class Nodes:
 
     @property
     def root(self) -> int:
-        """The node of all rows."""
+        """Node of all rows."""
         return (1 << len(self.weights)) - 1
 
     def splits(self, nodes: list[int]) -> Splits:

@@ -1,4 +1,4 @@
-r"""The population value of the mean decrease of accuracy (MDA) in additive and Gaussian models.
+r"""Population value of the mean decrease of accuracy (MDA) in additive and Gaussian models.
 
 The permutation importance of :math:`X_j` is the rise of the squared error of the best predictor
 when :math:`X_j` is replaced by an independent copy. In an additive model
@@ -29,7 +29,7 @@ _ROUNDING = 1e-10
 def additive_mda(
     covariance: ArrayLike, *, names: Sequence[str] | None = None, groups: Groups | None = None
 ) -> Importances:
-    r"""Return the population MDA of an additive model, of single features or of groups.
+    r"""Compute the population MDA of an additive model, of single features or of groups.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def gaussian_mda(
     names: Sequence[str] | None = None,
     groups: Groups | None = None,
 ) -> Importances:
-    r"""Return the population MDA when features and target are jointly Gaussian.
+    r"""Compute the population MDA when features and target are jointly Gaussian.
 
     The best predictor is linear with coefficients :math:`\alpha = C^{-1} \tau`, so that
 
@@ -123,7 +123,7 @@ def gaussian_mda(
 
 
 def block_mda(correlation: float, size: int, with_target: float) -> float:
-    r"""Return the population MDA of each of q features that all correlate alike.
+    r"""Compute the population MDA of each of q features that are all equally correlated.
 
     .. math:: I_j = 2 \left( \frac{\tau}{1 - c + q c} \right)^2
 

@@ -37,7 +37,7 @@ def tree_importances(
     progress: Progress | None = None,
     function: str = "tree_importances",
 ) -> FloatArray:
-    r"""Importances of infinitely many trees grown on a distribution, exact for any K and depth.
+    r"""Compute the importances of infinitely many trees by depth, for any K and family of splits.
 
     .. math:: Imp(X_m) = \sum_{t} \pi(t) \, P(t) \sum_{s \in s_m(t)} \pi(s|t) \, \Delta i(s, t)
 
@@ -67,20 +67,20 @@ def tree_importances(
     progress : callable, optional
         Called as ``progress(depth, done, nodes)`` while the nodes of a depth are worked off.
     function : str
-        Who asks, for errors.
+        Name of the public function, for errors.
 
     Returns
     -------
     ndarray of float64, shape (p, D)
         Importance of each feature by depth of the node, in bits, Gini's index or squared units of
-        Y, not normalised. Rows add up to the importance, and for trees grown in full everything to
+        Y, not normalized. Rows add up to the importance, and for trees grown in full everything to
         i(Y) - i(Y|V). D is min(max_depth, p) for multiway splits; for binary ones columns end with
         the last depth at which a split gains something, but there is at least one.
 
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If a parameter is not allowed, the variance is asked for and Y is not numeric, a feature
         has too many values for the family, or there are more than `max_nodes` nodes.
@@ -139,7 +139,7 @@ def tree_importances(
 
 
 class _Trees:
-    """Infinitely many trees, depth by depth: who reaches a node, how it is split, who is below."""
+    """Infinitely many trees, depth by depth: probabilities of nodes, of splits and of children."""
 
     def __init__(
         self, nodes: Nodes, max_features: int, cut: str, max_nodes: int, function: str
@@ -170,7 +170,7 @@ class _Trees:
     def descend(
         self, level: Level, depth: int, progress: Progress | None
     ) -> tuple[FloatArray, Level]:
-        """Return what the nodes of one depth add to the importances, and the nodes below."""
+        """Return the contributions of the nodes of one depth, and the nodes below."""
         column = np.zeros(self.nodes.n_features)
         below: dict[int, float] = {}
         everyone = list(level)
@@ -233,14 +233,16 @@ def _hand_down(
 ) -> None:
     """Add the children of the nodes, and the nodes that stay as they are, to those below."""
     parents = found.node[found.split]
-    chances = reached[parents] * wins[found.split]
-    for i, rows, chance in zip(parents.tolist(), found.rows, chances.tolist(), strict=True):
-        if chance > 0:
+    probabilities = reached[parents] * wins[found.split]
+    for i, rows, probability in zip(
+        parents.tolist(), found.rows, probabilities.tolist(), strict=True
+    ):
+        if probability > 0:
             child = batch[i] & rows
-            below[child] = below.get(child, 0.0) + chance
-    for t, chance in zip(batch, (reached * stays).tolist(), strict=True):
-        if chance > 0:
-            below[t] = below.get(t, 0.0) + chance
+            below[child] = below.get(child, 0.0) + probability
+    for t, probability in zip(batch, (reached * stays).tolist(), strict=True):
+        if probability > 0:
+            below[t] = below.get(t, 0.0) + probability
 
 
 def _check_size(function: str, dist: FiniteDistribution, family: str, max_nodes: int) -> None:
@@ -249,7 +251,7 @@ def _check_size(function: str, dist: FiniteDistribution, family: str, max_nodes:
     if m < 2:
         return
     name = dist.names[int(np.argmax(dist.cardinalities))]
-    hint = "discretise numeric features, merge rare values"
+    hint = "discretize numeric features, merge rare values"
     if count_splits(family, m) > max_nodes:
         raise ValueError(
             f"{function}: with splits={family!r} {name!r}, which has {m} values, has more than "

@@ -1,4 +1,4 @@
-"""The splits of a node: how a family groups the values of a feature, and what each split gains."""
+"""Splits of a node: groupings of the values of a feature, and their decreases of impurity."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _first_children(family: str, n_values: int) -> NDArray[np.bool_]:
 def gains(
     criterion: str, inside: FloatArray, parent: FloatArray, numbers: FloatArray
 ) -> FloatArray:
-    r"""Return what every child adds to the decrease of impurity of its node.
+    r"""Return the contribution of every child to the decrease of impurity of its node.
 
     Summed over the children c of a split it is the decrease; no term is negative:
 

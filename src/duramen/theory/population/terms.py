@@ -1,4 +1,4 @@
-"""The third level of the decomposition: one term a conditioning set."""
+"""Decomposition of an importance into one term a conditioning set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConditioningTerms:
-    """What each conditioning set adds to the importance of a feature.
+    """Contributions of conditioning sets to the importance of a feature.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def conditioning_terms(
         Imp(X_m) = \sum_{B \subseteq V^{-m}} \frac{1}{C_p^{|B|} (p-|B|)} \, G(Y; X_m | B)
 
     with G the conditional decrease of impurity, :math:`I(X_m;Y|B)` for the entropy: the importance
-    in totally randomised multiway trees (thesis, eq. 5.2 and 5.4; Louppe et al. 2013, eq. 3).
+    in totally randomized multiway trees (thesis, eq. 5.2 and 5.4; Louppe et al. 2013, eq. 3).
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def conditioning_terms(
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If a parameter is not allowed, or there are more than 131,072 sets.
 
@@ -185,7 +185,7 @@ def conditioning_terms(
 def _subsets(
     dist: FiniteDistribution, without: int, largest: int
 ) -> Iterator[tuple[tuple[int, ...], Partition]]:
-    """Give the sets of up to so many features, and the rows by them, depth first."""
+    """Yield the sets of up to `largest` features and the rows by them, depth first."""
     others = [j for j in range(dist.n_features) if j != without]
     stack: list[tuple[tuple[int, ...], int, Partition]] = [((), 0, Partition.whole(dist.n_rows))]
     while stack:

@@ -1,4 +1,4 @@
-"""The smallest sets of features that say all there is to say about the target."""
+"""Markov boundaries of the target."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def minimal_optimal(dist: FiniteDistribution) -> list[tuple[str, ...]]:
 
 
 class _Blankets:
-    """The Markov blankets of the target, asked about one at a time."""
+    """Search for Markov blankets of the target."""
 
     def __init__(self, dist: FiniteDistribution) -> None:
         self.dist = dist

@@ -1,4 +1,4 @@
-"""Which features depend on a context, by the definitions of the thesis and by Turney's."""
+"""Context-dependence of features by the definitions of the thesis, and Turney's sensitivity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EQUATIONS = ("eq_6_1", "eq_6_3", "eq_6_4", "eq_6_5", "eq_6_6")
 
 @dataclass(frozen=True)
 class ContextWitness:
-    """Where a context changes what a feature tells.
+    """A cell and a context in which the information of a feature changes.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ContextWitness:
 
 @dataclass(frozen=True)
 class ContextDependence:
-    r"""Whether what a feature X_m tells about Y depends on the context X_c, by each definition.
+    r"""Context-dependence of one feature X_m by each definition.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def context_dependence(
     max_degree: int | None = None,
     max_nodes: int = MOST_CELLS,
 ) -> Any:
-    r"""Return how every feature depends on the context as a data frame, one row a feature.
+    r"""Decide the context-dependence of every feature; return a data frame.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def feature_context_dependence(
     max_degree: int | None = None,
     max_nodes: int = MOST_CELLS,
 ) -> tuple[ContextDependence, ...]:
-    r"""Decide for every feature all definitions of dependence on a context.
+    r"""Decide the context-dependence of every feature; return one object a feature.
 
     The definitions ask for one set B of other features, without the context, with values b or
     without, that makes a difference; conditions of probability 0 are no conditions (thesis,
@@ -202,7 +202,7 @@ def feature_context_dependence(
     Raises
     ------
     TypeError
-        If `dist` is no distribution.
+        If `dist` is not a distribution.
     ValueError
         If it has no context or a constant one, a parameter is not allowed, there are more than
         `max_nodes` cells, or more than 2**20 subsets would have to be looked at.
@@ -253,7 +253,7 @@ def feature_context_dependence(
 
 
 class _Search:
-    """What the cells seen so far say of each feature."""
+    """Context-dependence found in the cells visited so far."""
 
     def __init__(self, dist: FiniteDistribution, tolerance: float) -> None:
         self.dist = dist
@@ -265,7 +265,7 @@ class _Search:
         self.best: dict[int, tuple[int, NDArray[np.uint64], int, float, float]] = {}
 
     def look(self, cells: Cells) -> None:
-        """Take some cells into account."""
+        """Update the findings with some cells."""
         overall, within = cells.decreases("entropy", np.zeros(self.dist.n_classes))
         contexts = cells.contexts()
         here = np.broadcast_to((contexts > 0)[:, :, np.newaxis], within.shape)
@@ -276,11 +276,11 @@ class _Search:
         self.true["eq_6_1"] |= differs.any(axis=(0, 1))
         low, high = np.where(here, within, np.inf), np.where(here, within, -np.inf)
         self.true["eq_6_3"] |= (high.max(axis=1) - low.min(axis=1) > self.tolerance).any(axis=0)
-        share = contexts / contexts.sum(axis=1, keepdims=True)
-        mean = (share[:, :, np.newaxis] * gap).sum(axis=1)
+        fraction = contexts / contexts.sum(axis=1, keepdims=True)
+        mean = (fraction[:, :, np.newaxis] * gap).sum(axis=1)
         self.true["eq_6_5"] |= (np.abs(mean) > self.tolerance).any(axis=0)
         self._remember(cells, differs, overall, within)
-        self._compare_laws(cells)
+        self._compare_distributions(cells)
 
     def _remember(
         self, cells: Cells, differs: BoolArray, overall: FloatArray, within: FloatArray
@@ -296,18 +296,20 @@ class _Search:
                 informations = float(overall[i, m]), float(within[i, c, m])
                 self.best[m] = (degree, cells.rows[i].copy(), c, *informations)
 
-    def _compare_laws(self, cells: Cells) -> None:
+    def _compare_distributions(self, cells: Cells) -> None:
         """Find the features that are weakly sensitive: in cells and parts of mixed class alone.
 
         In a part of one class, or of one context, P(y|x_m,x_c,b) is P(y|x_m,b).
         """
-        of_part = _law(cells.parts)
-        off_part = _apart(of_part, _law(cells.parts.sum(axis=1, keepdims=True)), self.tolerance)
+        of_part = _distribution(cells.parts)
+        off_part = _apart(
+            of_part, _distribution(cells.parts.sum(axis=1, keepdims=True)), self.tolerance
+        )
         off_part &= cells.parts.sum(axis=2, keepdims=True) > 0
         telling = np.asarray(off_part.any(axis=(1, 2)))[cells.child]
         edges = np.flatnonzero(telling & ~self.sensitive[cells.feature])
         child = cells.child[edges]
-        of_cell = _law(cells.masses)[cells.parent[edges]]
+        of_cell = _distribution(cells.masses)[cells.parent[edges]]
         both = off_part[child] & _apart(of_part[child], of_cell, self.tolerance)
         self.sensitive[cells.feature[edges[both.any(axis=(1, 2))]]] = True
 
@@ -343,23 +345,23 @@ def _averages(dist: FiniteDistribution, searched: int, tolerance: float) -> dict
         for layer, here, there in zip(lattice, informations, overall, strict=True):
             np.logical_or.at(found[eq], layer.members, np.abs(here - there) > tolerance)
 
-    for c, share in enumerate(dist.probabilities(CONTEXT).tolist()):
+    for c, fraction in enumerate(dist.probabilities(CONTEXT).tolist()):
         rows = context == c
-        weights = dist.weights[rows] / share
+        weights = dist.weights[rows] / fraction
         within = conditional_entropies(dist.codes[rows], dist.target[rows], weights, lattice)
         informations = gains(lattice, within)
         compare("eq_6_4", informations)
         for total, information in zip(mean, informations, strict=True):
-            total += share * information
+            total += fraction * information
     compare("eq_6_6", mean)
     return found
 
 
-def _law(masses: FloatArray) -> FloatArray:
-    """Return the law of Y along the last axis, 0 where there is no mass."""
+def _distribution(masses: FloatArray) -> FloatArray:
+    """Return the distribution of Y along the last axis, 0 where there is no mass."""
     total = masses.sum(axis=-1, keepdims=True)
-    law: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
-    return law
+    found: FloatArray = np.divide(masses, total, out=np.zeros_like(masses), where=total > 0)
+    return found
 
 
 def _apart(one: FloatArray, other: FloatArray, tolerance: float) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Which of the usual assumptions about dependence a distribution meets."""
+"""Properties of distributions: positivity, intersection, composition, weak transitivity."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Properties:
 
 
 def properties(dist: FiniteDistribution) -> Properties:
-    r"""Decide which properties of Nilsson et al. a distribution has.
+    r"""Decide the properties of Nilsson et al. for a distribution.
 
     With A, C, D, Z disjoint sets of variables among the features and Y, all but Z not empty, and
     :math:`\perp` independence:
@@ -242,7 +242,7 @@ def _failures(
     """Yield a failing property, a subset and the places of A, C and D in it, the rest being Z."""
 
     def without(i: int, j: int, dropped: int) -> BoolArray:
-        """Tell whether members i and j are independent given the rest less one member."""
+        """Return whether members i and j are independent given the rest less one member."""
         place = layer.without[:, dropped]
         independent: BoolArray = below[place, i - (dropped < i), j - (dropped < j)]
         return independent
@@ -270,7 +270,7 @@ def _named(
 
 
 def _fills(dist: FiniteDistribution, *, with_target: bool) -> bool:
-    """Tell whether the rows fill the product of the values that the variables have."""
+    """Return whether the rows fill the product of the values of the variables."""
     features = range(dist.n_features)
     rows = dist.partition([*features, TARGET] if with_target else features)
     possible: int = prod(dist.cardinalities.tolist()) * (dist.n_classes if with_target else 1)

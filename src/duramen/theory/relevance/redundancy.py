@@ -1,4 +1,4 @@
-"""Which features can stand in for which others."""
+"""Redundancy between features, by several definitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Redundancy:
-    """Every notion of redundancy between the p features of a distribution.
+    """Redundancy between the p features of a distribution, by several definitions.
 
     All matrices are read as "row to column": entry (i, j) speaks of X_i in view of X_j. Their
     diagonals are False, or 0.
@@ -84,7 +84,7 @@ class Redundancy:
         return self._pairs(self.determined & self.determined.T)
 
     def redundant_to(self, feature: str, others: Iterable[str]) -> bool:
-        """Tell whether a feature is redundant to a set of others in the sense of Yu and Liu.
+        """Return whether a feature is redundant to a set of others in the sense of Yu and Liu.
 
         That is: it is weakly relevant, and some subset M of the set makes it independent of the
         target and of all other features together.
@@ -176,7 +176,7 @@ class Redundancy:
 
 
 def redundancy(dist: FiniteDistribution) -> Redundancy:
-    r"""Return every notion of redundancy between the features, with respect to the target.
+    r"""Decide the redundancy between features with respect to the target, by several definitions.
 
     * X_i is *totally redundant to* X_j when :math:`I(X_i;Y|B,X_j) = 0` for every set B of other
       features; two features are totally redundant when each is to the other (thesis, definitions
@@ -244,7 +244,7 @@ def redundancy(dist: FiniteDistribution) -> Redundancy:
 def degree_of_redundancy(
     dist: FiniteDistribution, i: str | int, j: str | int, given: Iterable[str | int] = ()
 ) -> float:
-    r"""Return how much of what X_i says about Y, given B, is said by X_j too; in bits.
+    r"""Compute the degree of redundancy of two features with respect to Y given B, in bits.
 
     .. math:: I(X_i;X_j;Y|B) = I(X_i;Y|B) - I(X_i;Y|B,X_j)
 
@@ -288,7 +288,7 @@ def degree_of_redundancy(
 
 
 class _Pairs:
-    """What all sets B together say of each ordered pair (i, j) of features."""
+    """Extremes over all sets B for each ordered pair (i, j) of features."""
 
     def __init__(self, p: int) -> None:
         shape = (p, p)

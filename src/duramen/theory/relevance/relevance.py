@@ -1,4 +1,4 @@
-"""Which features are relevant to the target, how surely, and given which others."""
+"""Relevance of features: strong, weak or none; degree and minimal conditionings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Kind = Literal["irrelevant", "weak", "strong", "unknown"]
 
 @dataclass(frozen=True)
 class Relevance:
-    """What one feature X_m has to say about Y, alone and together with others.
+    """Relevance of one feature X_m to the target Y.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Relevance:
 def relevance(
     dist: FiniteDistribution, *, level: float = 0.0, max_degree: int | None = None
 ) -> Any:
-    r"""Return the relevance of every feature as a data frame, one row a feature.
+    r"""Decide the relevance of every feature; return a data frame.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def relevance(
 def feature_relevance(
     dist: FiniteDistribution, *, level: float = 0.0, max_degree: int | None = None
 ) -> tuple[Relevance, ...]:
-    r"""Return the relevance of every feature to the target.
+    r"""Decide the relevance of every feature; return one object a feature.
 
     X_m is relevant if :math:`I(X_m;Y|B) > 0` for some set B of other features, marginally
     relevant if the empty set does, strongly relevant if :math:`I(X_m;Y|V^{-m}) > 0`, and weakly
@@ -258,9 +258,9 @@ def strongly_relevant(dist: FiniteDistribution) -> tuple[str, ...]:
 
 
 def strong_informations(dist: FiniteDistribution) -> FloatArray:
-    """Return I(X_m;Y|V-m) in bits for every feature: what no other feature says about Y.
+    """Compute I(X_m;Y|V-m) in bits for every feature, given all others.
 
-    This is also the importance at the last level of totally randomised trees (thesis, eq. 8.1).
+    This is also the importance at the last level of totally randomized trees (thesis, eq. 8.1).
 
     Parameters
     ----------

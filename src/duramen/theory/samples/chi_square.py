@@ -1,4 +1,4 @@
-r"""The chi-square law: its two tails and its quantiles, by NumPy's means alone.
+r"""Chi-square distribution: both tails and quantiles, with NumPy alone.
 
 Both tails are regularised incomplete gamma functions of :math:`a = \nu/2` and :math:`z = x/2`. The
 lower one is a series, the upper one a continued fraction (evaluated after Lentz); whichever

@@ -1,7 +1,7 @@
-r"""What a finite sample makes of independent variables: the law of plug-in information.
+r"""Plug-in information in finite samples: bias, null distribution, and a test of a node.
 
-Information computed from the shares of N rows is never negative, so that independent variables
-seem to share some. For X with :math:`|X|` values, Y with :math:`|Y|` and a condition Z with
+Plug-in information of N rows is never negative, so that it is positive on average for
+independent variables. For X with :math:`|X|` values, Y with :math:`|Y|` and a condition Z with
 :math:`|Z|`,
 
 .. math:: 2 N \ln 2 \cdot \hat I(X; Y | Z) \to \chi^2_\nu, \qquad \nu = |Z| (|X|-1) (|Y|-1)
@@ -31,7 +31,7 @@ _NATS_PER: Mapping[str, float] = {"bits": math.log(2.0), "nats": 1.0}
 _tails = np.vectorize(chi_square_tail, otypes=[np.float64])
 
 
-# --- the law for given numbers of values ----------------------------------------------------------
+# --- distribution for given numbers of values -----------------------------------------------------
 
 
 def degrees_of_freedom(n_values: int, n_classes: int, n_conditions: int = 1) -> int:
@@ -68,7 +68,7 @@ def expected_information(
 
     .. math:: \frac{|Z| (|X|-1) (|Y|-1)}{2 N \ln 2}
 
-    in bits; without the ln 2 in nats. Rows are drawn from the variables' joint law.
+    in bits; without the ln 2 in nats. Rows are drawn from the variables' joint distribution.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def information_p_value(
     n_candidates: int = 1,
     unit: Unit = "bits",
 ) -> FloatArray | float:
-    r"""Return the probability that independent variables seem to share that much or more.
+    r"""Compute the p-value of plug-in information under independence.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def information_p_value(
 
     Notes
     -----
-    Thesis, eq. 5.14. The chi-square law is that of large samples: take it for what it is worth
+    Thesis, eq. 5.14. The chi-square distribution is that of large samples: it is inaccurate
     below five expected rows a cell.
 
     Examples
@@ -207,7 +207,7 @@ def information_threshold(
 
 @dataclass(frozen=True)
 class NodeTest:
-    """Whether the split of a node shares information with the target: a chi-square test.
+    """Chi-square test of the information between the split of a node and the target.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class NodeTest:
 
     @property
     def corrected(self) -> float:
-        """The information minus its mean were there none, in bits; can be negative."""
+        """Information minus its mean under independence, in bits; can be negative."""
         return self.information - self.expected
 
     def to_dict(self) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class NodeTest:
 
 
 def node_test(counts: ArrayLike, *, n_candidates: int = 1) -> NodeTest:
-    r"""Test a node: counts of each value of the split feature with each class of the target.
+    r"""Test the independence of the split feature and the target at a node.
 
     Rows and columns without any count are left out: a value that does not occur at the node takes
     no degree of freedom.
@@ -344,7 +344,7 @@ def _checked_counts(function: str, counts: ArrayLike) -> FloatArray:
     cells = table.astype(np.float64).reshape(-1, *table.shape[-2:])
     if not np.all(cells >= 0) or not np.all(cells == np.floor(cells)) or np.any(np.isinf(cells)):
         raise refuse(
-            function, "counts", "whole numbers >= 0", counts, "give rows, not shares or weights."
+            function, "counts", "whole numbers >= 0", counts, "give rows, not fractions or weights."
         )
     if not cells.sum() > 0:
         raise refuse(function, "counts", "above 0 somewhere", counts)

@@ -1,4 +1,4 @@
-"""Limits that a finite number of rows sets to a plan, whose model has infinitely many."""
+"""Limits of a plan on a finite number of rows, whose model has infinitely many."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cautions(
     relevant: Mapping[int, int],
     n_classes: int,
 ) -> tuple[str, ...]:
-    """Return what finitely many rows change about a plan, in sentences.
+    """Describe the limits of a plan on finitely many rows, in sentences.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def cautions(
 
 
 def chance_of_the_best(n_rows: int, n_candidates: int, n_classes: int) -> float:
-    r"""Return what the best of some irrelevant features with two values has by chance.
+    r"""Compute the median of the largest score of irrelevant features with two values.
 
     The median of the largest plug-in information with the target, in bits, or, for a number, of
     the largest fraction of its variance explained: 2 n ln 2 times the former and n times the latter

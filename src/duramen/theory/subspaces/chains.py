@@ -74,7 +74,7 @@ def ratio_of_places(p: int, q: int, place: NDArray[np.int64]) -> FloatArray:
 def hypergeometric(total: int, marked: int, drawn: int) -> FloatArray:
     """Return the hypergeometric distribution: marked ones among `drawn` of `total`.
 
-    Ratios of neighbours are multiplied from the mode on to both sides and the result is divided
+    Ratios of neighbors are multiplied from the mode on to both sides and the result is divided
     by its sum, so that no factorial is needed and each value keeps its relative precision.
 
     Parameters
@@ -92,11 +92,11 @@ def hypergeometric(total: int, marked: int, drawn: int) -> FloatArray:
     up = (marked - k) / (k + 1) * ((drawn - k) / (total - marked - drawn + k + 1))
     k = np.arange(mode, least, -1, dtype=np.float64)
     down = k / (marked - k + 1) * ((total - marked - drawn + k) / (drawn - k + 1))
-    law = np.zeros(most + 1)
-    law[mode] = 1.0
-    law[mode + 1 :] = np.cumprod(up)
-    law[least:mode] = np.cumprod(down)[::-1]
-    scaled: FloatArray = law / law.sum()
+    probabilities = np.zeros(most + 1)
+    probabilities[mode] = 1.0
+    probabilities[mode + 1 :] = np.cumprod(up)
+    probabilities[least:mode] = np.cumprod(down)[::-1]
+    scaled: FloatArray = probabilities / probabilities.sum()
     return scaled
 
 

@@ -133,7 +133,7 @@ class ConditioningTable:
         self.degrees = np.array([min(map(len, given)) for given in sets])
 
     def satisfied(self, missing: NDArray[np.int16]) -> BoolArray:
-        """Tell which features have a conditioning of which nothing is missing."""
+        """Return which features have a conditioning of which nothing is missing."""
         return np.logical_or.reduceat(missing == 0, self.starts, axis=1)
 
 

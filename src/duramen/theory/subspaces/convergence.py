@@ -1,4 +1,4 @@
-r"""How many trees random subspaces need to find every relevant feature: exact Markov chains.
+r"""Numbers of trees that random subspaces need to find all relevant features, exactly.
 
 Each tree is grown on q of p features. Of the i relevant features found so far, the sequential
 random subspace method keeps :math:`a = \min(\lfloor \alpha q \rfloor, i)`, drawn at random, and
@@ -8,14 +8,14 @@ keeps all that was found (SRS). A tree is grown with :math:`K = q` after the sim
 the paper (thesis, appendix 7.B.1): one feature a level, drawn from those that share information
 with the target given the features above.
 
-Three scenarios say on what else the r relevant features depend:
+Three scenarios define on what else the r relevant features depend:
 
 * *chain*: feature i is relevant given features 1 .. i-1, and only then;
 * *clique*: each feature is relevant given the r-1 others, and only then: a tree that holds them all
   finds one of them at random;
 * *marginal*: each feature is relevant by itself.
 
-In each of them the number of features found is a Markov chain whose steps depend on p, q, r, a
+In each scenario the number of features found is a Markov chain whose steps depend on p, q, r, a
 and i alone. The papers give it for :math:`\alpha` 0 and 1. It holds for any :math:`\alpha`: the
 kept features are a random subset of those found and the others a random subset of the rest, so
 that what counts is how many of the missing ones come along.
@@ -40,7 +40,7 @@ Scenario = Literal["chain", "clique", "marginal"]
 def expected_trees(
     scenario: Scenario, *, n_features: int, subspace: int, n_relevant: int, keep: float
 ) -> float:
-    r"""Return the expected number of trees until every relevant feature has been found.
+    r"""Compute the expected number of trees until every relevant feature has been found.
 
     With :math:`P` the transition matrix, the expected number from i found on is
 
@@ -60,8 +60,8 @@ def expected_trees(
     n_relevant : int
         Number r of relevant features, at most p.
     keep : float
-        Share :math:`\alpha` of the subspace that may be taken by features found before: 0 for RS,
-        1 for SRS, or anything between.
+        Fraction :math:`\alpha` of the subspace that may be taken by features found before: 0 for
+        RS, 1 for SRS, or anything between.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def _expected(chain: Chain) -> float:
         jumps = chain.row(i)[1:]
         moves = jumps > 0.0
         leave = float(jumps.sum())
-        # Division by hand: a chance that underflows stands for a number beyond all doubles.
+        # Division by hand: a probability that underflows stands for a number beyond all doubles.
         later = float(jumps[moves] @ remaining[i + 1 :][moves])
         remaining[i] = (1.0 + later) / leave if leave > 1e-308 else math.inf
     return float(remaining[0])
@@ -116,7 +116,7 @@ def trees_to_find_all(
     keep: float,
     risk: float = 0.05,
 ) -> float:
-    r"""Return the number of trees that find every relevant feature, but for a small risk.
+    r"""Compute the number of trees that find every relevant feature, but for a small risk.
 
     The smallest t with :math:`(P^t)_{0r} \ge 1 - \delta`, exactly.
 
@@ -148,7 +148,7 @@ def trees_to_find_all(
     wanted = 1.0 - real(function, "risk", risk, 0.0, 1.0, open_ends=True)
     if math.isinf(_expected(chain)):
         return math.inf
-    # Powers less the identity, so that a chance of 1e-30 is not lost beside 1.
+    # Powers less the identity, so that a probability of 1e-30 is not lost beside 1.
     powers = [chain.matrix(function)]
     np.fill_diagonal(powers[0], 0.0)
     np.fill_diagonal(powers[0], -powers[0].sum(axis=1))
@@ -166,7 +166,7 @@ def trees_to_find_all(
 def transition_matrix(
     scenario: Scenario, *, n_features: int, subspace: int, n_relevant: int, keep: float
 ) -> FloatArray:
-    """Return the probabilities that i features found become j after one more tree.
+    """Compute the probabilities that i features found become j after one more tree.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def transition_matrix(
 
 
 def companions_probability(n_features: int, subspace: int, degree: int) -> float:
-    r"""Return the probability that a random subspace holds a feature and its k companions.
+    r"""Compute the probability that a random subspace holds a feature and its k companions.
 
     .. math:: \binom{p-k-1}{q-k-1} \Big/ \binom{p}{q} = \prod_{l=0}^{k} \frac{q-l}{p-l}
 
@@ -238,7 +238,7 @@ def companions_probability(n_features: int, subspace: int, degree: int) -> float
 
 
 def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
-    r"""Return the probability that a random subspace holds no relevant feature.
+    r"""Compute the probability that a random subspace holds no relevant feature.
 
     .. math:: \binom{p-r}{q} \Big/ \binom{p}{q}
 
@@ -279,7 +279,7 @@ def found_distribution(
     keep: float,
     n_trees: int,
 ) -> FloatArray:
-    """Return the whole law of the number of relevant features found after 0 .. `n_trees` trees.
+    """Compute the distribution of the number of features found after 0 .. `n_trees` trees.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def found_curve(
     keep: float,
     n_trees: int,
 ) -> FloatArray:
-    """Return the expected number of relevant features found after 0 .. `n_trees` trees.
+    """Compute the expected number of relevant features found after 0 .. `n_trees` trees.
 
     Parameters
     ----------
@@ -360,8 +360,8 @@ def found_curve(
     block = 1 << math.isqrt(length).bit_length()
     number = np.arange(matrix.shape[0], dtype=np.float64)[np.newaxis]
     within, leap = _successive(number, matrix.T, block)
-    law, _ = _successive(np.eye(1, matrix.shape[0]), leap.T, -(-length // block))
-    curve = (law @ within.T).ravel()[:length]
+    leaps, _ = _successive(np.eye(1, matrix.shape[0]), leap.T, -(-length // block))
+    curve = (leaps @ within.T).ravel()[:length]
     # The curve rises to r at most, but for rounding.
     rising: FloatArray = np.minimum(np.maximum.accumulate(curve), n_relevant)
     return rising

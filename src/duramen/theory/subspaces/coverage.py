@@ -1,7 +1,7 @@
-r"""Has every feature been seen? Draws of K among p features, and how many of them it takes.
+r"""Coverage of p features by draws of K of them: probabilities and numbers of draws.
 
-The same law serves two questions: split nodes that draw K candidates each out of p features, and
-trees that are each grown on a random subspace of q features (then K is q).
+The draws are those of split nodes, with K candidates each out of p features, or of trees that are
+each grown on a random subspace of q features (then K is q).
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def expected_draws(n_features: int, drawn: int) -> float:
     -----
     Up to 2000 features it comes from the Markov chain of `expected_trees` in which all p features
     are marginally relevant. Beyond, f is close to :math:`1 - \exp(-p\, e^{-MK/p})`, which changes
-    over p/K draws: a sum over every h-th M, times h, equals the sum over all M but for a share of
-    about :math:`e^{-\pi^2 p / (K h)}` (Poisson's summation formula), 1e-17 for h = p/(4K).
+    over p/K draws: a sum over every h-th M, times h, equals the sum over all M with a relative
+    error of about :math:`e^{-\pi^2 p / (K h)}` (Poisson's summation formula), 1e-17 for h = p/(4K).
 
     Examples
     --------

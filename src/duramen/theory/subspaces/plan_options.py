@@ -20,16 +20,16 @@ from duramen.theory.subspaces.coverage import draws_needed
 
 @dataclass(frozen=True)
 class PlanOption:
-    r"""What one share kept would take.
+    r"""Numbers of trees for one fraction of the subspace kept.
 
     Parameters
     ----------
     keep : float
-        Share :math:`\alpha` of the subspace that may be taken by features found before.
+        Fraction :math:`\alpha` of the subspace that may be taken by features found before.
     places : int
         The most places of a tree that are then taken by relevant features found before.
     chances : tuple of (int, float)
-        Degree, and the chance at the worst that a tree finds a given feature of that degree.
+        Degree, and the probability at the worst that a tree finds a given feature of that degree.
     trees_by_degree : tuple of (int, float)
         Degree, and the trees that find all features of that degree, but for its part of the risk.
     trees_to_find : float
@@ -116,7 +116,7 @@ def _expected(scenario: Any, p: int, q: int, r: int, keep: float) -> float:
 
 
 def comes_after(degree: int, counts: Mapping[int, int]) -> bool:
-    """Tell whether there are enough features of lower degrees to be its companions in turn."""
+    """Return whether there are enough features of lower degrees to be companions in turn."""
     below = [sum(n for k, n in counts.items() if k < i) for i in range(1, degree + 1)]
     return all(number >= i for i, number in enumerate(below, start=1))
 
@@ -127,9 +127,9 @@ def _held_after(p: int, q: int, found: int, taken: int, companions: int) -> floa
     Of the `found` features, `taken` are kept at random; some companions are among these, the
     others and the feature itself have to be drawn from the rest.
     """
-    law = hypergeometric(found, companions, taken)
-    rest = [_held(p, q, taken, companions - kept + 1) for kept in range(law.size)]
-    return float(law @ np.array(rest))
+    kept = hypergeometric(found, companions, taken)
+    rest = [_held(p, q, taken, companions - held + 1) for held in range(kept.size)]
+    return float(kept @ np.array(rest))
 
 
 def _held(p: int, q: int, taken: int, wanted: int) -> float:
@@ -139,8 +139,8 @@ def _held(p: int, q: int, taken: int, wanted: int) -> float:
     return companions_probability(p - taken, q - taken, wanted - 1)
 
 
-def _trees_for(chance: float, risk: float) -> float:
-    """Return the trees after which something of that chance has happened, but for the risk."""
-    if chance == 0.0:
+def _trees_for(probability: float, risk: float) -> float:
+    """Return the trees after which an event of some probability has happened, but for the risk."""
+    if probability == 0.0:
         return math.inf
-    return 1 if chance >= 1.0 else max(1, math.ceil(math.log(risk) / math.log1p(-chance)))
+    return 1 if probability >= 1.0 else max(1, math.ceil(math.log(risk) / math.log1p(-probability)))

@@ -1,9 +1,9 @@
-r"""Planning a selection under memory constraints: how many features a tree, how many trees.
+r"""Plans of a selection under memory constraints: subspace size and number of trees.
 
 Given what memory there is and how many relevant features of which degree are expected, `plan`
-advises the subspace size q, the share :math:`\alpha` of it for features found before, and the
+advises the subspace size q, the fraction :math:`\alpha` of it for features found before, and the
 number of trees. It bounds the number of trees with which all relevant features are found, but for
-a given risk, in the model of `duramen.theory.simulation` with K = q and infinitely many rows:
+a given risk, in the model of `simulate` with K = q and infinitely many rows:
 
 * A feature of degree k comes *after* its k companions when these have lower degrees among
   themselves, the i-th of them a degree below i, as in distributions with the composition property
@@ -13,8 +13,8 @@ a given risk, in the model of `duramen.theory.simulation` with K = q and infinit
   of them.
 
 For the first kind, with a places of a tree taken by features found before, each feature has at
-least the chance :math:`c_k` of being found by a tree, computed for the worst case that all others
-were found. Then :math:`T_k = \ln(n_k L / \delta) / -\ln(1 - c_k)` trees find the :math:`n_k`
+least the probability :math:`c_k` of being found by a tree, computed for the worst case that all
+others were found. Then :math:`T_k = \ln(n_k L / \delta) / -\ln(1 - c_k)` trees find the :math:`n_k`
 features of degree k but for a risk :math:`\delta / L`, L being the number of degrees. With features
 kept they are found degree by degree, and their :math:`T_k` add up; without, all are looked for at
 once and the largest counts. For the second kind :math:`T_k` comes from the exact Markov chain of a
@@ -45,18 +45,18 @@ _MANY_TREES = 1_000_000
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    r"""Advice on the subspace size, the share kept and the number of trees, and what led to it.
+    r"""Advised subspace size, fraction kept and number of trees, with the options compared.
 
     Parameters
     ----------
     subspace : int
         Number q of features that a tree is grown on.
     keep : float
-        Share :math:`\alpha` of these that may be taken by features found before.
+        Fraction :math:`\alpha` of these that may be taken by features found before.
     n_trees : int
         Number of trees.
     options : tuple of PlanOption
-        What other shares would take, `keep` among them.
+        Numbers of trees for each fraction compared, `keep` among them.
     n_rows, n_features, memory : int
         What was given; memory in bytes.
     relevant : mapping of int to int
@@ -99,17 +99,17 @@ class Plan:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why, in sentences."""
+        """Reasons for the advice, in sentences."""
         return tuple(_reasons(self))
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What finitely many rows change, in sentences."""
+        """Limits on finitely many rows, in sentences."""
         given = ("n_rows", "n_features", "subspace", "relevant", "n_classes")
         return cautions(**{name: getattr(self, name) for name in given})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data that JSON can hold; what is infinite becomes None."""
+        """Return all fields as plain data that JSON can hold; infinity becomes None."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
         options = [{**asdict(option), "trees": option.trees} for option in self.options]
         for option in options:
@@ -153,7 +153,7 @@ def plan(
     risk: float = 0.05,
     keep: float | Iterable[float] = (0.0, 0.5, 1.0),
 ) -> Plan:
-    """Advise how to look for relevant features when not all features fit into memory.
+    """Plan the search for relevant features when not all features fit into memory.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def plan(
         Probability, in (0, 1), with which the trees may miss a relevant feature, and with which
         they may leave some feature unseen.
     keep : float or iterable of float, default=(0, 0.5, 1)
-        Share of the subspace for features found before; of several, those that are compared.
+        Fraction of the subspace for features found before; of several, those that are compared.
 
     Returns
     -------
@@ -186,10 +186,10 @@ def plan(
 
     Notes
     -----
-    As many features as memory holds are best: every chance grows with q. Of the shares, the one
-    with the fewest trees is taken, the smaller one of two that need as many, which explores more.
+    As many features as memory holds are best: every probability grows with q. The fraction with the
+    fewest trees is taken, the smaller one of two that need as many, which explores more.
     The numbers of trees hold for the model, with infinitely many rows, and are lower bounds for
-    real tables; ``cautions`` of the result says what the rows at hand change.
+    real tables; ``cautions`` of the result lists the limits on finitely many rows.
 
     Examples
     --------
@@ -208,23 +208,23 @@ def plan(
     classes = whole(function, "n_classes", n_classes, 1)
     delta = real(function, "risk", risk, 0.0, 1.0, open_ends=True)
     given = keep if isinstance(keep, Iterable) else [keep]
-    shares = sorted({real(function, "keep", share, 0.0, 1.0) for share in given})
-    if not shares:
-        raise refuse(function, "keep", "at least one share", keep)
+    fractions = sorted({real(function, "keep", fraction, 0.0, 1.0) for fraction in given})
+    if not fractions:
+        raise refuse(function, "keep", "at least one fraction", keep)
 
     overhead = n * _ROW_BYTES + (2 * n - 1) * _NODE_BYTES + n * classes * _LEAF_VALUE_BYTES
     feature_bytes = n * bytes_per_value
     q = min(p, max(0, budget - overhead) // feature_bytes)
     _refuse_few(q, max(counts), overhead, feature_bytes, budget)
     if q == p:
-        shares = [0.0]
-    options = tuple(plan_option(p, q, counts, share, delta) for share in shares)
+        fractions = [0.0]
+    options = tuple(plan_option(p, q, counts, fraction, delta) for fraction in fractions)
     best = min(options, key=lambda option: (option.trees, option.keep))
     if best.trees == math.inf:
         raise ValueError(
-            f"plan: with keep={', '.join(f'{share:g}' for share in shares)} features found fill "
+            f"plan: with keep={', '.join(f'{alpha:g}' for alpha in fractions)} features found fill "
             f"all {q} places of a tree before all {sum(counts.values())} are found. Hint: allow a "
-            "smaller share, such as 0."
+            "smaller fraction, such as 0."
         )
     return Plan(
         subspace=q,
@@ -289,14 +289,14 @@ def _reasons(plan: Plan) -> Iterator[str]:
     else:
         yield (
             f"Beside {_count(plan.overhead)} bytes for growing a tree, memory holds the codes of "
-            f"{q:,} of {p:,} features, {_count(plan.bytes_per_feature)} bytes each; every chance "
-            "grows with their number, so all of it is used."
+            f"{q:,} of {p:,} features, {_count(plan.bytes_per_feature)} bytes each; every "
+            "probability grows with their number, so all of it is used."
         )
         highest = max(counts)
-        chance = companions_probability(p, q, highest)
+        held = companions_probability(p, q, highest)
         yield (
             f"{blind_probability(p, q, r):.1%} of the trees on random features hold none of the "
-            f"{r:,} relevant ones; one in {_count(1.0 / chance if chance else math.inf)} holds "
+            f"{r:,} relevant ones; one in {_count(1.0 / held if held else math.inf)} holds "
             f"{_with_companions(highest)}."
         )
     others = [option for option in plan.options if option is not best]
@@ -334,7 +334,7 @@ def _cause(best: PlanOption, highest: int) -> str:
     if best.keep == 0.0:
         return "Places taken by features found before would be missing for the others."
     if highest == 0:
-        return "Of the shares compared it leaves the most places for new features."
+        return "Of the fractions compared it leaves the most places for new features."
     return "Features found are kept beside those that show only in their company."
 
 

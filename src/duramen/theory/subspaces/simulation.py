@@ -1,4 +1,4 @@
-r"""Random subspaces by simulation: any scenario, any share kept, any number of candidates K.
+r"""Simulation of random subspaces: any scenario, fraction kept and number of candidates K.
 
 What is simulated is the simplified tree growth of Sutera et al. 2018 (thesis, appendix 7.B.1; the
 mixed setting of the slides of Geurts 2016), with infinitely many rows:
@@ -47,7 +47,7 @@ _CELLS = 2_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """When each relevant feature was found, in each of R simulated ensembles.
+    """Tree that found each relevant feature, in each of R simulated ensembles.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Simulation:
     n_features, subspace, max_features, n_trees : int
         Numbers p, q and K, and the number of trees of each ensemble.
     keep : float
-        Share of the subspace that may be taken by features found before.
+        Fraction of the subspace that may be taken by features found before.
 
     Examples
     --------
@@ -106,9 +106,9 @@ class Simulation:
 
     @property
     def feature_curves(self) -> FloatArray:
-        """Share of the ensembles that had found each feature, shape (n_trees + 1, r)."""
-        shares = [self._counts(self.found_at[:, m]) for m in range(self.n_relevant)]
-        return np.stack(shares, axis=1) / self.n_replicates
+        """Fraction of the ensembles that had found each feature, shape (n_trees + 1, r)."""
+        fractions = [self._counts(self.found_at[:, m]) for m in range(self.n_relevant)]
+        return np.stack(fractions, axis=1) / self.n_replicates
 
     def expected_trees(self) -> tuple[float, float]:
         """Return the mean number of trees until all are found, and its standard error.
@@ -182,13 +182,13 @@ def simulate(
     subspace : int
         Number q of features that a tree is grown on.
     keep : float
-        Share of the subspace, in [0, 1], that may be taken by features found before.
+        Fraction of the subspace, in [0, 1], that may be taken by features found before.
     n_trees : int
         Number of trees of each ensemble.
     n_relevant : int, optional
         Number r of relevant features of a named scenario.
     max_features : int, float or None, default=None
-        Number K of candidates at each level; a float is a share of q; None is q.
+        Number K of candidates at each level; a float is a fraction of q; None is q.
     n_replicates : int, default=200
         Number R of ensembles.
     random_state : int, Generator or None, default=None
@@ -297,14 +297,14 @@ def _ensembles(grower: _Grower, places: int, n_trees: int, n_replicates: int) ->
         found[which] |= fresh
         found_at[which] = np.where(fresh, grown[which, np.newaxis], found_at[which])
         # Batches as long as it takes some to find something.
-        share = which.size / active.size
-        batch = batch * 2 if share < 0.25 else batch // 2 if share > 0.75 else batch
+        fraction = which.size / active.size
+        batch = batch * 2 if fraction < 0.25 else batch // 2 if fraction > 0.75 else batch
         active = active[(grown[active] < n_trees) & ~found[active].all(axis=1)]
     return found_at
 
 
 class _Grower:
-    """Trees grown side by side: what each of them finds."""
+    """Trees grown side by side, with the features that each of them finds."""
 
     def __init__(
         self, network: ConditioningTable, p: int, q: int, candidates: int, rng: np.random.Generator
