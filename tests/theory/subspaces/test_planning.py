@@ -242,7 +242,7 @@ def test_huge_numbers_of_trees_are_said_to_be_so():
         ({"risk": 0.0}, "risk must be"),
         ({"keep": [2.0]}, "keep must be a number in"),
         ({"keep": []}, "keep must be at least one fraction"),
-        ({"relevant": {0: 90}, "keep": [1.0]}, "fill all 50 places .* allow a smaller share"),
+        ({"relevant": {0: 90}, "keep": [1.0]}, "fill all 50 places .* allow a smaller fraction"),
     ],
 )
 def test_clear_errors(changes, message):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import cast
 
+import numpy as np
+
 from duramen.theory.distributions import information
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.information import Criterion
-from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.partition import FloatArray, Partition
 
 
 def check_distribution(function: str, dist: object) -> None:
@@ -17,6 +19,13 @@ def check_distribution(function: str, dist: object) -> None:
             f"{function}: dist must be a FiniteDistribution, got {type(dist).__name__}. Hint: "
             "FiniteDistribution.from_table(X, y) makes one."
         )
+
+
+def centered_numbers(dist: FiniteDistribution) -> FloatArray:
+    """Return the numbers of the classes less their mean, shape (n_classes,)."""
+    numbers: FloatArray = dist.class_numbers - dist.class_numbers[0]
+    numbers -= np.sum(dist.weights * numbers[dist.target])
+    return numbers
 
 
 class Decrease:

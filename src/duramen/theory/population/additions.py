@@ -62,14 +62,8 @@ def redundant_importances(
         Number :math:`N_c` of totally redundant features, at least 0.
     max_depth : int, optional
         Greatest depth D of the trees; by default they are grown in full.
-    criterion : {"entropy", "gini", "variance"}, default="entropy"
-        Impurity: in bits, Gini's index, or the variance of a numeric Y.
-    n_jobs : int, optional
-        Number of threads; None is 1, -1 all processors.
-    progress : callable, optional
-        Called with the fraction of the work done, from 0 to 1.
-    max_hours : float, optional
-        What is estimated to take longer is refused; None refuses nothing.
+    criterion, n_jobs, progress, max_hours
+        As for `population_importances`.
 
     Returns
     -------
@@ -160,14 +154,8 @@ def irrelevant_importances(
         Number N of irrelevant features, at least 0.
     max_depth : int, optional
         Greatest depth D of the trees; by default they are grown in full.
-    criterion : {"entropy", "gini", "variance"}, default="entropy"
-        Impurity: in bits, Gini's index, or the variance of a numeric Y.
-    n_jobs : int, optional
-        Number of threads; None is 1, -1 all processors.
-    progress : callable, optional
-        Called with the fraction of the work done, from 0 to 1.
-    max_hours : float, optional
-        What is estimated to take longer is refused; None refuses nothing.
+    criterion, n_jobs, progress, max_hours
+        As for `population_importances`.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from duramen.results.context_importances import ContextImportances
 from duramen.theory.arguments import check_choice, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import check_distribution
+from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.variables import CONTEXT
@@ -217,8 +217,7 @@ def _numbers(dist: FiniteDistribution, criterion: str) -> tuple[FloatArray, floa
     """Return the classes as numbers of mean 0 and at most 1 in size, and the unit of variances."""
     if criterion != "variance":
         return np.zeros(dist.n_classes), 1.0
-    numbers = dist.class_numbers - dist.class_numbers[0]
-    numbers -= np.sum(dist.weights * numbers[dist.target])
+    numbers = centered_numbers(dist)
     scale = float(np.abs(numbers).max()) or 1.0
     return numbers / scale, scale**2
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.theory.arguments import check_choice, real, refuse, whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
-from duramen.theory.distributions.impurity import check_distribution
+from duramen.theory.distributions.impurity import centered_numbers, check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import FloatArray
 
@@ -134,13 +134,8 @@ def lattice_importances(
         Joint distribution of p features and Y; a context is left out.
     max_depth : int, optional
         D, at least 1; by default p.
-    criterion : {"entropy", "gini", "variance"}, default="entropy"
-    n_jobs : int, optional
-        Number of threads; None is 1, -1 all processors. The result does not depend on it.
-    progress : callable, optional
-        Called with the fraction of the work done, from 0 to 1.
-    max_hours : float, optional
-        What is estimated to take longer is refused; None refuses nothing.
+    criterion, n_jobs, progress, max_hours
+        As for `population_importances`.
     function : str
         Name of the public function, for errors.
 
@@ -275,7 +270,7 @@ def _walk(
         dist = dist.marginal(range(p), keep_context=False)
     numbers, unit = None, 1.0
     if criterion == "variance":
-        numbers, unit = _numbers(function, dist)
+        numbers, unit = _numbers(dist)
     codes, classes = dist.codes, dist.target
     weights: FloatArray | None = dist.weights
     times = multiplicities(dist.weights)
@@ -287,18 +282,10 @@ def _walk(
     return _Walk(table, depth, n_threads, unit)
 
 
-def _numbers(function: str, dist: FiniteDistribution) -> tuple[FloatArray, float]:
+def _numbers(dist: FiniteDistribution) -> tuple[FloatArray, float]:
     """Return the classes as numbers of mean 0 and at most 1 in size, and the unit of variances."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        numbers = dist.class_numbers - dist.class_numbers[0]
-        numbers -= float(np.sum(dist.weights * numbers[dist.target]))
-    largest = float(np.abs(numbers).max())
-    if not math.isfinite(largest):
-        raise ValueError(
-            f"{function}: the variance needs a finite target, but {dist.target_name} has values "
-            f"{dist.classes.min()!r} to {dist.classes.max()!r}."
-        )
-    _, exponent = math.frexp(largest)  # a power of 2 costs no digits
+    numbers = centered_numbers(dist)
+    _, exponent = math.frexp(float(np.abs(numbers).max()))  # a power of 2 costs no digits
     return np.ldexp(numbers, -exponent), math.ldexp(1.0, exponent) ** 2
 
 
