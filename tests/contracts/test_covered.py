@@ -59,7 +59,11 @@ def test_public_names_have_cases() -> None:
 def test_public_names_are_found() -> None:
     names = public()
     assert len(names) > 150
-    assert {"RandomForestClassifier", "significance.altmann", "theory.examples.xor"} <= set(names)
+    assert {
+        "RandomForestClassifier",
+        "significance.altmann",
+        "theory.distributions.examples.xor",
+    } <= set(names)
 
 
 def test_measures_of_the_significance_tests_have_cases() -> None:

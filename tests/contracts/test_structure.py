@@ -31,6 +31,7 @@ LONG_FUNCTIONS = {
     "cli.select.select",
     "context.network.context_network",
     "datasets.generated.madelon_like",
+    "importances.mcfs.mcfs",
     "importances.mda.mda",
     "importances.vote_change.vote_change",
     "significance.conditional_error_rate.conditional_error_rate",

@@ -209,9 +209,9 @@ def test_it_prints_its_cuts(frame):
     "options, message",
     [
         ({"method": "kmeans"}, "method must be one of 'quantile', 'uniform', 'mdl', got 'kmeans'"),
-        ({"n_bins": 1}, "n_bins must be a whole number from 2, got 1"),
-        ({"n_bins": 2.5}, "n_bins must be a whole number from 2, got 2.5"),
-        ({"n_bins": True}, "n_bins must be a whole number from 2, got True"),
+        ({"n_bins": 1}, "n_bins must be an int >= 2, got 1"),
+        ({"n_bins": 2.5}, "n_bins must be an int >= 2, got 2.5"),
+        ({"n_bins": True}, "n_bins must be an int >= 2, got True"),
         ({"method": "mdl"}, "method='mdl' needs the target y"),
         ({"method": "mdl", "y": [0]}, "y must have one value a row of X"),
         ({"X": [[1.0], [2.0], [np.inf]], "n_bins": 2}, "column 'x0' holds an infinite value"),

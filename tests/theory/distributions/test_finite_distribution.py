@@ -141,6 +141,15 @@ def test_any_table(table):
     assert dist.weights.tolist() == [0.25, 0.25, 0.5]
 
 
+def test_a_learning_set_stands_for_table_target_and_weights():
+    frame, weights = pd.DataFrame(FRAME), [1.0, 2.0, 3.0, 4.0]
+    data = dm.learning_set(frame, ["no", "yes", "no", "yes"], sample_weight=weights)
+    dist = from_table(data)
+    assert dist.equals(from_table(frame, ["no", "yes", "no", "yes"], weights=weights))
+    binned = dm.theory.discretize(data, method="mdl", n_bins=2)
+    assert binned.names == tuple(FRAME)
+
+
 def test_narwhals_frames_lists_and_sparse_matrices():
     import narwhals as nw
 

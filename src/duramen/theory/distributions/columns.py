@@ -51,6 +51,13 @@ class CodedColumns:
     kinds: tuple[str, ...] | None = None
 
 
+def table_and_target(X: Any, y: Any, weights: Any = None) -> tuple[Any, Any, Any]:
+    """Return table, target and weights: those of a learning set, or those given."""
+    if y is None and hasattr(X, "table") and hasattr(X, "target"):
+        return X.table, X.y, X.weights if weights is None else weights
+    return X, y, weights
+
+
 def coded_columns(X: Any, function: str) -> CodedColumns:
     """Encode the columns of a table, each value a category.
 

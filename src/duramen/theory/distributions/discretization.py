@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import aligned
-from duramen.theory.distributions.columns import coded_columns, coded_variable, column_names
+from duramen.theory.arguments import check_choice, whole
+from duramen.theory.distributions.columns import (
+    coded_columns,
+    coded_variable,
+    column_names,
+    table_and_target,
+)
 from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.values import Codes, objects
 
@@ -162,11 +168,9 @@ def discretize(
     >>> ages.cuts["age"].tolist()
     [6.5]
     """
-    if method not in METHODS:
-        allowed = ", ".join(map(repr, METHODS))
-        raise ValueError(f"discretize: method must be one of {allowed}, got {method!r}.")
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 2:
-        raise ValueError(f"discretize: n_bins must be a whole number from 2, got {n_bins!r}.")
+    check_choice("discretize", "method", method, METHODS)
+    whole("discretize", "n_bins", n_bins, 2)
+    X, y, _ = table_and_target(X, y)
     if method == "mdl" and y is None:
         raise ValueError("discretize: method='mdl' needs the target y.")
     table = coded_columns(X, "discretize")

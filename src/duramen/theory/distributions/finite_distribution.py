@@ -17,6 +17,7 @@ from duramen.theory.distributions.columns import (
     coded_variable,
     column_names,
     row_weights,
+    table_and_target,
     variable_name,
 )
 from duramen.theory.distributions.information import Criterion, Unit, unit_scale
@@ -94,7 +95,7 @@ class FiniteDistribution(JointTable):
     def from_table(
         cls,
         X: Any,
-        y: Any,
+        y: Any = None,
         *,
         weights: ArrayLike | None = None,
         context: Any = None,
@@ -111,7 +112,7 @@ class FiniteDistribution(JointTable):
         X : table of shape (n, p)
             A two-dimensional array or list of rows; a pandas, polars or pyarrow table; a scipy
             sparse matrix; an `EncodedTable`; or what `duramen.theory.discretize` returns, whose
-            cut points are then part of the `metadata`.
+            cut points are then part of the `metadata`. A `LearningSet` stands for X, y and weights.
         y : array-like of shape (n,)
             The target. A series gives it its name, otherwise it is called ``"Y"``.
         weights : array-like of float64, shape (n,), optional
@@ -139,6 +140,7 @@ class FiniteDistribution(JointTable):
         (0.0, 0.9183)
         """
         function = "FiniteDistribution.from_table"
+        X, y, weights = table_and_target(X, y, weights)
         table = coded_columns(X, function)
         n = table.n_rows
         if n == 0:
