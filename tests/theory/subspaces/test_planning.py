@@ -174,7 +174,7 @@ def test_plan_prints_and_converts_itself():
 
 def test_cautions_are_those_of_the_rows_at_hand():
     few = " ".join(planned(20, 2000, {0: 3, 1: 1}).cautions)
-    assert "With 1,000 rows chance takes part" in few
+    assert "On 1,000 rows they are lower bounds" in few
     assert "of 20 irrelevant features" in few
     assert "after about 10 levels" in few
     assert "a feature of degree 1 is judged on about 500 rows" in few

@@ -137,7 +137,7 @@ def discretize(
                     + \frac{\log_2(3^c - 2) - c\,H(Y) + c_1 H(Y_1) + c_2 H(Y_2)}{N}
 
             with N rows and c classes in the interval, and c1, c2 on both sides of the cut. A
-            column that tells nothing of y by itself gets a single interval, even if it matters
+            column that is irrelevant by itself gets a single interval, even if it is relevant
             together with others.
     n_bins : int, default=5
         Number of bins, at least 2; for "mdl" only the number of distinct numbers up to which

@@ -44,7 +44,7 @@ def digits7(*, first_in_four: bool = False) -> FiniteDistribution:
     ----------
     first_in_four : bool, default=False
         Whether each value of X1 is split at random into two: 0 into 0 and 1, 1 into 2 and 3, with
-        equal probability. It tells no more about the digit, but binary splits see it differently.
+        equal probability. It has the same information on the digit, but binary splits differ.
 
     References
     ----------
@@ -80,7 +80,7 @@ def xor() -> FiniteDistribution:
 def imbalanced_xor(probability: float = 0.4) -> FiniteDistribution:
     """Exclusive or of a fair bit X1 and a bit X2 that is 1 with some probability.
 
-    Because X2 is not fair, X1 tells a little about Y by itself, and X2 nothing. Where the better
+    Because X2 is not fair, X1 has a little information on Y by itself, X2 none. Where the better
     of both is chosen, X1 always comes first and X2 gets nearly all importance; totally randomized
     trees give X1 slightly more (thesis, section 4.4.5.1, on the bias due to masking).
 
@@ -149,7 +149,7 @@ def chain(r: int = 3) -> FiniteDistribution:
 
     So Xi has degree i - 1 (thesis, section 7.3.2, which asks for such a distribution and gives
     none). Here Y is the exclusive or of the first J bits, and J is hidden and uniform on 1 .. r:
-    a set of bits tells something only if it has X1, .., Xj for some j.
+    a set of bits is informative only if it has X1, .., Xj for some j.
 
     Parameters
     ----------

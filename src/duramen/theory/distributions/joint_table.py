@@ -96,7 +96,7 @@ class JointTable:
 
     @cached_property
     def class_numbers(self) -> FloatArray:
-        """The values of Y as numbers, float64 of shape (n_classes,), which the variance needs.
+        """Values of Y as numbers, float64 of shape (n_classes,), for the variance.
 
         Raises
         ------

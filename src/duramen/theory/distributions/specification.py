@@ -83,7 +83,7 @@ def specify(
     Returns
     -------
     FiniteDistribution
-        Its `metadata` says how it was specified.
+        Its `metadata` hold the specification.
 
     Raises
     ------

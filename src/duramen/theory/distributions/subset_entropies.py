@@ -92,7 +92,7 @@ def joint_entropies(
             "features first; strongly_relevant and markov_boundaries need no such search."
         )
     columns = np.column_stack([dist.codes, dist.target])
-    rows = dist.partition([*range(dist.n_features), TARGET])  # a context may tell more apart
+    rows = dist.partition([*range(dist.n_features), TARGET])  # a context may separate more
     first = rows.first_rows()
     # With the number of its row for a target, H(S) = H(row) - H(row|S) for any set S.
     lattice = layers(variables, variables)

@@ -88,7 +88,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The variables of a distribution: p features, the target and maybe a context."""
+    """Variables of a distribution: p features, the target and maybe a context."""
 
     features: tuple[Column, ...]
     target: Column

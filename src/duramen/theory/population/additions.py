@@ -34,7 +34,7 @@ def redundant_importances(
     r"""Compute the importances after adding features totally redundant with one of them.
 
     With :math:`N_c` copies of :math:`X_j` there are :math:`P = p + N_c` features. Given one of
-    them the others tell nothing, so for :math:`X_j` and each copy
+    them the others are uninformative, so for :math:`X_j` and each copy
 
     .. math::
 
@@ -204,7 +204,7 @@ def _part(progress: Progress | None, part: int) -> Progress | None:
     """Report the progress of the first or the second of two sums, the second being the shorter."""
     if progress is None:
         return None
-    return lambda share: progress((2 * share if part == 0 else 2 + share) / 3)
+    return lambda done: progress((2 * done if part == 0 else 2 + done) / 3)
 
 
 def _padded(by_degree: FloatArray, p: int) -> FloatArray:

@@ -20,7 +20,7 @@ Words = NDArray[np.uint64]
 """Sets of rows, shape (n, words): bit i of them stands for row i."""
 
 MOST_CELLS = 2_000_000
-"""The most cells that are looked at unless the caller says otherwise: a minute or two."""
+"""Most cells that are visited by default: a minute or two."""
 
 _WORD = 64
 _NUMBERS = 1 << 23  # in the largest array that several cells share
@@ -118,7 +118,7 @@ class CellWalk:
         = \sum_{k<D} \frac{1}{C_p^k (p-k)} \#\{B : |B| = k,\ B \text{ leaves the cell}\}
 
     is the weight that a feature not in B has there (thesis, eq. 5.2 and 6.11). Cells of one class
-    are left out, and with them whatever lies below: nothing is left to tell there.
+    are left out, and with them whatever lies below: their decreases are 0.
 
     Parameters
     ----------

@@ -163,8 +163,8 @@ def population_importances(
             function=_FUNCTION,
         )
         if subspace is None or subspace == p:
-            told = None if progress is None else _by_depth(progress, dist, max_depth)
-            by_degree = grown(dist, progress=told)
+            report = None if progress is None else _by_depth(progress, dist, max_depth)
+            by_degree = grown(dist, progress=report)
         else:
             by_degree = _mean_over_subspaces(dist, int(subspace), grown, progress)
     settings = {

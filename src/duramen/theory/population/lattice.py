@@ -21,7 +21,7 @@ from duramen.theory.distributions.partition import FloatArray
 Progress = Callable[[float], None]
 
 HOURS = 6.0
-"""What is estimated to take longer is refused unless the caller says otherwise."""
+"""Default limit: a sum that is estimated to take more hours is refused."""
 
 # The kernel's numbers of the criteria.
 _CODES = {"gini": 0, "entropy": 1, "variance": 2}
@@ -161,8 +161,8 @@ def lattice_importances(
         cost = _estimated(walk, p)
         _refuse_hopeless(function, cost, max_hours, depth)
         costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
-    told = None if progress is None else _as_share(progress)
-    return walk.unit * _kernel.lattice(*walk.table, depth, costs, walk.n_threads, told)
+    report = None if progress is None else _as_fraction(progress)
+    return walk.unit * _kernel.lattice(*walk.table, depth, costs, walk.n_threads, report)
 
 
 def lattice_cost(
@@ -320,7 +320,7 @@ def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
     return total
 
 
-def _as_share(progress: Progress) -> Callable[[int], None]:
+def _as_fraction(progress: Progress) -> Callable[[int], None]:
     def report(done: int) -> None:
         progress(min(1.0, done / _kernel.LATTICE_DONE))
 

@@ -79,8 +79,8 @@ class ContextDependence:
     eq_6_6 : bool
         :math:`I(Y;X_m|B,X_c) \ne I(Y;X_m|B)` for some B.
     changes : tuple of str, one a context
-        Whether the context only ever adds to what the feature tells, "complementary" (definition
-        6.3), only takes from it, "redundant" (6.4), does both, "uncharacterised", or neither,
+        Whether the context only raises the information of the feature, "complementary" (definition
+        6.3), only lowers it, "redundant" (6.4), does both, "uncharacterised", or neither,
         "independent".
     weakly_sensitive : bool
         Turney (1996): for some B, b, x_m, x_c and y, P(y|x_m,x_c,b) differs both from P(y|x_m,b)
@@ -139,8 +139,8 @@ def context_dependence(
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         Columns ``name``, the truth of each definition as ``eq_6_1``, ``eq_6_3``, ``eq_6_4``,
         ``eq_6_5`` and ``eq_6_6``; for each value of the context, such as ``Xc=0``, how it changes
-        what the feature tells; ``weakly_sensitive``, ``strongly_sensitive``; and ``witness``, a
-        text, empty where there is none. See `ContextDependence`.
+        the information of the feature; ``weakly_sensitive``, ``strongly_sensitive``; and
+        ``witness``, a text, empty where there is none. See `ContextDependence`.
 
     Raises
     ------
@@ -178,9 +178,9 @@ def feature_context_dependence(
 
     The definitions ask for one set B of other features, without the context, with values b or
     without, that makes a difference; conditions of probability 0 are no conditions (thesis,
-    section 6.2). (6.3), (6.5) and (6.6) imply (6.1), not the other way round. (6.4) is said to, but
-    need not: where X_c shifts the weights of the cells b, the mean of the same informations can
-    differ.
+    section 6.2). (6.3), (6.5) and (6.6) imply (6.1), not the other way round. (6.4) need not,
+    against the thesis: where X_c changes the probabilities of the cells b, means of the same
+    informations can differ.
 
     Parameters
     ----------

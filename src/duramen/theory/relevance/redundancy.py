@@ -42,7 +42,7 @@ class Redundancy:
         of total redundancy, which asks for it both ways. An irrelevant X_i is totally redundant
         to every feature.
     determined : ndarray of bool, shape (p, p)
-        H(X_i|X_j) = 0: X_j tells the value of X_i, whatever Y is.
+        H(X_i|X_j) = 0: X_j determines the value of X_i.
     partial : ndarray of bool, shape (p, p)
         X_i is partially redundant to X_j: some B has I(X_i;Y|B,X_j) > 0, and for every such B,
         I(X_i;Y|B) > I(X_i;Y|B,X_j).
@@ -147,21 +147,21 @@ class Redundancy:
         return [(self.names[a], self.names[b]) for a, b in zip(i, j, strict=True)]
 
     def __repr__(self) -> str:
-        told: list[tuple[str, str, str, str]] = [
+        rows: list[tuple[str, str, str, str]] = [
             (name, notion, other, f"{self.degree[i, j]:.4f}")
             for i, name in enumerate(self.names)
             for j, other in enumerate(self.names)
             if (notion := self._notion(i, j))
         ]
         lines = [f"Redundancy of {int(self.relevant.sum())} relevant features"]
-        if told:
+        if rows:
             header = ["feature", "is", "to", "bits shared, given nothing else"]
-            columns = list(zip(*told[:_SHOWN], strict=True))
+            columns = list(zip(*rows[:_SHOWN], strict=True))
             lines += aligned(header, columns, right=[False, False, False, True])
         else:
             lines.append("no relevant feature is redundant to another")
-        if len(told) > _SHOWN:
-            lines.append(f"... and {len(told) - _SHOWN} more")
+        if len(rows) > _SHOWN:
+            lines.append(f"... and {len(rows) - _SHOWN} more")
         return "\n".join(lines)
 
     def _notion(self, i: int, j: int) -> str:

@@ -90,7 +90,7 @@ def random_conditionings(
 
     Notes
     -----
-    Geurts 2016, slide on the mixed setting: r = 20, largest degree 5; it does not say how degrees
+    Geurts 2016, slide on the mixed setting: r = 20, largest degree 5; they do not state how degrees
     and conditionings are drawn.
 
     Examples

@@ -4,7 +4,7 @@ What is simulated is the simplified tree growth of Sutera et al. 2018 (thesis, a
 mixed setting of the slides of Geurts 2016), with infinitely many rows:
 
 * a relevant feature comes with one or more minimal conditionings: sets of other relevant features.
-  It shares information with the target, it is *active*, as soon as all of one of these sets has
+  It is informative on the target, or *active*, as soon as all of one of these sets has
   been tested above it, and it stays so (no masking: all relevant features are strongly relevant);
 * a tree tests one feature a level. Of the features of its subspace that are not yet tested it draws
   K at random; it takes one of the active ones among them, all being equally likely, and if there is
