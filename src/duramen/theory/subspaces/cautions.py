@@ -34,8 +34,8 @@ def cautions(
     """
     return (
         "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
-        f"and its companions finds it. On {n_rows:,} rows they are lower bounds, because of sampling "
-        "error.",
+        f"and its companions finds it. On {n_rows:,} rows they are lower bounds, because of "
+        "sampling error.",
         _chance(n_rows, subspace, n_classes),
         _depth(n_rows, subspace, max(relevant)),
         "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up to "
