@@ -21,6 +21,7 @@ from duramen.cli.app import app
 # What has no result of its own, and why.
 WITHOUT_CASE = {
     "results.replacing": "writes a file; every save goes through it",
+    "tables.Task": "the type of an argument",
     "theory.distribution.Role": "the type of TARGET and CONTEXT, which cases give as arguments",
 }
 # Options that say where and how to work, or are part of every case.

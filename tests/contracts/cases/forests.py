@@ -10,7 +10,6 @@ from tests.contracts.inputs import classes, features, forest, jobs, numbers, tab
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen import tables
 from duramen.forests import GrowthSettings, Tree, classical_scaling, grow, outlier_measure
 
 
@@ -20,16 +19,12 @@ from duramen.forests import GrowthSettings, Tree, classical_scaling, grow, outli
 @case("forests.grow/weights", grow, GrowthSettings, weighted=True)
 @case("forests.grow/later trees", grow, GrowthSettings, first_tree=3)
 def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
-    codes = tables.encode_target(classes(), "classification")[1]
     given = {"criterion": "entropy", "cut": "random", "max_features": 2, "max_depth": 4, **changes}
     grown = grow(
-        table(),
-        codes,
+        dm.learning_set(table(), classes(), sample_weight=weights() if weighted else None),
         GrowthSettings(**given),
         n_trees=3,
         seed=7,
-        classes=np.unique(classes()),
-        weights=weights() if weighted else None,
         first_tree=first_tree,
         n_threads=jobs(),
     )
@@ -39,7 +34,7 @@ def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
 @case("forests.grow/regression", grow, GrowthSettings)
 def _grown_regression() -> Any:
     settings = GrowthSettings(criterion="variance", max_features=3, row_samples=20)
-    return extracts.forest(grow(table(), numbers(), settings, n_trees=3, seed=7))
+    return extracts.forest(grow(dm.learning_set(table(), numbers()), settings, n_trees=3, seed=7))
 
 
 @case("forests.Tree/classification", Tree, dm.Forest)

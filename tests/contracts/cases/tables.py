@@ -17,6 +17,7 @@ from tests.contracts.inputs import (
     missing,
     mixed,
     numbers,
+    strata,
     table,
     weights,
 )
@@ -68,15 +69,28 @@ def _methods() -> Any:
     )
 
 
-@case("EncodedTable/fingerprint", dm.EncodedTable, tables.learning_set_fingerprint)
+@case("EncodedTable/fingerprint", dm.EncodedTable, dm.learning_set, dm.LearningSet)
 def _fingerprints() -> Any:
-    labels, codes = tables.encode_target(classes(), "classification")
-    numeric = tables.encode_target(numbers(), "regression")
     return [
         table().fingerprint(),
         dm.encode(mixed()).fingerprint(),
-        tables.learning_set_fingerprint(table(), codes, labels),
-        tables.learning_set_fingerprint(table(), numeric, None, weights()),
+        dm.learning_set(table(), classes()).fingerprint,
+        dm.learning_set(table(), numbers(), sample_weight=weights()).fingerprint,
+    ]
+
+
+@case("learning_set/derived", dm.learning_set, tables.Exchangeability)
+def _derived() -> Any:
+    data = dm.learning_set(table(), classes(), strata=strata(), sample_weight=weights())
+    some = data.of_rows(np.arange(0, data.n_rows, 2))
+    random = np.random.default_rng(0)
+    order = some.exchangeability.permutation(random, some.target.values)
+    return [
+        [str(label) for label in some.permuted(order).y],
+        some.weights,
+        some.exchangeability.strata,
+        data.permuted(np.arange(data.n_rows)[::-1], key=1).fingerprint,
+        tables.Exchangeability.checked(4, ["a", "a", "b", "b"], function="case").count(),
     ]
 
 
@@ -92,7 +106,7 @@ def _stray() -> Any:
     return [len(found), [str(name) for one in found for name in one.message.columns]]
 
 
-@case("encode_target", tables.encode_target, tables.infer_task, tables.target_array)
+@case("encode_target", tables.encode_target, tables.infer_task, tables.target_array, tables.Target)
 def _targets() -> Any:
     given = (
         classes(),
@@ -105,8 +119,8 @@ def _targets() -> Any:
     coded = [tables.encode_target(y, "classification") for y in (given[0], *given[2:])]
     return (
         tasks,
-        [([str(label) for label in labels], codes) for labels, codes in coded],
-        tables.encode_target(numbers(), "regression"),
+        [([str(label) for label in one.classes], one.values) for one in coded],
+        tables.encode_target(numbers(), "regression").values,
         [tables.target_array(y).tolist() for y in given],
     )
 
