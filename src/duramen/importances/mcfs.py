@@ -61,10 +61,10 @@ def mcfs(
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes.
+    y : array-like of shape (n,), optional
+        Their classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
