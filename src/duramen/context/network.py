@@ -17,6 +17,7 @@ from duramen.forests import parameters
 from duramen.forests.progress import stepwise_bar
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
 from duramen.significance.replicates import Plan, replicate_seed
 from duramen.tables import EncodedTable, encode
 
@@ -160,8 +161,8 @@ def _target(variables: EncodedTable, j: int) -> tuple[NDArray[Any], str]:
     name = variables.names[j]
     if variables.missing[j]:
         raise ValueError(
-            f"{_FUNCTION}: {name!r} has missing values, and a target has none. Hint: leave such "
-            "rows out, or name the targets that are whole."
+            f"{_FUNCTION}: {quoted(name)} has missing values, and a target has none. Hint: leave "
+            "such rows out, or name the targets that are whole."
         )
     values = np.asarray(variables.values(j))[variables.codes(j)]
     return values, "variance" if variables.kinds[j] == "numeric" else "entropy"

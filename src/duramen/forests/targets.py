@@ -11,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from duramen.forests.parameters import is_real
 from duramen.results.masked import refuse_masked
+from duramen.results.text import quoted
 from duramen.tables import encode_target
 
 _LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
@@ -145,5 +146,5 @@ def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
         if not is_real(weight) or not np.isfinite(weight) or weight < 0:
             raise ValueError(
                 f"The 'class_weight' parameter of {owner} must hold finite numbers >= 0. "
-                f"Got {weight!r} for class {label!r}."
+                f"Got {quoted(weight)} for class {quoted(label)}."
             )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import quoted
 from duramen.tables.store.beside import check_samples, samples_table
 
 if TYPE_CHECKING:
@@ -129,14 +130,14 @@ def pair(
     """
     if by_position and samples_id is not None:
         raise ValueError(
-            f"{function}: samples_id={samples_id!r} pairs rows by their names and "
+            f"{function}: samples_id={quoted(samples_id)} pairs rows by their names and "
             "samples_by_position by their order; give one of them."
         )
     table = samples_table(samples, function)
     if samples_id is not None and names is None:
         raise ValueError(
-            f"{function}: samples_id={samples_id!r} needs names of the rows of {where}, which has "
-            f"none, and no column {samples_id!r}. {BY_POSITION}"
+            f"{function}: samples_id={quoted(samples_id)} needs names of the rows of {where}, "
+            f"which has none, and no column {quoted(samples_id)}. {BY_POSITION}"
         )
     if by_position or names is None:
         why = "as asked" if by_position else f"as {where} has no names of rows"
@@ -146,7 +147,7 @@ def pair(
     if key is None:
         why = (
             f"as none of their columns holds the names of the rows of {where}, such as "
-            f"{names.labels[0]!r} ({names.title})."
+            f"{quoted(names.labels[0])} ({names.title})."
         )
         return _in_order(table, names, n_rows, why, True, function)
     order, extra = _order(key, names, where, function)
@@ -248,12 +249,12 @@ def _asked(
             return key
     if samples_id in table.column_names:
         raise ValueError(
-            f"{function}: column {samples_id!r} of samples is of type "
+            f"{function}: column {quoted(samples_id)} of samples is of type "
             f"{table.column(samples_id).type}; names of rows are text or whole numbers."
         )
     raise ValueError(
-        f"{function}: samples has no column {samples_id!r}; its columns are "
-        f"{', '.join(map(repr, table.column_names[:_SHOWN]))}."
+        f"{function}: samples has no column {quoted(samples_id)}; its columns are "
+        f"{', '.join(map(quoted, table.column_names[:_SHOWN]))}."
     )
 
 
@@ -337,10 +338,10 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
 
 
 def _called(key: _Key) -> str:
-    return "column " + " and ".join(map(repr, key.columns))
+    return "column " + " and ".join(map(quoted, key.columns))
 
 
 def _some(labels: Iterable[str]) -> str:
     given = list(labels)
     more = ", ..." if len(given) > _SHOWN else ""
-    return ", ".join(map(repr, given[:_SHOWN])) + more
+    return ", ".join(map(quoted, given[:_SHOWN])) + more
