@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -210,7 +211,9 @@ def main() -> int:
     parser.add_argument("--dir", type=Path, required=True, help="place for about 1 GB of files")
     parser.add_argument("--against", type=Path, help="folder src of another version")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", default="", help="operations whose names hold this")
+    parser.add_argument(
+        "--only", default="", help="operations whose names match this regular expression"
+    )
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve is not None:
@@ -223,7 +226,7 @@ def main() -> int:
     sources = [Path(__file__).resolve().parents[1] / "src"]
     sources += [] if options.against is None else [options.against.resolve()]
     versions = [Version(src, folder, folder / f"version{i}") for i, src in enumerate(sources)]
-    names = [name for name in versions[0].names if options.only in name]
+    names = [name for name in versions[0].names if re.search(options.only, name)]
     try:
         return int(compare(versions, names, options.rounds) > 0)
     finally:

@@ -264,7 +264,10 @@ class ColumnStore:
             from duramen.tables.encoding import encode
 
             return everything, _decoded(encode(samples.select([name])))
-        there = "" if samples is None else f", nor do its samples, with {samples.column_names}"
+        others = () if samples is None else samples.column_names
+        there = (
+            f", nor do its samples, with {', '.join(map(quoted, others[:10]))}" if others else ""
+        )
         raise KeyError(f"{self._unknown(name)}{there}")
 
     def to_table(self) -> pa.Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import quoted
+from duramen.results.text import printable, quoted
 from duramen.tables.store.beside import check_samples, samples_table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Names:
     @property
     def title(self) -> str:
         """The columns, for messages."""
-        return " and ".join(self.columns)
+        return " and ".join(map(printable, self.columns))
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,17 @@ def names_of(samples: pa.Table | None) -> Names | None:
         return None
     try:
         columns = tuple(json.loads(found))
-        return Names(columns, tuple(_joined(samples, columns)))
+        labels = tuple(_joined(samples, columns))
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise ValueError(
-            f"the sample annotations of the table are damaged: they have no names of rows where "
-            f"they say so ({type(error).__name__}); pack the table again"
-        ) from None
+        why = type(error).__name__
+    else:
+        if len(labels) == samples.num_rows:
+            return Names(columns, labels)
+        why = f"{len(labels)} names for {samples.num_rows} rows"
+    raise ValueError(
+        f"the sample annotations of the table are damaged: they have no names of rows where they "
+        f"say so ({why}); pack the table again"
+    )
 
 
 def pair(
@@ -233,10 +238,11 @@ def texts_of(array: Any) -> list[str | None] | None:
 
 
 def _joined(samples: pa.Table, columns: Sequence[str]) -> list[str]:
-    import pyarrow as pa
-
-    parts = [samples.column(name).cast(pa.large_string()).to_pylist() for name in columns]
-    return ["_".join(map(str, row)) for row in zip(*parts, strict=True)]
+    parts = [texts_of(samples.column(name)) for name in columns]
+    if any(part is None for part in parts):
+        raise TypeError("names of rows are text or whole numbers")
+    known = [part for part in parts if part is not None]
+    return ["_".join(map(str, row)) for row in zip(*known, strict=True)]
 
 
 def _asked(
