@@ -1,6 +1,6 @@
 """Power of max-T of MDI by the depth of the trees, where a table has few columns.
 
-``python -m benchmarks.depth --out DIR`` draws 24 data sets of 300 rows and 12 normal columns, three
+``python -m benchmarks.depth --out DIR`` draws 100 data sets of 300 rows and 12 normal columns, three
 of which have weak effects (logistic regression with coefficients of .4), tests MDI of random
 forests of 200 trees with 99 permutations, and prints the table of docs/guide/max-t.md: means and
 standard errors over data sets. The same data sets serve all depths. A run that was killed goes on
@@ -52,7 +52,7 @@ def task(_: int, seed: int) -> Float:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.depth", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--data-sets", type=int, default=24)
+    parser.add_argument("--data-sets", type=int, default=100)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     kept = options.out / f"depth-{options.data_sets}.npz"

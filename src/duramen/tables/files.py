@@ -156,6 +156,13 @@ def write_table(
     function : str
         The function or command that the user called, for errors.
 
+    Raises
+    ------
+    ValueError
+        If the extension is another one.
+    OSError
+        If the file cannot be written.
+
     Examples
     --------
     >>> import pyarrow as pa
