@@ -1,7 +1,7 @@
 """Power of max-T of MDI by the depth of the trees, where a table has few columns.
 
-``python -m benchmarks.depth --out DIR`` draws 100 data sets of 300 rows and 12 normal columns, three
-of which have weak effects (logistic regression with coefficients of .4), tests MDI of random
+``python -m benchmarks.depth --out DIR`` draws 100 data sets of 300 rows and 12 normal columns,
+three of which have weak effects (logistic regression with coefficients of .4), tests MDI of random
 forests of 200 trees with 99 permutations, and prints the table of docs/guide/max-t.md: means and
 standard errors over data sets. The same data sets serve all depths. A run that was killed goes on
 from DIR.

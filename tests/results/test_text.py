@@ -24,7 +24,7 @@ def test_long_text_is_cut_in_the_middle(text: str) -> None:
     shown = printable(text, 20)
     assert "…" in shown
     assert width(shown) <= 20
-    assert len(shown) <= 100
+    assert len(shown) <= 200
     assert len(quoted(text)) <= 110
     assert len(first_line(ValueError(text))) <= 900
 
