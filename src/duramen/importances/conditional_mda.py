@@ -22,7 +22,7 @@ THRESHOLDS = {"permimp": 0.95, "party": 0.2}
 def conditional_mda(
     forest: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     association: str = "permimp",
     threshold: float | None = None,

@@ -33,7 +33,7 @@ Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
 def mda(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     rows: str | None = "oob",
     scoring: Any = None,

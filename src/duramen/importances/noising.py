@@ -16,7 +16,7 @@ from duramen.importances.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
 
 
-def noising(forest: Any, X: Any, y: Any, *, rows: str | None = "oob") -> Importances:
+def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> Importances:
     r"""Increase of the trees' error when a feature is noised up, exactly and without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the

@@ -29,7 +29,7 @@ _MOST_SPLITS = 100
 def vote_change(
     forest: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     rows: str | None = "oob",
     df: str = "classes",

@@ -45,7 +45,7 @@ def printable(text: str, widest: int = _WIDEST) -> str:
     if len(text) <= widest and text.isascii() and text.isprintable():
         return text
     # Combining characters take no cells, so that the number of characters is bounded as well.
-    ends = (text[: 2 * widest], text[-2 * widest :])
+    ends = (text[:widest], text[-widest:])
     safe = _escaped(text if len(text) <= 4 * widest else "".join(ends))
     if len(text) <= 4 * widest and width(safe) <= widest:
         return safe

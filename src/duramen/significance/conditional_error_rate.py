@@ -42,7 +42,7 @@ _BY_RANK_ONLY = (
 def conditional_error_rate(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
@@ -272,8 +272,9 @@ def _event(
     random = np.random.default_rng(seed)
     order = subject.exchangeability.permutation(random)
     kept = place + rank_based
-    table = with_permuted(subject.table, ranking.of_column < kept, order)
-    values = subject.scores(int(random.integers(2**32)), table=table, y=subject.y[order])
+    table = with_permuted(subject.data.table, ranking.of_column < kept, order)
+    data = subject.data.with_table(table, key=("kept", kept)).permuted(order, key=seed)
+    values = subject.scores(int(random.integers(2**32)), data=data)
     scores = ranking.scored(values)
     bar = scores[:kept].min() if rank_based else ranking.scores[place]
     return np.array([scores[kept:].max() >= bar], dtype=np.float64)

@@ -23,7 +23,7 @@ MEANING = (
 def fdr_curve(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,

@@ -26,7 +26,7 @@ NULL = (
 def hapfelmeier(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
@@ -159,8 +159,9 @@ def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> Flo
     """Return the score of a column after a permutation of its rows, of shape (1,)."""
     random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
     order = subject.exchangeability.permutation(random)
-    table = with_permuted(subject.table, [column], order)
-    return subject.scores(int(random.integers(2**32)), table=table)[[column]]
+    table = with_permuted(subject.data.table, [column], order)
+    data = subject.data.with_table(table, key=(seed, column, draw))
+    return subject.scores(int(random.integers(2**32)), data=data)[[column]]
 
 
 class _Schedule:

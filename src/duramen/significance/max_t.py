@@ -22,7 +22,7 @@ NULL = "The target is independent of all features together: its values could be 
 def max_t(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 99,
