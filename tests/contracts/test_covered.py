@@ -25,7 +25,7 @@ WITHOUT_CASE = {
     "theory.distribution.Role": "the type of TARGET and CONTEXT, which cases give as arguments",
 }
 # Options that say where and how to work, or are part of every case.
-OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help"}
+OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe"}
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
