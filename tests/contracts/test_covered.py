@@ -24,7 +24,7 @@ WITHOUT_CASE = {
     "tables.Task": "the type of an argument",
 }
 # Options that say where and how to work, or are part of every case.
-OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help"}
+OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe"}
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
