@@ -33,6 +33,8 @@ FAMILIES = (
     Family("crafted_stores"),
     Family("crafted_forests"),
     Family("damaged_files"),
+    Family("cut_operations"),
+    Family("stopped_commands"),
 )
 
 
