@@ -21,12 +21,21 @@ from tests.faults.commands import (
 )
 
 STOPPED = {128 + one: one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+# Lines of message where a signal came before the command began, or after its end.
+_EARLY = [["duramen: interrupted"], ["duramen: stopped by SIGTERM"], ["duramen: stopped by SIGHUP"]]
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
 _GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")
 
 
 def after_stop(
-    command: str, before: Tree, folder: Path, wanted: Tree, ended: Ended, *, killed: bool
+    command: str,
+    before: Tree,
+    folder: Path,
+    wanted: Tree,
+    ended: Ended,
+    *,
+    killed: bool,
+    failing: bool = False,
 ) -> str | None:
     """Tell what is wrong with the end of a command that was stopped, and with what it left.
 
@@ -44,10 +53,11 @@ def after_stop(
         return fault
     found = tree(folder)
     whole = below(found, OUT) == below(wanted, OUT)
-    if ended.code == 0 and not whole:
+    if ended.code == 0 and not whole and not failing:
         return f"wrong: success without all results: {differences(found, wanted)}"
     if not killed and ended.code:
-        if fault := ended.complaint(command):
+        early = ended.code in STOPPED and ended.lines()[-1:] in _EARLY
+        if not early and (fault := ended.complaint(command)):
             return fault
         last = ended.lines()[-1]
         if "nothing was written" in last and whole and below(before, OUT) != below(wanted, OUT):
@@ -55,9 +65,9 @@ def after_stop(
         if "results are in" in last and not whole:
             return f"wrong: results are not there, and it is said: {last}"
     if not (whole or below(found, OUT) == below(before, OUT)):
-        fault = None if killed else f"leftovers: {differences(found, before)}"
-        return fault or _torn(before, found, wanted)
-    if killed:
+        torn = _torn(before, found, wanted)
+        return torn if killed or failing else torn or f"leftovers: {differences(found, before)}"
+    if killed or failing:
         return None
     visible = {key for key in found if not key.startswith(OUT)} - set(before)
     left = {key for key in visible if not key.startswith(_GOES_ON)}
@@ -78,9 +88,10 @@ def _torn(before: Tree, found: Tree, wanted: Tree) -> str | None:
     return f"wrong: lost {sorted(lost)}" if lost and "header.json" not in others else None
 
 
-def after_next_run(command: str, folder: Path, wanted: Tree) -> str | None:
+def after_next_run(command: str, folder: Path, prior: bool, wanted: Tree) -> str | None:
     """Run the command again and tell what is wrong with the folder."""
-    done = run_command(words_of(command, *overwriting(command, folder)), folder)
+    again = prior or (folder / OUT / "header.json").exists()
+    done = run_command(words_of(command, *overwriting(command, again)), folder)
     if fault := done.fault():
         return f"{fault} (next run)"
     if done.code:

@@ -6,9 +6,11 @@ can be set for it alone.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -20,7 +22,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -42,7 +44,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         f"--checkpoint {KEPT}".split()
     ),
     "exact": tuple(f"{TABLE} --target y --bins 2 --drop x4 --drop x5 --drop x6 --jobs 1".split()),
-    "plan": tuple("--rows 100 --features 1000 --memory 1MB --relevant 3".split()),
+    "plan": ("--rows", "100", "--features", "1000", "--memory", "1MB", "--relevant", "3"),
     "pack": tuple(f"{TABLE} --memory 16KB --jobs 1".split()),
 }
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
@@ -70,6 +72,7 @@ def preload() -> None:
 
     Checkpoint.due = property(lambda self: self.wanted)  # type: ignore[method-assign, assignment]
     budget.LEAST_BYTES = 1
+    _parse_once()
 
     for module in pkgutil.walk_packages(duramen.__path__, "duramen."):
         if not module.name.endswith("__main__"):
@@ -78,6 +81,14 @@ def preload() -> None:
         importlib.import_module(name)
     for name in ("matplotlib.figure", "matplotlib.backends.backend_svg", "scipy.special"):
         importlib.import_module(name)
+
+
+def _parse_once() -> None:
+    """Have a command refused, which imports what parsing and messages need."""
+    from duramen.cli.app import app
+
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+        app(["plan", "--rows=1", "--features=1", "--memory=none", "--relevant=1"], prog_name="x")
 
 
 @functools.cache
@@ -158,7 +169,8 @@ def run_command(
         Called in the child before the command; it may return a function to call after it, whose
         text is noted.
     signals : tuple of (float, int)
-        Signals for the child, and the seconds after its start at which they are sent.
+        Signals for the child, and the seconds after which they are sent, counted from when it
+        handles them.
     """
     preload()
     ends = [os.pipe() for _ in range(3)]
@@ -172,7 +184,7 @@ def run_command(
         os.close(write)
     texts, code = _followed(pid, [read for read, _ in ends], start, list(signals))
     stdout, stderr, noted = texts
-    return Ended(code, stdout, stderr, time.monotonic() - start, noted)
+    return Ended(code, stdout, stderr, time.monotonic() - start, noted.removeprefix("!"))
 
 
 def _be_child(
@@ -191,11 +203,9 @@ def _be_child(
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.argv = ["duramen", *words]
-        from duramen.cli import main
-
         after = None if inside is None else inside()
         try:
-            main()
+            _main(ends[2])
             code = 0
         finally:
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -215,23 +225,41 @@ def _be_child(
             os._exit(code)
 
 
+def _main(ready: int) -> None:
+    """Run the command line; say when signals are handled."""
+    import duramen.cli
+
+    handled = duramen.cli.stopped_by_signals
+
+    @contextlib.contextmanager
+    def telling() -> Iterator[None]:
+        with handled():
+            os.write(ready, b"!")
+            yield
+
+    duramen.cli.stopped_by_signals = telling
+    duramen.cli.main()
+
+
 def _followed(
     pid: int, ends: list[int], start: float, signals: list[tuple[float, int]]
 ) -> tuple[list[str], int]:
     """Collect what the child says, send it signals when they are due, and wait for its end."""
-    texts = {end: b"" for end in ends}
+    texts = dict.fromkeys(ends, b"")
     left, late = set(ends), False
     due = sorted(signals)
     while left:
         now = time.monotonic() - start
-        while due and due[0][0] <= now:
+        while due and texts[ends[2]] and due[0][0] <= now:
             os.kill(pid, due.pop(0)[1])  # not waited for yet, so the number is still its own
         if now > PATIENCE and not late:
             late = True
             os.kill(pid, signal.SIGKILL)
-        wait = min(due[0][0] - now if due else PATIENCE, 1.0)
+        wait = min(due[0][0] - now if due and texts[ends[2]] else PATIENCE, 1.0)
         for end in select.select(list(left), [], [], max(wait, 0.0))[0]:
             piece = os.read(end, 1 << 16)
+            if end == ends[2] and not texts[end]:
+                start = time.monotonic()  # signals are handled from now on
             texts[end] += piece
             if not piece:
                 left.remove(end)
@@ -306,10 +334,11 @@ class Uninterrupted:
 def uninterrupted(command: str, prior: bool) -> Uninterrupted:
     """Run a command that nothing stops."""
     from tests.faults.operations import Cut
+
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     try:
         prepare(folder, command, prior)
-        given = words_of(command, *overwriting(command, folder))
+        given = words_of(command, *overwriting(command, prior))
         done = run_command(given, folder, inside=Cut().inside(folder))
         if done.code:
             raise RuntimeError(f"{command} fails by itself: {done.stderr}")
@@ -342,15 +371,17 @@ def _other_store() -> Path:
     return folder / OUT
 
 
-def overwriting(command: str, folder: Path) -> list[str]:
+def overwriting(command: str, prior: bool) -> list[str]:
     """Return the option with which `pack` replaces a store, where there is one."""
-    return ["--overwrite"] if command == "pack" and (folder / OUT / "header.json").exists() else []
+    return ["--overwrite"] if command == "pack" and prior else []
 
 
 def differences(found: Tree, wanted: Tree) -> str:
     """Tell in which entries two trees differ; empty where they do not."""
     keys = [key for key in sorted({*found, *wanted}) if found.get(key) != wanted.get(key)]
-    told = [f"{'-' if key not in found else '+' if key not in wanted else '!'}{key}" for key in keys]
+    told = [
+        f"{'-' if key not in found else '+' if key not in wanted else '!'}{key}" for key in keys
+    ]
     return " ".join(told[:12])
 
 

@@ -16,11 +16,10 @@ ERRORS = ("EIO", "ENOSPC", "EACCES")
 
 
 @functools.cache
-def cuts() -> list[tuple[str, bool, Cut]]:
-    """Return all cuts there are, of all commands, in an order of their own."""
+def cuts(command: str) -> list[tuple[bool, Cut]]:
+    """Return all cuts there are of a command, in an order of their own."""
     found = [
-        (command, prior, Cut(at, how))
-        for command in COMMANDS
+        (prior, Cut(at, how))
         for prior in (False, True)
         for at in range(uninterrupted(command, prior).operations)
         for how in (*SIGNALS, *ERRORS)
@@ -31,14 +30,18 @@ def cuts() -> list[tuple[str, bool, Cut]]:
 
 def attempt(number: int, folder: Path) -> str:
     """Cut a command short, look at what is left, and run it again."""
-    command, prior, cut = cuts()[number % len(cuts())]
+    command = list(COMMANDS)[number % len(COMMANDS)]
+    all_cuts = cuts(command)
+    prior, cut = all_cuts[number // len(COMMANDS) % len(all_cuts)]
     prepare(folder, command, prior)
     before, wanted = tree(folder), uninterrupted(command, prior).left
     ended = run_command(
-        words(command, *overwriting(command, folder)), folder, inside=cut.inside(folder)
+        words(command, *overwriting(command, prior)), folder, inside=cut.inside(folder)
     )
-    fault = after_stop(command, before, folder, wanted, ended, killed=cut.kills)
-    fault = fault or after_next_run(command, folder, wanted)
+    fault = after_stop(
+        command, before, folder, wanted, ended, killed=cut.kills, failing=cut.is_error
+    )
+    fault = fault or after_next_run(command, folder, prior, wanted)
     if fault is not None:
         return f"{fault} [{command}, prior {prior}, {cut.how} at {cut.at}]"
     if cut.kills:

@@ -26,11 +26,13 @@ def attempt(number: int, folder: Path) -> str:
     prepare(folder, command, prior)
     before = tree(folder)
     ended = run_command(
-        words(command, *overwriting(command, folder)), folder, signals=tuple(signals)
+        words(command, *overwriting(command, prior)), folder, signals=tuple(signals)
     )
     killed = sent == signal.SIGKILL
-    fault = after_stop(command, before, folder, wanted, ended, killed=killed)
-    fault = fault or after_next_run(command, folder, wanted)
+    fault = after_stop(
+        command, before, folder, wanted, ended, killed=killed, failing=len(signals) > 1
+    )
+    fault = fault or after_next_run(command, folder, prior, wanted)
     if fault is not None:
         return f"{fault} [{command}, prior {prior}, {sent.name} after {delay:.3f} s]"
     return "finished" if not ended.code else "killed" if killed else "stopped"
