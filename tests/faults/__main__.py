@@ -35,6 +35,7 @@ FAMILIES = (
     Family("damaged_files"),
     Family("cut_operations"),
     Family("stopped_commands"),
+    Family("limited_commands"),
 )
 
 

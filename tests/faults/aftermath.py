@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.faults.commands import (
@@ -36,6 +37,7 @@ def after_stop(
     *,
     killed: bool,
     failing: bool = False,
+    names: tuple[str, ...] = (),
 ) -> str | None:
     """Tell what is wrong with the end of a command that was stopped, and with what it left.
 
@@ -48,6 +50,10 @@ def after_stop(
     ended : Ended
     killed : bool
         Whether the process could not clean up, so that hidden files may be left.
+    failing : bool
+        Whether cleaning up may have failed, too, or have been stopped.
+    names : tuple of str
+        One of them has to be in the message.
     """
     if not killed and (fault := ended.fault()) is not None:
         return fault
@@ -57,7 +63,7 @@ def after_stop(
         return f"wrong: success without all results: {differences(found, wanted)}"
     if not killed and ended.code:
         early = ended.code in STOPPED and ended.lines()[-1:] in _EARLY
-        if not early and (fault := ended.complaint(command)):
+        if not early and (fault := ended.complaint(command, *names)):
             return fault
         last = ended.lines()[-1]
         if "nothing was written" in last and whole and below(before, OUT) != below(wanted, OUT):
@@ -88,10 +94,16 @@ def _torn(before: Tree, found: Tree, wanted: Tree) -> str | None:
     return f"wrong: lost {sorted(lost)}" if lost and "header.json" not in others else None
 
 
-def after_next_run(command: str, folder: Path, prior: bool, wanted: Tree) -> str | None:
+def after_next_run(
+    command: str,
+    folder: Path,
+    prior: bool,
+    wanted: Tree,
+    inside: Callable[[], object] | None = None,
+) -> str | None:
     """Run the command again and tell what is wrong with the folder."""
     again = prior or (folder / OUT / "header.json").exists()
-    done = run_command(words_of(command, *overwriting(command, again)), folder)
+    done = run_command(words_of(command, *overwriting(command, again)), folder, inside=inside)
     if fault := done.fault():
         return f"{fault} (next run)"
     if done.code:

@@ -104,7 +104,8 @@ def main() -> None:
     for number in map(int, sys.argv[2:]):
         print(f"began {number}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            print(f"ended {number} {outcome_of(attempt, number, Path(folder))}", flush=True)
+            outcome = " ".join(outcome_of(attempt, number, Path(folder)).split())
+            print(f"ended {number} {outcome}", flush=True)
 
 
 if __name__ == "__main__":

@@ -387,4 +387,4 @@ def differences(found: Tree, wanted: Tree) -> str:
 
 def _short(text: str) -> str:
     words = " ".join(text.split())
-    return words if len(words) < 700 else f"{words[:200]} ... {words[-480:]}"
+    return words if len(words) < 500 else f"{words[:60]} ... {words[-420:]}"

@@ -55,7 +55,9 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 
 def _end(command: str, error: BaseException, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
-    complaint = " ".join(str(error).split()) or type(error).__name__
+    complaint = " ".join(str(error).split())
+    if not complaint:
+        complaint = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
     owner = f"duramen {command}: "
     _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)
     raise typer.Exit(USER_ERROR) from None
