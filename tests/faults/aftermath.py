@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,9 +20,8 @@ from tests.faults.commands import (
     words_of,
 )
 
-STOPPED = {128 + one: one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-# Lines of message where a signal came before the command began, or after its end.
-_EARLY = [["duramen: interrupted"], ["duramen: stopped by SIGTERM"], ["duramen: stopped by SIGHUP"]]
+# Beginnings of the message where a signal came, or memory ran out, before the command began, or after its end.
+_EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of memory")
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
 _GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")
 
@@ -62,7 +60,7 @@ def after_stop(
     if ended.code == 0 and not whole and not failing:
         return f"wrong: success without all results: {differences(found, wanted)}"
     if not killed and ended.code:
-        early = ended.code in STOPPED and ended.lines()[-1:] in _EARLY
+        early = any(line.startswith(_EARLY) for line in ended.lines()) and len(ended.lines()) == 1
         if not early and (fault := ended.complaint(command, *names)):
             return fault
         last = ended.lines()[-1]

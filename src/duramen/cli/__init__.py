@@ -4,7 +4,13 @@ import io
 import sys
 from typing import NoReturn
 
-from duramen.cli.signals import INTERRUPTED, Stopped, stopped_by_signals
+from duramen.cli.ending import (
+    INTERRUPTED,
+    USER_ERROR,
+    Stopped,
+    out_of_memory,
+    stopped_by_signals,
+)
 
 
 def main() -> None:
@@ -25,6 +31,11 @@ def main() -> None:
         if not isinstance(stop, KeyboardInterrupt):
             raise
         _end(stop)
+    except Exception as error:
+        if not out_of_memory(error):
+            raise
+        sys.stderr.write(f"duramen: out of memory ({type(error).__name__})\n")
+        sys.exit(USER_ERROR)
 
 
 def _end(stop: KeyboardInterrupt) -> NoReturn:

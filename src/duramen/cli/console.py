@@ -12,9 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from duramen.cli.signals import INTERRUPTED, Stopped
+from duramen.cli.ending import INTERRUPTED, USER_ERROR, Stopped, out_of_memory
 
-USER_ERROR = 2
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
 
@@ -39,7 +38,11 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         _complain(f"duramen {command}: interrupted, {written()}")
         raise typer.Exit(INTERRUPTED) from None
-    except (OSError, MemoryError) as error:
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if not isinstance(error, OSError) and not out_of_memory(error):
+            raise
         there = "" if _record_of(out) == before else f"; the results are in {out}"
         _end(command, error, there)
 
@@ -56,8 +59,10 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 def _end(command: str, error: BaseException, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
     complaint = " ".join(str(error).split())
-    if not complaint:
-        complaint = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+    if isinstance(error, MemoryError):
+        complaint = complaint or "out of memory"
+    elif not isinstance(error, OSError | ValueError | TypeError | ImportError):
+        complaint = f"out of memory ({type(error).__name__}: {complaint})"
     owner = f"duramen {command}: "
     _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)
     raise typer.Exit(USER_ERROR) from None

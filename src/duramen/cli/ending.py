@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does."""
+"""What ends a command before its work is done: signals, and memory that runs out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 INTERRUPTED = 130
+USER_ERROR = 2
+_NEARLY = 1 << 26  # bytes below a limit on memory
 
 
 class Stopped(KeyboardInterrupt):
@@ -37,3 +39,22 @@ def stopped_by_signals() -> Iterator[None]:
     finally:
         for number, before in kept.items():
             signal.signal(number, before)
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Tell whether memory ran out, which not every library reports by a MemoryError.
+
+    Others, such as those that draw figures, raise what they happen to: where the limit on
+    addresses (``ulimit -v``) is nearly reached, any error is taken for that.
+    """
+    if isinstance(error, MemoryError):
+        return True
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError, LookupError):
+        return False
+    return most != resource.RLIM_INFINITY and most - used < _NEARLY
