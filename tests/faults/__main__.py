@@ -30,12 +30,14 @@ class Family:
 
 
 FAMILIES = (
-    Family("crafted_stores"),
-    Family("crafted_forests"),
-    Family("damaged_files"),
-    Family("cut_operations"),
-    Family("stopped_commands"),
-    Family("limited_commands"),
+    Family("crafted_stores", 4.0),
+    Family("crafted_forests", 4.0),
+    Family("damaged_files", 4.0),
+    Family("cut_operations", 3.0),
+    Family("stopped_commands", 1.5),
+    Family("limited_commands", 1.5),
+    Family("refused_places", 1.0),
+    Family("altered_leftovers", 1.5),
 )
 
 
