@@ -35,7 +35,7 @@ def killed(command: str) -> list[Path]:
     """Return folders as kills at several moments leave them."""
     random = np.random.default_rng(0)
     places = []
-    for at in random.choice(range(3, uninterrupted(command, False).operations), 8, replace=False):
+    for at in random.choice(range(3, uninterrupted(command, False).operations), 4, replace=False):
         folder = Path(tempfile.mkdtemp(prefix="faults-"))
         prepare(folder, command, False)
         cut = Cut(int(at), "SIGKILL")
