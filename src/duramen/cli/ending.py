@@ -47,14 +47,9 @@ def out_of_memory(error: Exception) -> bool:
     Others, such as those that draw figures, raise what they happen to: where the limit on
     addresses (``ulimit -v``) is nearly reached, any error is taken for that.
     """
+    from duramen.results.limits import addresses_left
+
     if isinstance(error, MemoryError):
         return True
-    try:
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError, ValueError, LookupError):
-        return False
-    return most != resource.RLIM_INFINITY and most - used < _NEARLY
+    left = addresses_left()
+    return left is not None and left < _NEARLY
