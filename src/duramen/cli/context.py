@@ -29,6 +29,7 @@ from duramen.cli.options import (
     OutOption,
     QuietOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
@@ -182,6 +183,7 @@ def context(
         bool,
         typer.Option("--demo", help="Take the primary tumor set that ships with duramen, by sex."),
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Tell which columns, or links between them, depend on a context."""
@@ -219,6 +221,7 @@ def context(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND, out):
@@ -250,7 +253,7 @@ def run_context(options: Options) -> None:
             note(line)
         run = record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
-        write_results(folder, stacked(findings), run, report, clock)
+        write_results(folder, stacked(findings), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_context import show_context
 
@@ -337,12 +340,12 @@ def _read(options: Options, clock: Clock) -> Given:
 def _analysed(options: Options, given: Given) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
+    from duramen.tables import Exchangeability
 
     settings: dict[str, Any] = {
         "n_estimators": options.trees,
         "n_permutations": options.permutations,
         "permute": options.permute.name,
-        **_exchanged(options, given),
         "empty": options.empty.value,
         "splits": options.splits.value,
         "n_bins": options.bins,
@@ -357,12 +360,15 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         "verbose": int(not options.quiet and standard_error().is_terminal),
     }
     if given.problem is None:
-        asked = options.targets or None
-        return [context_network(given.table, given.contexts, targets=asked, **settings)]
+        settings |= {"targets": options.targets or None, **_exchanged(options, given)}
+        return [context_network(given.table, given.contexts, **settings)]
     criterion = settled_criterion(options.criterion, given.problem.task)
-    results = context_importances(
-        given.table, given.problem.y, given.contexts, criterion=criterion, **settings
-    )
+    data = given.problem.data
+    if options.propensity_strata is not None:
+        labels = _exchanged(options, given)
+        rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
+        data = data.with_exchangeability(rows)
+    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
     return list(results.values()) if isinstance(results, dict) else [results]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.clock import Clock
 from duramen.cli.context_options import Options
 from duramen.cli.contexts import Given
+from duramen.cli.options import spreadsheet_words
 from duramen.cli.reading import repeated
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
         file=given.source.name,
         n_rows=given.table.n_rows,
         n_features=given.table.n_columns,
-        fingerprint=problem.fingerprint() if problem is not None else given.table.fingerprint(),
+        fingerprint=problem.data.fingerprint if problem is not None else given.table.fingerprint(),
         seed=options.seed,
         settings={
             "contexts": list(options.contexts),
@@ -59,7 +60,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
             **({"targets": list(findings[0].targets or ())} if options.network else {}),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=None if problem is None else problem.classes(),
+        classes=None if problem is None else problem.data.target.class_sizes(),
         results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
         timings=dict(clock.seconds),
         citation=given.source.citation,
@@ -115,4 +116,5 @@ def _command(options: Options, given: Given) -> str:
     words += [] if options.max_depth is None else ["--max-depth", str(options.max_depth)]
     words += ["--plain-p-values"] if options.plain_p_values else []
     words += ["--tolerance", repr(options.tolerance), "--alpha", repr(options.alpha)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--control", options.control.value, "--seed", str(options.seed)])

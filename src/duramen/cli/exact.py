@@ -28,11 +28,13 @@ from duramen.cli.options import (
     NaOption,
     OutOption,
     QuietOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
     settled_criterion,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.population import Found, Trees, find
@@ -98,6 +100,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -172,6 +175,7 @@ def exact(
     demo: Annotated[
         bool, typer.Option("--demo", help="Take the primary tumor set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Compute the importances of infinitely many trees, and which features are relevant."""
@@ -198,6 +202,7 @@ def exact(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND, out):
@@ -244,7 +249,7 @@ def run_exact(options: Options) -> None:
             left_out=found.left_out,
             notes=notes,
         )
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_exact import show_exact
 
@@ -290,7 +295,7 @@ def _notes(options: Options, given: Given) -> list[str]:
 
     lines = list(given.problem.notes)
     if given.dropped_rows:
-        total = given.dropped_rows + given.problem.table.n_rows
+        total = given.dropped_rows + given.problem.data.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
     if given.finite.cuts and options.discretize is Discretize.auto:
         lines.append(
@@ -316,9 +321,9 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
-        fingerprint=problem.fingerprint(),
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
+        fingerprint=problem.data.fingerprint,
         settings={
             "criterion": given.criterion,
             "max_features": options.max_features,
@@ -337,7 +342,7 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
             "cuts": given.finite.cuts,
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "importance_sum": float(found.importances.values.sum()),
             "information": found.information,
@@ -371,4 +376,5 @@ def _command(options: Options, problem: Problem[EncodedTable]) -> str:
         words += ["--level", repr(options.level)]
     if options.max_degree is not None:
         words += ["--max-degree", str(options.max_degree)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join(words)

@@ -34,11 +34,13 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     StrataOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
@@ -71,6 +73,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -178,6 +181,7 @@ def rank(
     demo: Annotated[
         bool, typer.Option("--demo", help="Rank the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Rank the columns of a table by how much they tell about one of them."""
@@ -217,6 +221,7 @@ def rank(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND, out):
@@ -235,7 +240,7 @@ def run_rank(options: Options) -> None:
             for line in () if options.quiet else problem.notes:
                 note(line)
             if request is not None:
-                request.check(problem.table.names, problem.target)
+                request.check(problem.data.names, problem.target)
             estimator, found = _measure(options, request, problem, clock)
         from duramen.reports import summarise
         from duramen.reports.ranked import ranked
@@ -251,7 +256,7 @@ def run_rank(options: Options) -> None:
             oob_errors=getattr(estimator, "oob_error_curve_", None),
         )
         columns = ranked(found.measures, tested=found.tested).columns()
-        write_results(folder, columns, run, report, clock)
+        write_results(folder, columns, run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_ranking import show_ranking
 
@@ -285,16 +290,8 @@ def _measure(
         choice = choice.with_tested(tested)
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
-            estimator.fit(problem.table, problem.y)
-        given = Given(
-            estimator,
-            problem.table,
-            problem.y,
-            options.seed,
-            options.jobs,
-            verbose,
-            problem.labels,
-        )
+            estimator.fit(problem.data)
+        given = Given(estimator, problem.data, options.seed, options.jobs, verbose)
         found = compute(choice, given, clock)
     for line in () if options.quiet else (*options.input.notes(), *found.left_out):
         note(line)
@@ -354,8 +351,8 @@ def _record(
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
         fingerprint=grown.fingerprint,
         seed=options.seed,
         settings={
@@ -366,7 +363,7 @@ def _record(
             **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "oob_error": error,
             "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
@@ -388,4 +385,5 @@ def _command(
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.value for name in found.names])
     words += ["--no-test"] if request is None else request.words()
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

@@ -31,10 +31,12 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
@@ -135,6 +137,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -264,6 +267,7 @@ def select(
     demo: Annotated[
         bool, typer.Option("--demo", help="Search the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Find the columns that tell something about one of them, some of them in memory at a time."""
@@ -294,6 +298,7 @@ def select(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND, out):
@@ -319,13 +324,13 @@ def run_select(options: Options) -> None:
                 clock.step("search"),
                 warnings_as_notes(options.quiet),
             ):
-                search.fit(problem.table, problem.y)
+                search.fit(problem.data)
         from duramen.reports.selection import Selection, summarise_selection
 
         found = Selection.of(search)
         run = _record(options, problem, search, found, clock)
         report = partial(summarise_selection, found, run)
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_select import show_select
 
@@ -384,7 +389,7 @@ def _parsed_subspace(given: str) -> int | float:
 def _check_decoys(options: Options, problem: Problem[Any]) -> None:
     from duramen.selection.relevance import FEWEST_FEATURES
 
-    p = problem.table.n_columns
+    p = problem.data.n_columns
     if options.relevance is RelevanceName.decoy and p < FEWEST_FEATURES:
         raise ValueError(
             f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to tell how "
@@ -416,8 +421,8 @@ def _record(
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
         fingerprint=found.metadata["fingerprint"],
         seed=options.seed,
         settings={
@@ -430,7 +435,7 @@ def _record(
             **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "features_found": found.n_found,
             "trees": found.n_trees,
@@ -462,4 +467,5 @@ def _command(options: Options, problem: Problem[Any], search: SequentialRandomSu
             words += [f"--{option.replace('_', '-')}", str(getattr(search, name))]
     words += ["--sampling", options.sampling.value, "--batch", str(options.batch)]
     words += [] if options.patience is None else ["--patience", str(options.patience)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

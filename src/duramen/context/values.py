@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.parameters import check_integer
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
@@ -89,8 +90,8 @@ def read_context(
         cuts = tuple(binned.cuts["context"].tolist())
     if len(values) < 2:
         raise ValueError(
-            f"{function}: context has one value only, {values.tolist()[0]!r}; at least two are "
-            "needed, so that what holds in one can be compared with what holds in all."
+            f"{function}: context has one value only, {quoted(values.tolist()[0])}; at least two "
+            "are needed, so that what holds in one can be compared with what holds in all."
         )
     chosen = own_name(given, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
@@ -128,6 +129,10 @@ def split_off(
     bool
         Whether several were asked for.
     """
+    if given is None:
+        raise ValueError(
+            f"{function}: context must be given: a column of X by name, or one value for each row."
+        )
     if isinstance(given, str):
         given, several = [given], False
     else:
@@ -192,9 +197,9 @@ def _column(table: EncodedTable, j: int) -> NDArray[Any]:
 
 def _position(table: EncodedTable, name: str, function: str) -> int:
     if name not in table.names:
-        shown = ", ".join(map(repr, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
+        shown = ", ".join(map(quoted, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
         raise ValueError(
-            f"{function}: context {name!r} is no column of X, whose columns are {shown}. Hint: a "
-            "list of strings names columns; give the values of a context as an array."
+            f"{function}: context {quoted(name)} is no column of X, whose columns are {shown}. "
+            "Hint: a list of strings names columns; give the values of a context as an array."
         )
     return table.names.index(name)

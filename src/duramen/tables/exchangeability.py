@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.results.text import quoted
 
 IntArray = NDArray[np.int64]
 
@@ -105,7 +106,7 @@ class Exchangeability:
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
         """Return strata and blocks of some of the rows, given by index."""
         strata, blocks = (None if c is None else c[rows] for c in (self.strata, self.blocks))
-        return Exchangeability(len(rows), strata, blocks)
+        return Exchangeability.checked(len(rows), strata, blocks, function="of_rows")
 
     def permutation(self, random: np.random.Generator, values: Any = None) -> IntArray:
         """Draw the row whose value each row takes, all admissible ones with equal probability.
@@ -329,7 +330,7 @@ def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArr
         except TypeError:
             raise TypeError(
                 f"{function}: {parameter} must be labels such as texts or whole numbers, got "
-                f"{label!r} for row {row}."
+                f"{quoted(label)} for row {row}."
             ) from None
     return codes
 
