@@ -7,12 +7,14 @@ parameter, both for the error; the checked value is returned as a plain Python o
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from duramen.results.text import quoted
+from duramen.results.threads import startable
 
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
@@ -21,7 +23,7 @@ MOST_THREADS = 256
 def refuse(owner: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
     """Return the error for a parameter: what is allowed, what came, and a hint."""
     tail = f" Hint: {hint}." if hint else ""
-    return ValueError(f"{owner}: {name} must be {allowed}, got {came!r}.{tail}")
+    return ValueError(f"{owner}: {name} must be {allowed}, got {quoted(came)}.{tail}")
 
 
 def is_integer(value: Any) -> bool:
@@ -120,30 +122,6 @@ def kernel_threads(owner: str, value: Any) -> int:
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
     return min(int(effective_n_jobs(value)), MOST_THREADS)
-
-
-def startable(wanted: int) -> int:
-    """Count the threads, of those wanted, that can run at a time, the calling one included.
-
-    Parameters
-    ----------
-    wanted : int
-        At least 1.
-    """
-    done = threading.Event()
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted - 1):
-            thread = threading.Thread(target=done.wait, daemon=True)
-            thread.start()
-            started.append(thread)
-    except (RuntimeError, MemoryError):
-        pass
-    finally:
-        done.set()
-        for thread in started:
-            thread.join()
-    return len(started) + 1
 
 
 def check_verbosity(owner: str, value: Any) -> int:

@@ -109,7 +109,7 @@ def test_out_of_bag_needs_rows_left_out():
 def test_parameters_are_checked_before_the_data_are_read():
     endless = np.broadcast_to(np.zeros(1), (10**7, 10**6))  # would take minutes to encode
     start = time.perf_counter()
-    with pytest.raises(ValueError, match="max_features must be .* got 1000001"):
+    with pytest.raises(ValueError, match=r"max_features must be .* got 1000001"):
         RF(max_features=10**6 + 1).fit(endless, np.broadcast_to(0, 10**7))
     with pytest.raises(ValueError, match="n_estimators"):
         RF(0).fit(endless, None)

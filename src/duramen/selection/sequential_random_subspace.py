@@ -34,7 +34,7 @@ from duramen.tables.containers import table_like
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
-from duramen.theory.convergence import kept_places
+from duramen.theory.subspaces.chains import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
 _TESTS = ("decoy", "probe", "binomial")

@@ -78,10 +78,10 @@ def confidence_intervals(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         "mda", "mdi", "mdi_oob", "conditional_mda", "noising", "frequency", "minimal_depth",
         "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator

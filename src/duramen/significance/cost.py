@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from duramen import checks
 from duramen.results.importances import Importances
+from duramen.results.threads import Pool
 from duramen.significance.measured import Measure, Measured, measured
 
 # A first forest that took longer than this, in seconds, is not timed a second time.
@@ -57,10 +57,10 @@ def estimate_cost(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     n_forests : int
         How many forests there will be: S for `altmann` with S permutations, and for `fdr_curve`;
         p S at the most for `hapfelmeier` and `conditional_error_rate`.
@@ -91,7 +91,7 @@ def estimate_cost(
     at_a_time = min(n_threads, count)
     if at_a_time > 1:
         start = time.perf_counter()
-        with ThreadPoolExecutor(at_a_time) as pool:
+        with Pool(at_a_time) as pool:
             list(pool.map(subject.scores, range(at_a_time)))
         seconds = (time.perf_counter() - start) / at_a_time
     return Cost(seconds * count, count, n_threads)

@@ -90,7 +90,8 @@ for name in (
     "mr-test",
 ):
     rounds = ROUNDS.get(name, 6)
-    command(f"test {name}", f"{CLASSES} --significance {name} --permutations {rounds}", write)
+    line = f"{CLASSES} --significance {name} --permutations {rounds}"
+    command(f"test {name}", line, write, slow=name in ("mprobes", "hapfelmeier", "mr-test"))
 command(
     "test janitza",
     "rank t.csv --target batch --drop y --drop z --drop person --trees 6 --task classification "
@@ -102,6 +103,7 @@ for distribution in ("empirical", "normal", "lognormal", "gamma"):
         f"altmann {distribution}",
         f"{CLASSES} --significance altmann --permutations 12 --distribution {distribution}",
         write,
+        slow=distribution != "gamma",
     )
 command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
 command("ranks", f"{CLASSES} --significance cer --permutations 19 --rank-based", write)
@@ -110,6 +112,7 @@ for how in ("mean", "sum", "max"):
         f"groups by {how}",
         f"{CLASSES} --significance cer --permutations 19 --groups groups.csv --group-score {how}",
         write,
+        slow=how != "max",
     )
 command(
     "strata",
