@@ -202,12 +202,11 @@ def pack_with(
         making(place, plan, _FUNCTION) as (folder, found),
     ):
         if found == "another":
-            warnings.warn(
+            message = (
                 f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
-                "of other options, or the source has changed: packing starts anew",
-                UserWarning,
-                stacklevel=2,
+                "of other options, or the source has changed: packing starts anew"
             )
+            warnings.warn(message, UserWarning, stacklevel=2)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         with _progress(given, writer.n_columns, verbose) as report:
             for group in given.groups(writer.n_columns, folder):
