@@ -1,9 +1,7 @@
 """Docstrings of the estimators, and the documentation of the catalogues."""
 
-import doctest
 import importlib.util
 import inspect
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,15 +41,6 @@ def test_the_tool_finds_a_docstring_that_differs():
     changed = source.replace("Number of trees.", "Number of something.")
     assert changed != source
     assert script.rewritten(dm.PERTClassifier, changed) == source
-
-
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_examples(kind):
-    tests = doctest.DocTestFinder(recurse=False).find(kind, kind.__name__, globs={})
-    runner = doctest.DocTestRunner(verbose=False)
-    (one,) = tests
-    assert one.examples
-    assert runner.run(one, out=sys.stderr.write).failed == 0
 
 
 def test_every_forest_is_public_and_documented():

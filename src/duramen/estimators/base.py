@@ -304,7 +304,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> NDArray[np.float64]:
         """Mean decrease of impurity of every column, divided by its sum.
 
-        The mean is over all trees, and then normalised; scikit-learn normalises each tree before
+        The mean is over all trees, and then normalized; scikit-learn normalizes each tree before
         it takes the mean. The two are equal where all trees explain the same amount. All zero when
         no tree has a split. ``duramen.importances.mdi`` gives the values in the criterion's unit.
         """

@@ -41,5 +41,5 @@ class ForestKind:
 
     @property
     def samples_rows(self) -> bool:
-        """Whether its trees leave rows out by default, so that out-of-bag estimates exist."""
+        """True if its trees leave rows out by default, so that out-of-bag estimates exist."""
         return bool(self.defaults["bootstrap"] or self.defaults["max_samples"] is not None)

@@ -43,6 +43,16 @@ class Forest(TreeArrays):
         Fingerprint of the training table, the target and the weights.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> forest = dm.ExtraTreesClassifier(3, random_state=0).fit(X, y).forest_
+    >>> forest.n_nodes
+    15
+    >>> forest.tree(0)
+    Tree(0 of 3: 7 nodes, 4 leaves, depth 3)
     """
 
     settings: GrowthSettings
@@ -66,7 +76,7 @@ class Forest(TreeArrays):
 
     @property
     def is_classifier(self) -> bool:
-        """Whether the target was a class."""
+        """True if the target holds classes."""
         return self.classes is not None
 
     @cached_property

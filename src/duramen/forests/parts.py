@@ -1,4 +1,4 @@
-"""Trees grown on different columns of one table, put side by side."""
+"""Joining and separation of the flat arrays of trees."""
 
 from __future__ import annotations
 

@@ -54,6 +54,12 @@ class GrowthSettings:
         Columns drawn for a tree, without replacement; 0 for all.
     balanced_subsample : bool
         Whether classes are weighted inversely to their frequency within the bag of each tree.
+
+    Examples
+    --------
+    >>> from duramen.forests import GrowthSettings
+    >>> GrowthSettings(criterion="entropy").unit
+    'bits'
     """
 
     criterion: str = "gini"
@@ -79,7 +85,7 @@ class GrowthSettings:
 
     @property
     def samples_rows(self) -> bool:
-        """Whether a tree may leave rows out, so that out-of-bag estimates exist."""
+        """True if a tree may leave rows out, so that out-of-bag estimates exist."""
         return self.bootstrap or self.row_samples > 0
 
     def for_kernel(self) -> dict[str, int | float | bool]:

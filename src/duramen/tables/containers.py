@@ -1,4 +1,4 @@
-"""What can be said about X before it is encoded: its shape, and which columns are categories."""
+"""Properties of X before it is encoded: shape, names, and columns that are categorical."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duramen.results.masked import unmasked
 
 
 def table_like(X: Any) -> Any:
-    """X, or a list of rows as an array; numbers and strings side by side stay what they are."""
+    """Return X, or a list of rows as an array that keeps numbers and strings apart."""
     X = unmasked(X)
     if hasattr(X, "shape") or isinstance(X, str | bytes | dict | set) or X is None:
         return X
@@ -23,7 +23,7 @@ def table_like(X: Any) -> Any:
 
 
 def shape_of(X: Any) -> tuple[int, int] | None:
-    """Rows and columns of X, or None where it is no table (the encoder says what is wrong)."""
+    """Return the shape of X, or None where it is no table, which the encoder refuses."""
     shape = getattr(X, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not all(shape):
         return None
@@ -31,7 +31,7 @@ def shape_of(X: Any) -> tuple[int, int] | None:
 
 
 def names_of(X: Any) -> list[Any] | None:
-    """Names of the columns of a data frame; None for anything else."""
+    """Return the names of the columns of a data frame; None for anything else."""
     names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", None)
     return None if names is None or callable(names) else list(names)
 
@@ -39,7 +39,7 @@ def names_of(X: Any) -> list[Any] | None:
 def categorical_kinds(
     owner: str, categorical_features: Any, names: Any, n_features: int
 ) -> dict[int, str] | None:
-    """Kinds of the columns that ``categorical_features`` calls categories.
+    """Return the kinds of the columns that ``categorical_features`` makes categorical.
 
     Parameters
     ----------
