@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bag.hpp"
+#include "grow/tree_grower.hpp"
 #include "lanes.hpp"
 #include "node.hpp"
 #include "problem.hpp"
@@ -22,9 +23,11 @@
 namespace duramen {
 
 // kWords: words of 64 rows.
-template <class Node, std::size_t kWords>
-class BitGrower {
+template <std::size_t kWords>
+class BitGrower final : public TreeGrower {
  public:
+  using Node = ClassNode<std::int32_t>;
+
   // Numeric columns without missing values, rows of weight 1, few classes, no rule that needs more
   // than counts.
   static bool suits(const Problem& problem) {
@@ -49,7 +52,7 @@ class BitGrower {
         pool_(problem.table.n_columns),
         node_(problem),
         cuts_(problem, working, false),
-        recorder_(problem),
+        recorder_(problem, false),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {
     for (std::size_t row = 0; row < problem.table.n_rows; ++row) {
@@ -57,8 +60,7 @@ class BitGrower {
     }
   }
 
-  // Appends one tree to `out`; false when it was stopped half-way.
-  bool grow(std::uint64_t tree, Trees& out) {
+  bool grow(std::uint64_t tree, Trees& out) override {
     recorder_.start_tree(out);
     key_ = Random::key(problem_.seed, tree);
     draw_bag(settings_, problem_.table.n_rows, problem_.seed, tree, multiplicity_);
@@ -229,17 +231,18 @@ class BitGrower {
   }
 
   double score(const Bits& first) const {
-    using Weight = typename Node::Weight;
-    double first_terms = 0.0;
-    double second_terms = 0.0;
-    Weight n_first{0};
-    for (std::size_t k = 0; k < node_.totals().size(); ++k) {
-      const Weight count = static_cast<Weight>(size(both(first, class_rows_[node_.classes()[k]])));
-      n_first += count;
-      first_terms += node_.term(count);
-      second_terms += node_.term(node_.totals()[k] - count);
-    }
-    return node_.join(first_terms, n_first) + node_.join(second_terms, node_.whole() - n_first);
+    return node_.with_terms([&](auto terms) {
+      double first_terms = 0.0;
+      double second_terms = 0.0;
+      std::int32_t n_first = 0;
+      for (std::size_t k = 0; k < node_.totals().size(); ++k) {
+        const std::uint32_t count = size(both(first, class_rows_[node_.classes()[k]]));
+        n_first += static_cast<std::int32_t>(count);
+        first_terms += terms.term(static_cast<std::int32_t>(count));
+        second_terms += terms.term(node_.totals()[k] - static_cast<std::int32_t>(count));
+      }
+      return terms.join(first_terms, n_first) + terms.join(second_terms, node_.whole() - n_first);
+    });
   }
 
   const Problem& problem_;
@@ -248,7 +251,7 @@ class BitGrower {
   ColumnPool pool_;
   Node node_;
   OrderedSplits<std::uint8_t, Node> cuts_;
-  Recorder<std::uint8_t> recorder_;
+  Recorder recorder_;
   std::vector<Bits> class_rows_;
   std::vector<std::uint32_t> counts_, multiplicity_;
   std::array<std::uint8_t, kDenseRows> mask_{};
