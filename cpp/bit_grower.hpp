@@ -22,28 +22,33 @@
 
 namespace duramen {
 
-// kWords: words of 64 rows.
+constexpr std::uint32_t kMostBitClasses = 8;
+
+// Whether nodes can be sets of so many words of 64 rows: numeric columns without missing values,
+// rows of weight 1, few classes, no rule that needs more than counts.
 template <std::size_t kWords>
+bool bits_suit(const Problem& problem) {
+  const Settings& settings = problem.settings;
+  const Table& table = problem.table;
+  if (table.n_rows > 64 * kWords || problem.n_classes > kMostBitClasses) return false;
+  if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
+  if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
+  if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
+  if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
+  if (settings.min_samples_leaf > 1) return false;
+  for (std::size_t j = 0; j < table.n_columns; ++j) {
+    if (table.kind(j) != Kind::numeric || table.missing[j]) return false;
+  }
+  return true;
+}
+
+// kWords: words of 64 rows.
+// Terms: those of the criterion (impurity.hpp).
+template <std::size_t kWords, class Terms>
 class BitGrower final : public TreeGrower {
  public:
-  using Node = ClassNode<std::int32_t>;
-
-  // Numeric columns without missing values, rows of weight 1, few classes, no rule that needs more
-  // than counts.
-  static bool suits(const Problem& problem) {
-    const Settings& settings = problem.settings;
-    const Table& table = problem.table;
-    if (table.n_rows > 64 * kWords || problem.n_classes > kMostClasses) return false;
-    if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
-    if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
-    if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
-    if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
-    if (settings.min_samples_leaf > 1) return false;
-    for (std::size_t j = 0; j < table.n_columns; ++j) {
-      if (table.kind(j) != Kind::numeric || table.missing[j]) return false;
-    }
-    return true;
-  }
+  using Weight = std::int32_t;
+  using Node = ClassNode<Weight>;
 
   BitGrower(const Problem& problem, const Working<std::uint8_t>& working)
       : problem_(problem),
@@ -51,6 +56,7 @@ class BitGrower final : public TreeGrower {
         working_(working),
         pool_(problem.table.n_columns),
         node_(problem),
+        terms_(problem.logs),
         cuts_(problem, working, false),
         recorder_(problem, false),
         class_rows_(problem.n_classes),
@@ -84,7 +90,6 @@ class BitGrower final : public TreeGrower {
 
  private:
   static_assert(64 * kWords <= kDenseRows);
-  static constexpr std::uint32_t kMostClasses = 8;
   static constexpr std::size_t kSide = 4;
   using Bits = std::array<std::uint64_t, kWords>;
 
@@ -231,18 +236,16 @@ class BitGrower final : public TreeGrower {
   }
 
   double score(const Bits& first) const {
-    return node_.with_terms([&](auto terms) {
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      std::int32_t n_first = 0;
-      for (std::size_t k = 0; k < node_.totals().size(); ++k) {
-        const std::uint32_t count = size(both(first, class_rows_[node_.classes()[k]]));
-        n_first += static_cast<std::int32_t>(count);
-        first_terms += terms.term(static_cast<std::int32_t>(count));
-        second_terms += terms.term(node_.totals()[k] - static_cast<std::int32_t>(count));
-      }
-      return terms.join(first_terms, n_first) + terms.join(second_terms, node_.whole() - n_first);
-    });
+    double first_terms = 0.0;
+    double second_terms = 0.0;
+    Weight n_first{0};
+    for (std::size_t k = 0; k < node_.totals().size(); ++k) {
+      const Weight count = static_cast<Weight>(size(both(first, class_rows_[node_.classes()[k]])));
+      n_first += count;
+      first_terms += terms_.term(count);
+      second_terms += terms_.term(node_.totals()[k] - count);
+    }
+    return terms_.join(first_terms, n_first) + terms_.join(second_terms, node_.whole() - n_first);
   }
 
   const Problem& problem_;
@@ -250,6 +253,7 @@ class BitGrower final : public TreeGrower {
   const Working<std::uint8_t>& working_;
   ColumnPool pool_;
   Node node_;
+  Terms terms_;
   OrderedSplits<std::uint8_t, Node> cuts_;
   Recorder recorder_;
   std::vector<Bits> class_rows_;

@@ -50,6 +50,7 @@ class LogTable {
 template <class W>
 struct GiniTerms {
   static constexpr bool kGini = true;
+  explicit GiniTerms(const LogTable&) {}
   double term(W count) const { return static_cast<double>(count) * static_cast<double>(count); }
   double join(double sum, W count) const {
     return count > W{0} ? sum / static_cast<double>(count) : 0.0;
@@ -58,15 +59,18 @@ struct GiniTerms {
 template <class W>
 struct EntropyTerms {
   static constexpr bool kGini = false;
-  const LogTable& logs;  // for whole weights
+  explicit EntropyTerms(const LogTable& logs) : logs_(logs) {}
   double term(W count) const {
     if constexpr (std::numeric_limits<W>::is_integer) {
-      return logs.grid(count);
+      return logs_.grid(count);
     } else {
       return n_log2_n(count);
     }
   }
   double join(double sum, W count) const { return sum - term(count); }
+
+ private:
+  const LogTable& logs_;  // for whole weights
 };
 
 // Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper

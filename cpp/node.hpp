@@ -131,7 +131,7 @@ class ClassNode {
   // inside `use`: which criterion it is was then found out before them.
   template <class Use>
   auto with_terms(Use&& use) const {
-    return gini_ ? use(GiniTerms<W>{}) : use(EntropyTerms<W>{problem_.logs});
+    return gini_ ? use(GiniTerms<W>(problem_.logs)) : use(EntropyTerms<W>(problem_.logs));
   }
   double term(W count) const {
     return with_terms([count](auto terms) { return terms.term(count); });

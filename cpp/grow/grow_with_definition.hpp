@@ -1,6 +1,8 @@
 // The body of grow_with.hpp's template, for the files that compile it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -12,18 +14,27 @@
 
 namespace duramen {
 
+template <class Grow, class T>
+Trees grow_by(const GrowthOrder& order, const Working<T>& working) {
+  return grow_on_threads(order, [&] { return std::make_unique<Grow>(order.problem, working); });
+}
+
+template <std::size_t kWords>
+Trees grow_bits(const GrowthOrder& order, const Working<std::uint8_t>& working) {
+  if (order.problem.settings.criterion == Criterion::gini) {
+    return grow_by<BitGrower<kWords, GiniTerms<std::int32_t>>>(order, working);
+  }
+  return grow_by<BitGrower<kWords, EntropyTerms<std::int32_t>>>(order, working);
+}
+
 template <class T, class Node>
 Trees grow_with(const GrowthOrder& order) {
-  const Problem& problem = order.problem;
-  const Working<T> working(problem.table);
-  const auto grow = [&]<class Grow>(std::type_identity<Grow>) {
-    return grow_on_threads(order, [&] { return std::make_unique<Grow>(problem, working); });
-  };
-  if constexpr (std::is_same_v<T, std::uint8_t> && std::is_same_v<Node, BitGrower<2>::Node>) {
-    if (BitGrower<2>::suits(problem)) return grow(std::type_identity<BitGrower<2>>{});
-    if (BitGrower<4>::suits(problem)) return grow(std::type_identity<BitGrower<4>>{});
+  const Working<T> working(order.problem.table);
+  if constexpr (std::is_same_v<T, std::uint8_t> && std::is_same_v<Node, ClassNode<std::int32_t>>) {
+    if (bits_suit<2>(order.problem)) return grow_bits<2>(order, working);
+    if (bits_suit<4>(order.problem)) return grow_bits<4>(order, working);
   }
-  return grow(std::type_identity<Grower<T, Node>>{});
+  return grow_by<Grower<T, Node>>(order, working);
 }
 
 }  // namespace duramen
