@@ -22,26 +22,6 @@
 
 namespace duramen {
 
-constexpr std::uint32_t kMostBitClasses = 8;
-
-// Whether nodes can be sets of so many words of 64 rows: numeric columns without missing values,
-// rows of weight 1, few classes, no rule that needs more than counts.
-template <std::size_t kWords>
-bool bits_suit(const Problem& problem) {
-  const Settings& settings = problem.settings;
-  const Table& table = problem.table;
-  if (table.n_rows > 64 * kWords || problem.n_classes > kMostBitClasses) return false;
-  if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
-  if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
-  if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
-  if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
-  if (settings.min_samples_leaf > 1) return false;
-  for (std::size_t j = 0; j < table.n_columns; ++j) {
-    if (table.kind(j) != Kind::numeric || table.missing[j]) return false;
-  }
-  return true;
-}
-
 // kWords: words of 64 rows.
 // Terms: those of the criterion (impurity.hpp).
 template <std::size_t kWords, class Terms>

@@ -7,6 +7,7 @@
 
 #include "../forest.hpp"
 #include "../problem.hpp"
+#include "../working.hpp"
 
 namespace duramen {
 
@@ -28,5 +29,11 @@ struct GrowthOrder {
 // Shares the trees out over threads, each with a grower of its own.
 Trees grow_on_threads(const GrowthOrder& order,
                       const std::function<std::unique_ptr<TreeGrower>()>& make_grower);
+
+// The same with growers of one class.
+template <class Grow, class T>
+Trees grow_by(const GrowthOrder& order, const Working<T>& working) {
+  return grow_on_threads(order, [&] { return std::make_unique<Grow>(order.problem, working); });
+}
 
 }  // namespace duramen
