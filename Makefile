@@ -17,34 +17,41 @@ CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
 
 # Stamps: what was installed, and when.
 ENVIRONMENT := $(VENV)/.stamp-environment
-TOOLS := $(VENV)/.stamp-tools
+BUILDERS := $(VENV)/.stamp-builders
+TESTERS := $(VENV)/.stamp-testers
 PACKAGE := $(VENV)/.stamp-package
 LINTERS := $(VENV)/.stamp-linters
 PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize faults \
-	dist bench clean
+.PHONY: help setup build both-kernels demo test test-slow lint style types layers cpp-style format \
+	sanitize faults dist bench clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(PACKAGE) ## virtual environment, dependencies, the compiled package in editable mode
+setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
 
 build: ## rebuild the kernel now, whatever the stamps say
 	@rm -f $(PACKAGE)
 	@$(MAKE) --no-print-directory setup
+
+both-kernels: $(TESTERS) $(BUILDERS) ## build the kernel for every processor and compare the results
+	$(PIP) install $(QUIET) --no-build-isolation --editable . \
+		--config-settings cmake.define.DURAMEN_KERNELS=both --config-settings build-dir=build/both
+	DURAMEN_BOTH_KERNELS=1 $(BIN)/python -m pytest -k "test_same or same_bits" \
+		tests/kernel/test_builds.py tests/theory/population/test_lattice.py
 
 demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an HTML report
 	$(BIN)/duramen rank --demo --out $(DEMO)
 	@echo
 	@echo "The report: $(abspath $(DEMO))/report.html"
 
-test: setup ## the fast tests
+test: $(TESTERS) setup ## the fast tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
-test-slow: setup ## the slow tests only
+test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
 
 lint: style types layers cpp-style ## all that reads the code without running it
@@ -53,7 +60,7 @@ style: $(LINTERS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(LINTERS) setup
+types: $(LINTERS) $(TESTERS) setup
 	$(BIN)/mypy
 
 layers: $(LINTERS) setup
@@ -67,10 +74,10 @@ format: $(LINTERS) ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
+sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
 
-faults: setup ## 2,000 attempts to break the package, counted by outcome
+faults: $(TESTERS) setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
 dist: $(PACKERS) ## wheel and source distribution in dist/
@@ -96,11 +103,15 @@ $(ENVIRONMENT): tools/bootstrap
 	$(PIP) install $(QUIET) --upgrade "pip>=25.1"
 	@touch $@
 
-$(TOOLS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group build --group test
+$(BUILDERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group build
 	@touch $@
 
-$(PACKAGE): $(TOOLS) pyproject.toml CMakeLists.txt $(CPP)
+$(TESTERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group test
+	@touch $@
+
+$(PACKAGE): $(BUILDERS) pyproject.toml CMakeLists.txt $(CPP)
 	$(PIP) install $(QUIET) --no-build-isolation --editable .
 	@touch $@
 
@@ -108,7 +119,7 @@ $(LINTERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group lint
 	@touch $@
 
-$(PACKERS): $(TOOLS) pyproject.toml
+$(PACKERS): $(BUILDERS) pyproject.toml
 	$(PIP) install $(QUIET) --group dist
 	@touch $@
 

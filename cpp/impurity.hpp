@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "settings.hpp"
@@ -42,6 +43,34 @@ class LogTable {
  private:
   double step_ = 1.0;
   std::vector<double> grid_, exact_;
+};
+
+// The score of a child from the weights c_1, ..., c_K of its classes:
+// join(term(c_1) + ... + term(c_K), c_1 + ... + c_K).
+template <class W>
+struct GiniTerms {
+  static constexpr bool kGini = true;
+  explicit GiniTerms(const LogTable&) {}
+  double term(W count) const { return static_cast<double>(count) * static_cast<double>(count); }
+  double join(double sum, W count) const {
+    return count > W{0} ? sum / static_cast<double>(count) : 0.0;
+  }
+};
+template <class W>
+struct EntropyTerms {
+  static constexpr bool kGini = false;
+  explicit EntropyTerms(const LogTable& logs) : logs_(logs) {}
+  double term(W count) const {
+    if constexpr (std::numeric_limits<W>::is_integer) {
+      return logs_.grid(count);
+    } else {
+      return n_log2_n(count);
+    }
+  }
+  double join(double sum, W count) const { return sum - term(count); }
+
+ private:
+  const LogTable& logs_;  // for whole weights
 };
 
 // Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper
