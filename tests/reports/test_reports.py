@@ -9,8 +9,8 @@ from duramen.importances import Importances
 from duramen.reports import Run, render, summarise, summarise_exact, summarise_plan
 from duramen.reports.facts import plain
 from duramen.results.text import printable
-from duramen.theory.planning import plan
-from duramen.theory.relevance import Relevance
+from duramen.theory.relevance.relevance import Relevance
+from duramen.theory.subspaces.planning import plan
 
 HOSTILE = (
     "<script>alert(1)</script>",

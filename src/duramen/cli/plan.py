@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from duramen.reports import Run
-    from duramen.theory.planning import Plan
+    from duramen.theory.subspaces.planning import Plan
 
 COMMAND = "plan"
 
@@ -178,7 +178,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
     """
-    from duramen.theory.convergence import found_curve
+    from duramen.theory.subspaces.convergence import found_curve
 
     highest, alone = max(advice.relevant), advice.relevant.get(0, 0)
     wanted: list[tuple[str, Any, int]] = []
@@ -208,7 +208,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 
 
 def _advice(options: Options, relevant: dict[int, int], memory: int) -> Plan:
-    from duramen.theory.planning import plan as advise
+    from duramen.theory.subspaces.planning import plan as advise
 
     return advise(
         n_rows=options.rows,

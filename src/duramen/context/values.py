@@ -14,7 +14,8 @@ from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
-from duramen.theory.reading import objects, observed, own_name
+from duramen.theory.distributions.columns import coded_variable, variable_name
+from duramen.theory.distributions.values import objects
 
 _UNNAMED = ("Xc", "context")
 _EXACT = 2.0**53  # float64 holds every whole number up to here
@@ -79,7 +80,7 @@ def read_context(
         If it is not one value a row, is missing somewhere, or has one value only.
     """
     check_integer(function, "n_context_bins", n_bins, 2)
-    values, codes = observed(given, "context", n_rows, function)
+    values, codes = coded_variable(given, "context", n_rows, function)
     cuts = None
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
@@ -93,7 +94,7 @@ def read_context(
             f"{function}: context has one value only, {quoted(values.tolist()[0])}; at least two "
             "are needed, so that what holds in one can be compared with what holds in all."
         )
-    chosen = own_name(given, _UNNAMED, ()) if name is None else name
+    chosen = variable_name(given, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
     return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), cuts)
 
