@@ -24,11 +24,12 @@ PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize faults \
+.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize \
+	sanitize-threads faults \
 	dist bench clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(PACKAGE) ## virtual environment, dependencies, the compiled package in editable mode
 
@@ -69,6 +70,9 @@ format: $(LINTERS) ## rewrite the code in the project's style
 
 sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
+
+sanitize-threads: setup ## growth, permutation and context on several threads, watched for races
+	VENV=$(VENV) tools/sanitize threads
 
 faults: setup ## 2,000 attempts to break the package with altered files, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)

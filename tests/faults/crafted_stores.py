@@ -55,7 +55,7 @@ def attempt(number: int, folder: Path) -> str:
     ):
         _alter(place / name, random)
     _seal(place, header)
-    _use(place)
+    use(place)
     return READ
 
 
@@ -122,7 +122,7 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
     (place / layout.COLUMNS).write_bytes(records.tobytes())
 
 
-def _use(place: Path) -> None:
+def use(place: Path) -> None:
     """Whatever is accepted is read in both ways, grown on and predicted from."""
     store = dm.open_store(place)
     assert store.names is not None
