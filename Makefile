@@ -9,6 +9,7 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
+FUZZ_SECONDS ?= 300
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
@@ -22,11 +23,11 @@ PACKAGE := $(VENV)/.stamp-package
 LINTERS := $(VENV)/.stamp-linters
 PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
+FUZZERS := $(VENV)/.stamp-fuzzers
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize \
-	sanitize-threads faults \
-	dist bench clean
+	sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +78,13 @@ sanitize-threads: setup ## growth, permutation and context on several threads, w
 faults: setup ## 2,000 attempts to break the package with altered files, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
+fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by coverage, FUZZ_SECONDS=300 each
+	mkdir -p build/fuzz
+	for target in fuzz_text fuzz_manifest; do \
+		$(BIN)/python -m tests.faults.fuzzing $$target -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=build/fuzz/$$target. || exit 1; \
+	done
+
 dist: $(PACKERS) ## wheel and source distribution in dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --sdist --wheel --outdir dist .
@@ -118,4 +126,8 @@ $(PACKERS): $(TOOLS) pyproject.toml
 
 $(BENCHERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group bench
+	@touch $@
+
+$(FUZZERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group fuzz
 	@touch $@

@@ -57,7 +57,6 @@ def frame_of(columns: dict[str, Column]) -> pd.DataFrame:
         elif any(isinstance(cell, str) for cell in column.cells):
             made[name] = pd.Series(column.cells, dtype=object)
         elif None in column.cells:
-            made[name] = pd.array([np.nan if c is None else float(c) for c in column.cells])  # type: ignore[arg-type]
             made[name] = np.array([np.nan if c is None else c for c in column.cells], dtype=float)
         else:
             made[name] = column.cells

@@ -61,7 +61,7 @@ def attempt(number: int, folder: Path) -> str:
     later = new_rows(random, columns, 15)
     same_rows(estimator, frame_of(later), later)
     target = [estimator.classes_.tolist().index(label) for label in y] if classes else y
-    drawn = _bags(forest)
+    drawn = bags_of(forest)
     same_out_of_bag(estimator, rows, drawn, target)
     same_nodes(forest, rows, drawn, target, _row_weights(estimator, weights, y))
     return READ
@@ -101,7 +101,7 @@ def same_rows(estimator: Any, X: Any, columns: dict[str, Column]) -> list[list[f
     return rows
 
 
-def _bags(forest: Forest) -> list[list[int]]:
+def bags_of(forest: Forest) -> list[list[int]]:
     settings = forest.settings
     return [
         bags.bag(forest.n_rows, settings.row_samples, settings.bootstrap, forest.seed, tree)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from duramen.tables.files import (
     _explain_encoding,
     _explain_ragged,
     _first_line,
+    ends_in_quote,
     text_options,
 )
 from duramen.tables.store.budget import columns_within
@@ -168,6 +170,11 @@ class TextInput(_Text):
             table = self._parsed(text, None, skip_empty=True)
             if not table.num_rows:
                 raise self._no_rows()
+            with self._explained():
+                if ends_in_quote(
+                    table, lambda size: text[-size:], lambda: BytesIO(text), self._delimiter
+                ):
+                    raise UnclosedQuote
             places = list(range(self.n_columns))
             yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
             return
