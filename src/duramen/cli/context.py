@@ -221,7 +221,7 @@ def context(
         top=top,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_context(options)
 
 

@@ -200,7 +200,7 @@ def exact(
         top=top,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_exact(options)
 
 

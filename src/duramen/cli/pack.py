@@ -109,7 +109,7 @@ def pack(
         jobs=jobs,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_pack(options)
 
 

@@ -101,7 +101,7 @@ def plan(
         out=out,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_plan(options)
 
 

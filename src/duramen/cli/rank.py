@@ -219,7 +219,7 @@ def rank(
         top=top,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_rank(options)
 
 

@@ -296,7 +296,7 @@ def select(
         top=top,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_select(options)
 
 

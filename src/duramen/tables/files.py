@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from duramen.results.replacing import replacing
+from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.memory import require_memory
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def read_table(
     size = path.stat().st_size
     if size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    require_arrow_threads(function)
     require_memory(
         size,
         what=f"the table in {path}",
