@@ -32,6 +32,17 @@ WORDS = [
 ]
 
 
+def _sealed(text: bytes) -> bytes:
+    """Return a header with its checksum; what is no header stays as it is."""
+    try:
+        header = json.loads(text)
+        if isinstance(header, dict) and "check" not in header:
+            return layout.header_to_bytes(header)
+    except (ValueError, RecursionError):
+        pass
+    return text
+
+
 def check(data: bytes, folder: Path) -> str:
     """Open a store with such a header, and use it if it is taken."""
     place = folder / "crafted.store"
@@ -41,12 +52,7 @@ def check(data: bytes, folder: Path) -> str:
             (place / file.name).symlink_to(file)
     text = data[1:]
     if data[:1] != b"\x01":
-        try:
-            header = json.loads(text)
-        except (ValueError, RecursionError):
-            header = None
-        if isinstance(header, dict) and "check" not in header:
-            text = layout.header_to_bytes(header)
+        text = _sealed(text)
     (place / layout.HEADER).write_bytes(text)
     try:
         crafted_stores.use(place)
