@@ -36,6 +36,11 @@ FAMILIES = (
     Family("cut_operations"),
     Family("stopped_commands"),
     Family("limited_commands"),
+    Family("routing", weight=2.0),
+    Family("scales", weight=2.0),
+    Family("rows_alone", weight=0.25),
+    Family("fuzz_text", weight=0.5),
+    Family("fuzz_manifest", weight=0.25),
 )
 
 

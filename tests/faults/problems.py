@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.faults.batches import ALLOWED, Attempt
 
 from duramen import forests
 
@@ -43,6 +45,18 @@ class Column:
     cells: list[Cell]
     kind: str
     order: list[str] | None = None
+
+
+def unrefused(attempt: Attempt) -> Attempt:
+    """Wrap an attempt none of whose inputs may be refused, but for reasons that it knows itself."""
+
+    def run(number: int, folder: Path) -> str:
+        try:
+            return attempt(number, folder)
+        except ALLOWED as error:
+            raise AssertionError(f"refused: {error}") from error
+
+    return run
 
 
 def frame_of(columns: dict[str, Column]) -> pd.DataFrame:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 from tests.faults.batches import READ, REFUSED
-from tests.faults.problems import draw_estimator, draw_weights
+from tests.faults.problems import draw_estimator, draw_weights, unrefused
 from tests.faults.routing import REASONS
 from tests.forests.test_rows_alone import CONTAINERS, mixed, same_alone
 
 
+@unrefused
 def attempt(number: int, folder: Path) -> str:
     """Grow a forest of classes, and predict rows it was grown on and new ones, one at a time."""
     random = np.random.default_rng(number)
@@ -27,7 +28,7 @@ def attempt(number: int, folder: Path) -> str:
     except ValueError as error:
         if any(reason in str(error) for reason in REASONS):
             return REFUSED
-        raise AssertionError(f"refused: {error}") from error
+        raise
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X (does not have valid|has) feature names")
         same_alone(estimator, make(frame), row)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tests.faults.batches import READ, REFUSED
+from tests.faults.problems import unrefused
 
 import duramen as dm
 from duramen.context import propensity_strata
@@ -60,6 +61,7 @@ INCREASING: dict[str, Callable[[Any], Any]] = {
 CURVED = ("all magnitudes", "both signs", "nearest neighbors")
 
 
+@unrefused
 def attempt(number: int, folder: Path) -> str:
     """Run one of the checks; warnings, of an overflow say, are errors."""
     check = CHECKS[number % len(CHECKS)]
@@ -363,13 +365,17 @@ def integers(random: np.random.Generator, folder: Path) -> str:
 def files(random: np.random.Generator, folder: Path) -> str:
     """Numbers of any size come back from every kind of file as they were."""
     import pyarrow as pa
+    import pyarrow.feather
 
     X, _, _ = table_of(random, 30)
     name, Z = increased(random, X, [key for key in INCREASING if "float" not in key])
     arrays = [pa.array(column) for column in Z.T]
     table = pa.table(dict(zip("abcd", arrays, strict=True)))
     suffix = str(random.choice([".csv", ".tsv", ".parquet", ".arrow"]))
-    write_table(table, folder / f"t{suffix}")
+    if suffix == ".arrow":
+        pyarrow.feather.write_feather(table, folder / "t.arrow")
+    else:
+        write_table(table, folder / f"t{suffix}")
     back = dm.encode(read_table(folder / f"t{suffix}"))
     packed = dm.pack(folder / f"t{suffix}", folder / "t.store").as_table()
     direct = dm.encode(Z)

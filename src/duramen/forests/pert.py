@@ -11,8 +11,9 @@ class PERTClassifier(ForestClassifier):
     """Perfect random tree ensembles (PERT): cuts between two random rows of different classes.
 
     At a node two rows of different classes are drawn, then a column on which they differ, and the
-    cut is a uniform mixture of their two values. The criterion only measures what the splits
-    achieve.
+    cut is a uniform mixture of their two values. Where `min_samples_leaf` does not allow a cut,
+    other columns are tried, then other pairs of rows; a node for which ten pairs of rows yield no
+    cut is a leaf. The criterion only measures what the splits achieve.
 
     Parameters
     ----------
