@@ -105,11 +105,9 @@ def searched(
     test: RelevanceTest, most: int, criterion: str = "entropy",
 ) -> State:  # fmt: skip
     """A search until the first r features are all found, or for `most` trees."""
-    codes = np.unique(y, return_inverse=True)[1].astype(np.uint32)
+    data = dm.learning_set(X, y, task="classification")
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=q)
-    grower = Grower(
-        dm.encode(X), codes, np.arange(2), settings, test.n_probes, test.decoy, seed, "model"
-    )
+    grower = Grower(data, settings, test.n_probes, test.decoy, seed)
 
     plan = Plan(most, q, kept_places(q, keep), soft=False, batch=batch, patience=None)
     states: list[State] = []

@@ -1,13 +1,13 @@
-"""Which variables matter, why, and how surely, from ensembles of randomised trees.
+"""Feature importances from ensembles of randomized trees: which features matter, why, how surely.
 
-A walk through the package is a table, encoded once, on which a forest is grown, whose splits give
+A learning set (a table and its target, encoded once) goes into a forest, and the forest gives
 importances::
 
     import duramen as dm
 
     leukemia = dm.datasets.load_leukemia()
-    table = dm.encode(leukemia.X, names=leukemia.names)
-    forest = dm.RandomForestClassifier(1000, random_state=0).fit(table, leukemia.y)
+    data = dm.learning_set(leukemia.X, leukemia.y, names=leukemia.names)
+    forest = dm.RandomForestClassifier(1000, random_state=0).fit(data)
     print(dm.importances.mdi(forest))
 """
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from duramen.importances import Importances, Significance
     from duramen.selection import SequentialRandomSubspace
     from duramen.tables import EncodedTable, encode
+    from duramen.tables.learning_set import LearningSet, learning_set
     from duramen.tables.store import ColumnStore, open_store, pack
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "Forest",
     "Importances",
+    "LearningSet",
     "PERTClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -82,6 +84,7 @@ __all__ = [
     "datasets",
     "encode",
     "importances",
+    "learning_set",
     "open_store",
     "pack",
     "plots",
@@ -113,6 +116,8 @@ _HOMES = {
     "encode": "tables",
     "EncodedTable": "tables",
     "Importances": "importances",
+    "LearningSet": "tables",
+    "learning_set": "tables",
     "SequentialRandomSubspace": "selection",
     "Significance": "importances",
     "open_store": "tables.store",

@@ -9,7 +9,7 @@ from tests.oracles import context_nodes as oracle
 from duramen.context.effects import context_effects, levels
 from duramen.context.subject import Growth, subject_of
 from duramen.forests.decreases import mean_decreases
-from duramen.tables import encode
+from duramen.tables import encode, learning_set
 
 WHAT = ("absolute", "signed", "conditional", "overall", "relevance")
 
@@ -39,7 +39,7 @@ def target(random, criterion, n):
 
 
 def subject(table, y, seed=0, n_trees=3, **growth):
-    return subject_of(table, y, Growth(n_trees, **growth), seed, "test")
+    return subject_of(learning_set(table, y), Growth(n_trees, **growth), seed, "test")
 
 
 def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
@@ -47,8 +47,8 @@ def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
     context = as_context(codes, n_contexts)
     found = context_effects(forest, one, context, empty, seed=1)
     weights = levels(forest)
-    trees = opened(forest, rows_of(one.table) if rows is None else rows, weights)
-    y, p = one.target.tolist(), one.table.n_columns
+    trees = opened(forest, rows_of(one.data.table) if rows is None else rows, weights)
+    y, p = one.data.target.values.tolist(), one.data.n_columns
     wanted = oracle.effects(
         trees, y, context.codes.tolist(), n_contexts, p, forest.settings.criterion, empty
     )

@@ -18,7 +18,7 @@ from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
 from duramen.forests.parameters import draw_seed
 from duramen.significance.replicates import replicate_seed
-from duramen.tables import encode
+from duramen.tables import learning_set
 from duramen.tables.exchangeability import Exchangeability
 
 LEVELS = (0.01, 0.05, 0.1)
@@ -139,12 +139,13 @@ def test_p_values_count_permutations(permute):
         **{"n_estimators": 7, "n_permutations": n, "plain": False, "random_state": 4},
         permute=permute,
     )
-    one, given = subject_of(encode(X.astype(str)), y, Growth(7), seed, "test"), as_context(context)
+    data = learning_set(X.astype(str), y)
+    one, given = subject_of(data, Growth(7), seed, "test"), as_context(context)
     forest = one.forest(seed)
     every = context_effects(forest, one, given, "skip", seed=seed, n_permutations=n + 1)
     drawn = every
     if permute == "within_target":
-        rows = null_of(one, permute, None, None, "test").effects
+        rows = null_of(one, permute, "test").effects
         codes = np.vstack([given.codes, permuted_contexts(rows, given.codes, seed, 1, n)])
         drawn = context_effects(forest, one, given, "skip", seed=seed, drawn=codes)
     for effect in ("absolute", "signed", "overall", "relevance"):
@@ -170,14 +171,14 @@ def test_plain_p_values_among_all_rows_keep_their_stream():
 # --- rows that exchange contexts -----------------------------------------------------------------
 
 
-def subject(y, n_columns=2):
+def subject(y, n_columns=2, **rows):
     X = np.random.default_rng(0).integers(0, 2, (len(y), n_columns)).astype(str)
-    return subject_of(encode(X), y, Growth(2), 0, "test")
+    return subject_of(learning_set(X, y, **rows), Growth(2), 0, "test")
 
 
 def test_contexts_are_permuted_within_classes():
     y, context = np.repeat(["a", "b", "c"], [10, 20, 30]), np.arange(60) % 4
-    rows = null_of(subject(y), "within_target", None, None, "test").effects
+    rows = null_of(subject(y), "within_target", "test").effects
     drawn = permuted_contexts(rows, as_context(context).codes, 5, 1, 40)
     assert drawn.shape == (40, 60)
     assert len(np.unique(drawn, axis=0)) == 40
@@ -207,7 +208,7 @@ def test_all_arrangements_within_classes_are_equally_probable():
 
 def test_numeric_targets_have_bins_of_about_eight_rows():
     y = np.random.default_rng(1).normal(size=100)
-    null = null_of(subject(y), "within_target", None, None, "test")
+    null = null_of(subject(y), "within_target", "test")
     counts = np.bincount(null.groups)
     assert len(counts) == 12
     assert set(counts.tolist()) <= {8, 9}
@@ -219,12 +220,12 @@ def test_numeric_targets_have_bins_of_about_eight_rows():
 def test_strata_are_crossed_with_classes_and_bins():
     strata = np.repeat(["s", "t"], [40, 24])
     y = np.tile(["a", "b"], 32)
-    null = null_of(subject(y), "within_target", strata, None, "test")
+    null = null_of(subject(y, strata=strata), "within_target", "test")
     pairs = {(s, label) for s, label in zip(strata, y, strict=True)}
     assert len({(*pair, g) for *pair, g in zip(strata, y, null.groups, strict=True)}) == len(pairs)
     assert len(np.unique(null.relevance.strata)) == 2
     numbers = np.random.default_rng(2).normal(size=64)
-    bins = null_of(subject(numbers), "within_target", strata, None, "test").groups
+    bins = null_of(subject(numbers, strata=strata), "within_target", "test").groups
     assert len(np.unique(bins[:40])) == 5
     assert len(np.unique(bins[40:])) == 3
     assert not set(bins[:40]) & set(bins[40:])
@@ -235,7 +236,7 @@ def test_blocks_exchange_with_blocks_of_the_same_classes():
     y = np.array(list("aabababbbbbb"))
     blocks = np.repeat([0, 1, 2, 3, 4], [3, 2, 2, 2, 3])
     context = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0], dtype=np.uint32)
-    rows = null_of(subject(y), "within_target", None, blocks, "test").effects
+    rows = null_of(subject(y, blocks=blocks), "within_target", "test").effects
     drawn = np.unique(permuted_contexts(rows, context, 0, 1, 200), axis=0)
     assert len(drawn) == 4
     assert rows.count(context) == 4

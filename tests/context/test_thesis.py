@@ -11,7 +11,7 @@ from duramen.context.effects import context_effects
 from duramen.context.subject import Growth, subject_of
 from duramen.context.values import split_off
 from duramen.forests.decreases import mean_decreases
-from duramen.tables import encode
+from duramen.tables import encode, learning_set
 
 
 def of_rows(rows, names, n_estimators=400, **options):
@@ -141,7 +141,7 @@ def spread_of_1000_trees(n_forests=100, n_trees=50):
     """Standard deviation of each number between forests of 1000 trees, from smaller ones."""
     X, y = primary_tumor()
     inputs, contexts, _ = split_off(encode(X), "sex", 3, "test")
-    subject = subject_of(inputs, y, Growth(n_trees), 0, "test")
+    subject = subject_of(learning_set(inputs, y), Growth(n_trees), 0, "test")
     drawn = []
     for seed in range(1000, 1000 + n_forests):
         forest = subject.forest(seed)

@@ -11,22 +11,21 @@ import duramen as dm
 from duramen.forests.growth import grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.forests.structure import check, child_counts, decreases, first_children, parents
+from duramen.tables import Exchangeability, LearningSet, Target
 
 ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "rows", "impurity")
 
 
 def grown(table, y, growth, cycle, judged, tree=0, seed=0):
     classes = np.arange(max(2, y.max() + 1)) if y.dtype == np.uint32 else None
+    data = LearningSet(table, Target(y, classes), None, Exchangeability(len(y)))
     return grow_beside_decoys(
-        table,
-        y,
+        data,
         growth,
         tree=tree,
         seed=seed,
         cycle=np.asarray(cycle, dtype=np.uint32),
         judged=np.asarray(judged, dtype=bool),
-        classes=classes,
-        fingerprint="data",
     )
 
 

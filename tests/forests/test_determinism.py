@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from duramen import forests
 from duramen.forests.growth import bag, grow
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import encode
+from duramen.tables import learning_set
 
 
 def same(one, other):
@@ -63,13 +63,13 @@ def test_threads_do_not_change_out_of_bag_estimates():
 @given(cuts=st.lists(st.integers(1, 11), unique=True, max_size=4), threads=st.integers(1, 3))
 def test_chunks_do_not_change_a_bit(cuts, threads):
     X, y = load_iris(return_X_y=True)
-    table, target = encode(X), y.astype(np.uint32)
+    data = learning_set(X, y)
     settings = GrowthSettings(max_features=2, bootstrap=True)
-    common = {"seed": 2**64 - 3, "classes": np.arange(3), "n_threads": threads}
-    whole = grow(table, target, settings, n_trees=12, **common)
+    common = {"seed": 2**64 - 3, "n_threads": threads}
+    whole = grow(data, settings, n_trees=12, **common)
     bounds = [0, *sorted(cuts), 12]
     parts = [
-        grow(table, target, settings, n_trees=end - start, first_tree=start, **common)
+        grow(data, settings, n_trees=end - start, first_tree=start, **common)
         for start, end in pairwise(bounds)
     ]
     for name in ("feature", "threshold", "rows", "impurity", "leaf_values", "child"):

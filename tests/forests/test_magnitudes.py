@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import duramen as dm
-from duramen.forests.targets import row_weights
+from duramen.tables.weights import row_weights
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -47,14 +47,14 @@ def test_only_ratios_of_weights_matter(make, y):
 @pytest.mark.parametrize("exponent", [-1074, -1000, -500, 500, 1000, 1023])
 def test_powers_of_two_change_nothing(exponent):
     weights = np.ldexp(np.arange(1.0, 3.0), min(exponent, 1022))
-    one, other = (row_weights("F", np.tile(w, 30), 60) for w in (weights, [0.5, 1.0]))
+    one, other = (row_weights(np.tile(w, 30), 60, "F") for w in (weights, [0.5, 1.0]))
     np.testing.assert_array_equal(one / one.max(), other)
     assert 0.5 <= one.max() < 1
 
 
 def test_ordinary_weights_stay_as_they_are():
     for weights in (WEIGHTS, WEIGHTS * 2.0**20, WEIGHTS * 2.0**-20, np.arange(60.0)):
-        np.testing.assert_array_equal(row_weights("F", weights, 60), weights)
+        np.testing.assert_array_equal(row_weights(weights, 60, "F"), weights)
 
 
 def test_weights_of_classes():

@@ -96,7 +96,7 @@ def grown_with_shadows(estimator, X, y, seed):
     """The forest of `air`, with the numbers that it saw."""
     n = len(X)
     seeds = repeat_seeds(draw_seed(seed), 1)[0]
-    forest = shadowed_forest(estimator, dm.encode(X), y, seeds, "air")
+    forest = shadowed_forest(estimator, dm.learning_set(X, y), seeds, "air")
     order = np.random.default_rng(int(seeds[0])).permutation(n)
     rows = np.column_stack([X, X[order]])
     fitted = SimpleNamespace(forest_=forest, apply=lambda X: route.leaves(forest, X))

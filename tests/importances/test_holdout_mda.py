@@ -11,7 +11,6 @@ from tests.oracles import permutation as oracle
 import duramen as dm
 from duramen.importances import holdout_mda, mda
 from duramen.results import Importances
-from duramen.tables import learning_set_fingerprint
 
 
 class Watched:
@@ -237,9 +236,7 @@ def test_the_result_states_data_and_choices(tmp_path):
     assert result.metadata["n_trees"] == 9
     grown = dm.RandomForestClassifier(1).fit(frame, y).forest_
     assert result.metadata["fingerprint"] == grown.fingerprint
-    assert grown.fingerprint == learning_set_fingerprint(
-        dm.encode(frame), y.astype(np.uint32), np.array([0, 1])
-    )
+    assert grown.fingerprint == dm.learning_set(frame, y).fingerprint
     result.save(tmp_path / "result.npz")
     assert Importances.load(tmp_path / "result.npz").equals(result)
 

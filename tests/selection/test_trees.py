@@ -23,21 +23,18 @@ def grower():
     random = np.random.default_rng(0)
     X = random.integers(0, 5, (90, 8))
     y = (X[:, 1] + random.integers(0, 3, 90) > 3).astype(np.uint32)
-    return Grower(dm.encode(X), y, np.arange(2), SETTINGS, 0, True, SEED, "data")
+    return Grower(dm.learning_set(X, y), SETTINGS, 0, True, SEED)
 
 
 def beside_decoys(grower, tree, columns, judged):
     order = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(0, 2))).permutation(90)
     return grow_beside_decoys(
-        grower.source.take_columns(columns),
-        grower.target,
+        grower.data.with_table(grower.data.table.take_columns(columns)),
         SETTINGS,
         tree=tree,
         seed=SEED,
         cycle=order.astype(np.uint32),
         judged=judged,
-        classes=np.arange(2),
-        fingerprint="data",
     )
 
 
@@ -95,10 +92,8 @@ def test_without_decoys_there_is_no_excess(grower):
 
 def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
     outcome = replace(grower, decoy=False).grow(2, COLUMNS, NEW)
-    table = grower.source.take_columns(COLUMNS)
-    forest = grow(
-        table, grower.target, SETTINGS, n_trees=1, seed=SEED, classes=np.arange(2), first_tree=2
-    )
+    data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
+    forest = grow(data, SETTINGS, n_trees=1, seed=SEED, first_tree=2)
     np.testing.assert_array_equal(outcome.values, mean_decreases(forest).values)
 
 

@@ -224,7 +224,7 @@ def test_a_store_that_a_worker_does_not_see(tmp_path):
         sent.open()
     assert "each worker reads the store itself" in caught.value.__notes__[0]
     shutil.move(tmp_path / "elsewhere", tmp_path / "s")
-    assert sent.open().source.shape == X.shape
+    assert sent.open().data.table.shape == X.shape
 
 
 def test_workers_of_other_versions_are_refused(monkeypatch):

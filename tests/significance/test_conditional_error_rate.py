@@ -97,8 +97,10 @@ def test_permuting_a_block_or_all_else_is_the_same_learning_set():
     subject = measured(FOREST, X, y, "mdi", "test")
     order = np.random.default_rng(0).permutation(60)
     back = np.argsort(order)
-    block = subject.scores(7, table=with_permuted(subject.table, [1, 3, 4], order))
-    others = subject.scores(7, table=with_permuted(subject.table, [0, 2], back), y=y[back])
+    data = subject.data
+    block = subject.scores(7, data=data.with_table(with_permuted(data.table, [1, 3, 4], order)))
+    rest = data.with_table(with_permuted(data.table, [0, 2], back))
+    others = subject.scores(7, data=rest.permuted(back))
     np.testing.assert_allclose(block, others, atol=1e-12)
     assert not np.allclose(block, subject.scores(7), atol=1e-3)
 

@@ -244,7 +244,7 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
 def test_copies_that_are_none_are_the_ordinary_mda():
     X, y = linear(classes=True)
     subject = measured(dm.RandomForestClassifier(30), X, y, "mda", "test")
-    found = mda_of_copies(subject, 5, subject.table, y, np.arange(80, dtype=np.uint32))
+    found = mda_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
     forest = dm.RandomForestClassifier(30, random_state=5).fit(X, y)
     np.testing.assert_array_equal(found, mda(forest, X, y).values)
 

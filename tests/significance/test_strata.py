@@ -10,6 +10,7 @@ import duramen as dm
 from duramen.importances.holdout_mda import _parts_of_blocks
 from duramen.significance.measured import measured
 from duramen.significance.sampling_units import SamplingUnits
+from duramen.tables import encode_target
 
 N = 24
 STRATA = np.arange(N) // 4 % 3
@@ -214,7 +215,8 @@ def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, class
     random = np.random.default_rng(n_parts)
     blocks = np.unique(random.integers(0, 60, 300), return_inverse=True)[1]
     labels = random.integers(0, 3, 300)
-    part = _parts_of_blocks(labels, blocks, n_parts, 7, classes=classes)
+    target = encode_target(labels, "classification" if classes else "regression")
+    part = _parts_of_blocks(target, blocks, n_parts, 7)
     for block in range(blocks.max() + 1):
         assert len(set(part[blocks == block].tolist())) == 1
     sizes = np.bincount(part, minlength=n_parts)
@@ -223,7 +225,7 @@ def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, class
         for label in range(3):
             counts = np.bincount(part[labels == label], minlength=n_parts)
             assert counts.max() - counts.min() <= 10
-    other = _parts_of_blocks(labels, blocks, n_parts, 8, classes=classes)
+    other = _parts_of_blocks(target, blocks, n_parts, 8)
     assert (other != part).any()
 
 
@@ -261,9 +263,9 @@ def test_a_class_of_one_block_cannot_be_held_out():
 def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
     seen = []
 
-    def spy(template, table, y, *, random_state, blocks=None):
-        seen.append(blocks)
-        return dm.importances.holdout_mda(template, table, y, random_state=random_state)
+    def spy(template, data, *, random_state):
+        seen.append(data.exchangeability.blocks)
+        return dm.importances.holdout_mda(template, data, random_state=random_state)
 
     monkeypatch.setitem(dm.significance.measured.REFITTED, "holdout_mda", spy)
     X, y = table()

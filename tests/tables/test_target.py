@@ -34,7 +34,8 @@ STRINGS = {
 @pytest.mark.parametrize("container", STRINGS)
 def test_strings_are_classes_from_every_container(container: str) -> None:
     y = STRINGS[container]
-    classes, codes = encode_target(y, "classification", n_rows=4)
+    target = encode_target(y, "classification", n_rows=4)
+    classes, codes = target.classes, target.values
     assert classes.tolist() == ["a", "b", "c"]
     assert codes.dtype == np.uint32
     assert codes.tolist() == [1, 0, 2, 1]
@@ -59,20 +60,21 @@ NUMBERS = [2, 1, 3, 2]
     ],
 )
 def test_numbers_from_every_container(y: object) -> None:
-    target = encode_target(y, "regression")
+    target = encode_target(y, "regression").values
     assert target.dtype == np.float64
     assert target.tolist() == [2.0, 1.0, 3.0, 2.0]
-    classes, codes = encode_target(y, "classification")
+    target = encode_target(y, "classification")
+    classes, codes = target.classes, target.values
     assert classes.tolist() == [1, 2, 3]
     assert codes.tolist() == [1, 0, 2, 1]
 
 
 def test_classes_keep_their_type() -> None:
-    assert encode_target([True, False], "classification")[0].dtype == bool
-    assert encode_target(pa.array([True, False]), "classification")[0].dtype == bool
-    assert encode_target(pl.Series([True, False]), "classification")[0].dtype == bool
-    assert encode_target(np.array([3, 1], np.int16), "classification")[0].dtype == np.int16
-    assert encode_target(np.array([3.0, 1]), "classification")[0].dtype == np.float64
+    assert encode_target([True, False], "classification").classes.dtype == bool
+    assert encode_target(pa.array([True, False]), "classification").classes.dtype == bool
+    assert encode_target(pl.Series([True, False]), "classification").classes.dtype == bool
+    assert encode_target(np.array([3, 1], np.int16), "classification").classes.dtype == np.int16
+    assert encode_target(np.array([3.0, 1]), "classification").classes.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -93,14 +95,15 @@ def test_the_task_that_a_target_suggests(y: object, task: str) -> None:
 
 def test_a_column_is_flattened_with_a_warning() -> None:
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        target = encode_target(np.array([[1.0], [2.0]]), "regression")
+        target = encode_target(np.array([[1.0], [2.0]]), "regression").values
     assert target.tolist() == [1.0, 2.0]
 
 
 def test_one_class() -> None:
     with pytest.raises(ValueError, match="fit: y has one class only, 'a'; at least two classes"):
         encode_target(["a", "a"], "classification")
-    classes, codes = encode_target(["a", "a"], "classification", allow_one_class=True)
+    target = encode_target(["a", "a"], "classification", allow_one_class=True)
+    classes, codes = target.classes, target.values
     assert classes.tolist() == ["a"]
     assert codes.tolist() == [0, 0]
 
@@ -145,7 +148,7 @@ def test_bad_targets(task: str, y: object, error: type[Exception], message: str)
 def test_wrong_lengths_and_tasks() -> None:
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[3, 2\]"):
         encode_target([1, 2], "regression", n_rows=3)
-    with pytest.raises(ValueError, match="task is 'ranking'"):
+    with pytest.raises(ValueError, match=r"task must be 'auto', .* got 'ranking'"):
         encode_target([1, 2], "ranking")
 
 

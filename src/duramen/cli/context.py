@@ -337,12 +337,12 @@ def _read(options: Options, clock: Clock) -> Given:
 def _analysed(options: Options, given: Given) -> list[ContextImportances] | list[ContextNetwork]:
     """Run the analysis: one result a context, or a network."""
     from duramen.context import context_importances, context_network
+    from duramen.tables import Exchangeability
 
     settings: dict[str, Any] = {
         "n_estimators": options.trees,
         "n_permutations": options.permutations,
         "permute": options.permute.name,
-        **_exchanged(options, given),
         "empty": options.empty.value,
         "splits": options.splits.value,
         "n_bins": options.bins,
@@ -357,12 +357,15 @@ def _analysed(options: Options, given: Given) -> list[ContextImportances] | list
         "verbose": int(not options.quiet and standard_error().is_terminal),
     }
     if given.problem is None:
-        asked = options.targets or None
-        return [context_network(given.table, given.contexts, targets=asked, **settings)]
+        settings |= {"targets": options.targets or None, **_exchanged(options, given)}
+        return [context_network(given.table, given.contexts, **settings)]
     criterion = settled_criterion(options.criterion, given.problem.task)
-    results = context_importances(
-        given.table, given.problem.y, given.contexts, criterion=criterion, **settings
-    )
+    data = given.problem.data
+    if options.propensity_strata is not None:
+        labels = _exchanged(options, given)
+        rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
+        data = data.with_exchangeability(rows)
+    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
     return list(results.values()) if isinstance(results, dict) else [results]
 
 

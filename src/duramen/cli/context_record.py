@@ -33,7 +33,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
         file=given.source.name,
         n_rows=given.table.n_rows,
         n_features=given.table.n_columns,
-        fingerprint=problem.fingerprint() if problem is not None else given.table.fingerprint(),
+        fingerprint=problem.data.fingerprint if problem is not None else given.table.fingerprint(),
         seed=options.seed,
         settings={
             "contexts": list(options.contexts),
@@ -59,7 +59,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
             **({"targets": list(findings[0].targets or ())} if options.network else {}),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=None if problem is None else problem.classes(),
+        classes=None if problem is None else problem.data.target.class_sizes(),
         results={one.context_name: _figures(one, given.table.n_rows) for one in findings},
         timings=dict(clock.seconds),
         citation=given.source.citation,

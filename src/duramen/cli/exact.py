@@ -290,7 +290,7 @@ def _notes(options: Options, given: Given) -> list[str]:
 
     lines = list(given.problem.notes)
     if given.dropped_rows:
-        total = given.dropped_rows + given.problem.table.n_rows
+        total = given.dropped_rows + given.problem.data.n_rows
         lines.append(f"{given.dropped_rows:,} of {total:,} rows are incomplete and were left out")
     if given.finite.cuts and options.discretize is Discretize.auto:
         lines.append(
@@ -316,9 +316,9 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
-        fingerprint=problem.fingerprint(),
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
+        fingerprint=problem.data.fingerprint,
         settings={
             "criterion": given.criterion,
             "max_features": options.max_features,
@@ -337,7 +337,7 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
             "cuts": given.finite.cuts,
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "importance_sum": float(found.importances.values.sum()),
             "information": found.information,

@@ -73,10 +73,10 @@ def finite(problem: Problem[EncodedTable], how: Discretize, bins: int) -> Finite
     if how is not Discretize.none:
         if how is Discretize.auto:
             table = replace(table, kinds=_kinds(problem))
-        y = problem.y if method == "mdl" else None
+        y = problem.data.y if method == "mdl" else None
         table = discretize(table, y, method=method, n_bins=bins)
         cuts = {name: found.tolist() for name, found in table.cuts.items()}
-    return Finite(FiniteDistribution.from_table(table, problem.y), method, cuts)
+    return Finite(FiniteDistribution.from_table(table, problem.data.y), method, cuts)
 
 
 def _kinds(problem: Problem[EncodedTable]) -> tuple[str, ...]:
@@ -92,6 +92,6 @@ def names_of_rows(problem: Problem[EncodedTable], dist: FiniteDistribution) -> l
 
     Such a feature says everything about the target, and would about any other.
     """
-    n_rows = problem.table.n_rows
+    n_rows = problem.data.n_rows
     pairs = zip(dist.names, dist.cardinalities.tolist(), strict=True)
     return [name for name, n_values in pairs if n_values == n_rows]

@@ -126,11 +126,8 @@ class Input:
             If there is no such file or column, or it cannot be used.
         """
         from duramen.tables import EncodedTable
-        from duramen.tables.exchangeability import Exchangeability
 
         problem = self.read(command, jobs, clock)
-        rows = problem.table.n_rows
-        Exchangeability.checked(rows, **problem.labels, function=f"duramen {command}")
         if isinstance(problem.table, EncodedTable):
             return problem
         with clock.step("load"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable
+    from duramen.tables import EncodedTable, LearningSet
 
 
 class MeasureName(StrEnum):
@@ -40,33 +40,33 @@ class Given:
     ----------
     estimator : fitted estimator
         The forest.
-    table : EncodedTable
-        The rows that it was grown on.
-    y : array of shape (n,)
-        Their target.
+    data : LearningSet
+        What it was grown on.
     seed : int
         Seed of the measures that grow forests of their own.
     jobs : int
         Number of threads.
     verbose : bool
         Whether to show how far a measure is.
-    labels : mapping
-        Strata and blocks of the rows, by the name of the parameter; empty for none.
     """
 
     estimator: Any
-    table: EncodedTable
-    y: Any
+    data: LearningSet[EncodedTable]
     seed: int
     jobs: int
     verbose: bool
-    labels: Mapping[str, Any] = field(default_factory=dict)
 
     def unfitted(self) -> Any:
         """Return the estimator for those who grow it anew."""
         from sklearn.base import clone
 
         return clone(self.estimator).set_params(oob_score=False)
+
+    def unrestricted(self) -> LearningSet[EncodedTable]:
+        """Return the learning set without strata and blocks, which are for tests."""
+        from duramen.tables import Exchangeability
+
+        return self.data.with_exchangeability(Exchangeability(self.data.n_rows))
 
 
 Compute = Callable[[Callable[..., Any], Given], Any]
@@ -81,26 +81,24 @@ def _of_forest(function: Callable[..., Any], given: Given) -> Any:
 
 
 def _of_rows(function: Callable[..., Any], given: Given) -> Any:
-    return function(given.estimator, given.table, given.y)
+    return function(given.estimator, given.data)
 
 
 def _permuted(function: Callable[..., Any], given: Given) -> Any:
-    rows = (given.estimator, given.table, given.y)
-    return function(*rows, n_jobs=given.jobs, verbose=int(given.verbose))
+    return function(given.estimator, given.data, n_jobs=given.jobs, verbose=int(given.verbose))
 
 
 def _grown_anew(function: Callable[..., Any], given: Given) -> Any:
-    return function(given.unfitted(), given.table, given.y, random_state=given.seed)
+    return function(given.unfitted(), given.unrestricted(), random_state=given.seed)
 
 
 def _grown_on_parts(function: Callable[..., Any], given: Given) -> Any:
-    rows = (given.table, given.y)
     choices = {"random_state": given.seed, "n_jobs": given.jobs}
-    return function(given.unfitted(), *rows, blocks=given.labels.get("blocks"), **choices)
+    return function(given.unfitted(), given.data, **choices)
 
 
 def _grown_on_subsets(function: Callable[..., Any], given: Given) -> Any:
-    found = function(given.table, given.y, random_state=given.seed, n_jobs=given.jobs)
+    found = function(given.unrestricted(), random_state=given.seed, n_jobs=given.jobs)
     return found.importances
 
 

@@ -28,11 +28,6 @@ class Criterion(StrEnum):
 
 Impurity = Literal["entropy", "gini", "variance"]
 
-TASKS: dict[Task, Literal["classification", "regression"]] = {
-    Task.classification: "classification",
-    Task.regression: "regression",
-}
-
 
 def settled_criterion(asked: Criterion, task: str) -> Impurity:
     """Return the impurity that an option asks for, given what the target is.

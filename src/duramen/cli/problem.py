@@ -1,76 +1,58 @@
-"""A table and its target, encoded: what a command computes on."""
+"""The learning set that a command works on, and where it came from."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from duramen.cli.options import TASKS, Task
+from duramen.cli.options import Task
 from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable
+    from duramen.tables import EncodedTable, LearningSet, Target
     from duramen.tables.store import ColumnStore
     from duramen.tables.stray import StrayValues
 
-Table = TypeVar("Table", bound="EncodedTable | ColumnStore")
+TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
 
 
 @dataclass(frozen=True)
-class Problem(Generic[Table]):
-    """An encoded table, in memory or on disk, and its target as classes or numbers.
+class Problem(Generic[TableT]):
+    """A learning set, and what the command line knows of where it came from.
 
     Parameters
     ----------
     name : str
         What the table is called: its file or folder, without where that lies, or its URL.
-    table : EncodedTable or ColumnStore
-        The columns but the target and those left out.
-    y : ndarray of shape (n,)
-        The target.
-    task : str
-        "classification" or "regression".
+    data : LearningSet
+        The columns but the target and those left out, and the target.
     target : str
         Name of the target.
     citation : str
         What the data ask to be cited; empty if nothing.
-    labels : mapping
-        Strata and blocks of the rows, by the name of the option; empty for none.
     notes : tuple of str
         What the user had better know of how the table was read.
     """
 
     name: str
-    table: Table
-    y: Any
-    task: str
+    data: LearningSet[TableT]
     target: str
     citation: str = ""
-    labels: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def fingerprint(self: Problem[EncodedTable]) -> str:
-        """Return the fingerprint of table and target, the same as of a forest grown on them."""
-        from duramen.tables import encode_target, learning_set_fingerprint
+    @property
+    def table(self) -> TableT:
+        """The columns but the target and those left out."""
+        return self.data.table
 
-        if self.task == "regression":
-            numbers = encode_target(self.y, "regression")
-            return learning_set_fingerprint(self.table, numbers, None)
-        classes, codes = encode_target(self.y, "classification")
-        return learning_set_fingerprint(self.table, codes, classes)
-
-    def classes(self) -> dict[str, int] | None:
-        """Return the classes with their number of rows; None where the target is a number."""
-        if self.task == "regression":
-            return None
-        import numpy as np
-
-        labels, counts = np.unique(self.y, return_counts=True)
-        return dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True))
+    @property
+    def task(self) -> str:
+        """Task of the target: "classification" or "regression"."""
+        return self.data.task
 
 
 def encoded(
@@ -96,22 +78,26 @@ def encoded(
     ValueError, TypeError, MemoryError
         If a column or the target cannot be used, or all columns are constant.
     """
-    from duramen.tables import encode_target, infer_task, target_array
+    from duramen.tables.learning_set import of_table
     from duramen.tables.stray import stray_values_of
 
     names = source.features.column_names
     check_columns("--categorical", categorical, names, source.target)
-    naming = f"duramen {command}: --target {source.target}"
-    y = target_array(source.column, function=naming)
-    settled = infer_task(y) if task is Task.auto else TASKS[task]
-    encode_target(y, settled, function=naming)  # for its errors, before the work
+    target = target_of(command, source.target, source.column, task)
     table, stray = encoded_features(source.features, categorical, jobs)
     notes = [*source.notes, *stray_notes(stray, source.name)]
     classes = stray_values_of(source.target, source.column) if task is Task.auto else None
     if classes is not None:
         notes += stray_notes([classes], source.name, "--task classification")
-    given = (source.name, table, y, settled, source.target, source.citation, source.labels)
-    return loaded(Problem(*given, notes=tuple(notes)))
+    data = of_table(table, target, f"duramen {command}", **source.labels)
+    return loaded(Problem(source.name, data, source.target, source.citation, tuple(notes)))
+
+
+def target_of(command: str, name: str, values: Any, task: Task) -> Target:
+    """Check and encode a target, as what the user says that it is or what it looks like."""
+    from duramen.tables import encode_target
+
+    return encode_target(values, task.value, function=f"duramen {command}: --target {name}")
 
 
 def encoded_features(
@@ -150,9 +136,7 @@ def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
     ValueError
         If all columns are constant, or those of a store are damaged.
     """
-    from duramen.tables import encode
-
-    table = encode(problem.table)
-    if table.constant().all():
+    data = problem.data.in_memory()
+    if data.table.constant().all():
         raise ValueError(f"every column is constant, there is nothing to say of {problem.target}")
-    return replace(problem, table=table)
+    return replace(problem, data=data)

@@ -235,7 +235,7 @@ def run_rank(options: Options) -> None:
             for line in () if options.quiet else problem.notes:
                 note(line)
             if request is not None:
-                request.check(problem.table.names, problem.target)
+                request.check(problem.data.names, problem.target)
             estimator, found = _measure(options, request, problem, clock)
         from duramen.reports import summarise
         from duramen.reports.ranked import ranked
@@ -285,16 +285,8 @@ def _measure(
         choice = choice.with_tested(tested)
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
-            estimator.fit(problem.table, problem.y)
-        given = Given(
-            estimator,
-            problem.table,
-            problem.y,
-            options.seed,
-            options.jobs,
-            verbose,
-            problem.labels,
-        )
+            estimator.fit(problem.data)
+        given = Given(estimator, problem.data, options.seed, options.jobs, verbose)
         found = compute(choice, given, clock)
     for line in () if options.quiet else (*options.input.notes(), *found.left_out):
         note(line)
@@ -354,8 +346,8 @@ def _record(
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
         fingerprint=grown.fingerprint,
         seed=options.seed,
         settings={
@@ -366,7 +358,7 @@ def _record(
             **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "oob_error": error,
             "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),

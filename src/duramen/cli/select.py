@@ -319,7 +319,7 @@ def run_select(options: Options) -> None:
                 clock.step("search"),
                 warnings_as_notes(options.quiet),
             ):
-                search.fit(problem.table, problem.y)
+                search.fit(problem.data)
         from duramen.reports.selection import Selection, summarise_selection
 
         found = Selection.of(search)
@@ -384,7 +384,7 @@ def _parsed_subspace(given: str) -> int | float:
 def _check_decoys(options: Options, problem: Problem[Any]) -> None:
     from duramen.selection.relevance import FEWEST_FEATURES
 
-    p = problem.table.n_columns
+    p = problem.data.n_columns
     if options.relevance is RelevanceName.decoy and p < FEWEST_FEATURES:
         raise ValueError(
             f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to tell how "
@@ -416,8 +416,8 @@ def _record(
         task=problem.task,
         target=problem.target,
         file=problem.name,
-        n_rows=problem.table.n_rows,
-        n_features=problem.table.n_columns,
+        n_rows=problem.data.n_rows,
+        n_features=problem.data.n_columns,
         fingerprint=found.metadata["fingerprint"],
         seed=options.seed,
         settings={
@@ -430,7 +430,7 @@ def _record(
             **options.input.record(problem),
         },
         versions=versions("pyarrow", "matplotlib"),
-        classes=problem.classes(),
+        classes=problem.data.target.class_sizes(),
         results={
             "features_found": found.n_found,
             "trees": found.n_trees,

@@ -159,8 +159,7 @@ def run_test(request: Request, measure: MeasureName, scores: Any, given: Given) 
             choices = _choices(request, measure, given)
             result = function(
                 _forest(method, given),
-                given.table,
-                given.y,
+                given.data,
                 **choices,
                 random_state=given.seed,
                 n_jobs=given.jobs,
@@ -188,11 +187,9 @@ def announce(request: Request, measure: MeasureName, given: Given) -> None:
 
     cost: Cost = estimate_cost(
         _forest(method, given),
-        given.table,
-        given.y,
-        method.forests(
-            method.rounds(request.permutations), request.n_tested(given.table.n_columns)
-        ),
+        given.data,
+        None,
+        method.forests(method.rounds(request.permutations), request.n_tested(given.data.n_columns)),
         measure=measure.function,
         n_jobs=given.jobs,
     )
@@ -243,7 +240,8 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, Any]:
     """Return what the method is told beside the rows and the seed."""
     method = request.method
-    choices: dict[str, Any] = {**request.choices, **given.labels}
+    of_rows = ("strata", "blocks")  # columns that the learning set holds
+    choices = {name: one for name, one in request.choices.items() if name not in of_rows}
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:
@@ -253,7 +251,12 @@ def _choices(request: Request, measure: MeasureName, given: Given) -> dict[str, 
     settings = given.estimator.forest_.settings
     one = settings.cut == "pert" or settings.max_features == 1
     asked = request.permutations is not None or request.checkpoint is not None
-    unasked = one and not settings.column_samples and not asked and not given.labels
+    unasked = (
+        one
+        and not settings.column_samples
+        and not asked
+        and not given.data.exchangeability.restricted
+    )
     return {"null": "binomial" if unasked else "permuted", **choices}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.options import TASKS, Task
-from duramen.cli.problem import Problem, stray_columns
+from duramen.cli.options import Task
+from duramen.cli.problem import Problem, stray_columns, target_of
 from duramen.cli.reading import Reading, Samples, pairing_unwarned, stray_notes
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def read_stored(
     ValueError, OSError
         If there is no such store or column, or the target cannot be used.
     """
-    from duramen.tables import encode_target, infer_task, target_array
+    from duramen.tables.learning_set import of_table
     from duramen.tables.store import open_store
     from duramen.tables.store.view import without
 
@@ -97,17 +97,15 @@ def read_stored(
     apart += named
     if len(set(apart)) == store.n_columns:
         raise ValueError("--drop leaves no column beside the target")
-    naming = f"{naming}: --target {target}"
-    y = target_array(values, function=naming)
-    settled = infer_task(y) if task is Task.auto else TASKS[task]
-    encode_target(y, settled, function=naming)  # for its errors, before the work
+    encoded = target_of(command, target, values, task)
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
     notes = [] if store.samples_pairing is None else [store.samples_pairing]
     if task is Task.auto:
         where = "" if samples.file is None else samples.file.name
         notes += stray_notes(stray, where, "--task classification")
-    return Problem(name, left, y, settled, target, labels=of_rows, notes=tuple(notes))
+    data = of_table(left, encoded, naming, **of_rows)
+    return Problem(name, data, target, notes=tuple(notes))
 
 
 def _labels(

@@ -26,7 +26,8 @@ from duramen.importances.arguments import metadata_of
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
-from duramen.tables import encode
+from duramen.tables import encode, encode_target
+from duramen.tables.learning_set import given_set, of_table, refuse_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -52,8 +53,6 @@ class Options:
         Of the verdicts.
     permute : {"within_target", "all"}
         How the context is permuted for the p-values of the effects.
-    strata, blocks : array-like of shape (n,) or None
-        Strata that rows exchange contexts within, and blocks of rows that stay together.
     plan : Plan
         Threads, checkpoint, progress.
     function : str
@@ -66,8 +65,6 @@ class Options:
     plain_p_values: bool
     tolerance: float
     permute: str
-    strata: Any
-    blocks: Any
     plan: Plan
     function: str
 
@@ -87,8 +84,8 @@ class Options:
 
 def context_importances(
     X: Any,
-    y: Any,
-    context: Any,
+    y: Any = None,
+    context: Any = None,
     *,
     n_estimators: int = 1000,
     n_permutations: int = 1000,
@@ -132,10 +129,10 @@ def context_importances(
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The inputs: anything that `encode` takes.
-    y : array-like of shape (n,)
-        The target.
+    y : array-like of shape (n,), optional
+        The target; None with a learning set.
     context : array-like of shape (n,), str, list of str, mapping or data frame
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
@@ -252,18 +249,23 @@ def context_importances(
         plain_p_values,
         tolerance,
         permute,
-        strata,
-        blocks,
         plan,
         FUNCTION,
     )
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
-    table = encode(X, names=names, n_jobs=plan.n_threads)
+    task = growth.task(FUNCTION)
+    given = given_set(X, y, FUNCTION, task, names=names, strata=strata, blocks=blocks)
+    table = encode(X if given is None else given.table, names=names, n_jobs=plan.n_threads)
     inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
     seed = parameters.draw_seed(random_state)
-    subject = subject_of(inputs, y, growth, seed, FUNCTION)
+    if given is None:
+        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=FUNCTION)
+        data = of_table(inputs, target, FUNCTION, strata=strata, blocks=blocks)
+    else:
+        data = refuse_weights(given, FUNCTION).with_table(inputs)
+    subject = subject_of(data, growth, seed, FUNCTION)
     forest = subject.forest(seed, n_threads=plan.n_threads)
     results = {
         name: analyse(forest, subject, one, _for_one(options, name, several))
@@ -278,7 +280,7 @@ def analyse(
     """Analyse one context on the forest that was grown on all rows."""
     observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
     importances = mean_decreases(forest).values
-    null = null_of(subject, options.permute, options.strata, options.blocks, options.function)
+    null = null_of(subject, options.permute, options.function)
     settings = _metadata(forest, context, options, null)
     identity = {"function": options.function, **settings}
     n_permutations = options.n_permutations
@@ -308,7 +310,7 @@ def analyse(
     if options.plain:
         told |= _plain(importances, subject, context, null, options, identity)
     return ContextImportances(
-        names=subject.table.names,
+        names=subject.data.names,
         contexts=context.labels,
         shares=context.shares,
         importances=importances,

@@ -94,8 +94,8 @@ def context_effects(
     return Effects(
         *_kernel.context_effects(
             *forest_arguments(forest),
-            *table_arguments(subject.table),
-            subject.target,
+            *table_arguments(subject.data.table),
+            subject.data.target.values,
             codes,
             context.count,
             empty == "zero",

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.context.analysis import Options, analyse, beside
 from duramen.context.subject import Growth, binned, subject_of
@@ -18,7 +17,15 @@ from duramen.forests.progress import stepwise_bar
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
 from duramen.significance.replicates import Plan, replicate_seed
-from duramen.tables import EncodedTable, encode
+from duramen.tables import (
+    EncodedTable,
+    Exchangeability,
+    LearningSet,
+    Target,
+    Task,
+    encode,
+    encode_target,
+)
 
 _FUNCTION = "context_network"
 
@@ -103,13 +110,12 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         plain_p_values,
         tolerance,
         permute,
-        strata,
-        blocks,
         quiet,
         _FUNCTION,
     )
     table = encode(X, names=names, n_jobs=plan.n_threads)
     variables, one = _apart(table, context, n_context_bins)
+    rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = parameters.draw_seed(random_state)
     inputs = variables
@@ -118,12 +124,14 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     analyses = {}
     with stepwise_bar(len(chosen), _FUNCTION, "target", plan.verbose) as advance:
         for j in chosen:
-            y, criterion = _target(variables, j)
+            target = _target(variables, j)
+            criterion = "entropy" if target.task == "classification" else "variance"
             growth = Growth(
                 n_estimators, criterion, splits, None, max_features, max_depth, min_samples_leaf
             )
             others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
-            subject = subject_of(others, y, growth, seed, _FUNCTION, scale=True)
+            data = LearningSet(others, target, None, rows)
+            subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
             forest = subject.forest(replicate_seed(seed, j), n_threads=plan.n_threads)
             its_own = replace(options, plan=beside(quiet, str(j)))
             analyses[variables.names[j]] = analyse(forest, subject, one, its_own)
@@ -155,8 +163,8 @@ def _targets(variables: EncodedTable, asked: Iterable[str] | None) -> list[int]:
     return sorted({variables.names.index(name) for name in chosen})
 
 
-def _target(variables: EncodedTable, j: int) -> tuple[NDArray[Any], str]:
-    """The values of a variable as a target, and the impurity for it."""
+def _target(variables: EncodedTable, j: int) -> Target:
+    """Return a variable as a target: numbers, or classes."""
     name = variables.names[j]
     if variables.missing[j]:
         raise ValueError(
@@ -164,4 +172,5 @@ def _target(variables: EncodedTable, j: int) -> tuple[NDArray[Any], str]:
             "rows out, or name the targets that are whole."
         )
     values = np.asarray(variables.values(j))[variables.codes(j)]
-    return values, "variance" if variables.kinds[j] == "numeric" else "entropy"
+    task: Task = "regression" if variables.kinds[j] == "numeric" else "classification"
+    return encode_target(values, task, function=_FUNCTION)

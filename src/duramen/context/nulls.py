@@ -58,7 +58,7 @@ class Null:
         }
 
 
-def null_of(subject: Subject, permute: str, strata: Any, blocks: Any, function: str) -> Null:
+def null_of(subject: Subject, permute: str, function: str) -> Null:
     """Check a scheme of permutations, and apply it to a target.
 
     Parameters
@@ -67,19 +67,16 @@ def null_of(subject: Subject, permute: str, strata: Any, blocks: Any, function: 
         The learning set.
     permute : {"within_target", "all"}
         Whether contexts are permuted within the classes of the target.
-    strata, blocks : array-like of shape (n,) or None
-        As in `duramen.context_importances`.
     function : str
-        Who asks, for errors.
+        The function that the user called, for errors.
 
     Raises
     ------
     ValueError
-        If `permute` is unknown, or strata and blocks are not as `Exchangeability` wants them.
+        If `permute` is unknown.
     """
     parameters.check_choice(function, "permute", permute, PERMUTE)
-    n = subject.table.n_rows
-    given = Exchangeability.checked(n, strata, blocks, function=function)
+    n, given = subject.data.n_rows, subject.data.exchangeability
     groups = target_groups(subject, given.strata)
     if permute == "all":
         return Null(permute, given, given, groups)
@@ -96,15 +93,17 @@ def target_groups(subject: Subject, strata: IntArray | None = None) -> IntArray:
     share a bin. Wider bins leave an association of context and target inside of them, which raises
     the rate of false rejections; narrower ones measured no better.
     """
-    n = subject.table.n_rows
+    n = subject.data.table.n_rows
     if strata is None:
         strata = np.zeros(n, dtype=np.int64)
-    own = np.asarray(subject.target)
-    if subject.classes is None:
+    own = np.asarray(subject.data.target.values)
+    if subject.data.classes is None:
         own = np.zeros(n, dtype=np.int64)
         for stratum in range(int(strata.max()) + 1):
             rows = np.flatnonzero(strata == stratum)
-            own[rows] = quantile_bins(subject.target[rows], max(1, len(rows) // _ROWS_PER_BIN))
+            own[rows] = quantile_bins(
+                subject.data.target.values[rows], max(1, len(rows) // _ROWS_PER_BIN)
+            )
     pairs = np.stack([strata, own.astype(np.int64)])
     return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 

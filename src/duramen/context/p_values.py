@@ -101,7 +101,7 @@ def effect_p_values(
 
 def _chunk(subject: Subject, context: Context) -> int:
     """Number of permutations that are counted in one call of the kernel."""
-    numbers = max(1, 4 * context.count * subject.table.n_columns, subject.table.n_rows)
+    numbers = max(1, 4 * context.count * subject.data.table.n_columns, subject.data.table.n_rows)
     size = min(_CHUNK, _MOST_NUMBERS // numbers)
     return max(_LANES, size - size % _LANES)
 

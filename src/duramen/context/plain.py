@@ -17,7 +17,7 @@ def within_contexts(
     subject: Subject, context: Context, seed: int, *, n_threads: int = 1
 ) -> FloatArray:
     """Grow a forest in each context, and return its mean decreases of impurity, shape (C, p)."""
-    values = np.zeros((context.count, subject.table.n_columns))
+    values = np.zeros((context.count, subject.data.table.n_columns))
     for c in range(context.count):
         rows = np.flatnonzero(context.codes == c)
         forest = subject.forest(replicate_seed(seed, c), rows=rows, n_threads=n_threads)

@@ -47,12 +47,14 @@ def shifts_of(subject: Subject, context: Context, null: Null, n_permutations: in
     notes = _too_few(context, null, n_permutations)
     if null.relevance.blocks is not None:
         return Shifts(None, notes)
-    p_values = shift_p_values(subject.table, context.codes, null.groups)
+    p_values = shift_p_values(subject.data.table, context.codes, null.groups)
     if null.permute == "all":
         notes += _target_note(subject, context, null)
     found = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
     if len(found):
-        shown = [subject.table.names[j] for j in found[np.argsort(p_values[found], kind="stable")]]
+        shown = [
+            subject.data.table.names[j] for j in found[np.argsort(p_values[found], kind="stable")]
+        ]
         notes += (shift_note(context.name, shown),)
     return Shifts(p_values, notes)
 
@@ -69,8 +71,8 @@ def shift_note(context: str, names: list[str]) -> str:
 
 
 def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, ...]:
-    values = np.asarray(subject.target)
-    if subject.classes is None:
+    values = np.asarray(subject.data.target.values)
+    if subject.data.classes is None:
         values = quantile_bins(values, _BINS)
     strata = null.relevance.strata
     if strata is None:

@@ -1,12 +1,10 @@
-"""What is analysed: a table, a target, and how trees are grown on them."""
+"""A learning set, and how trees are grown on it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from duramen.forests import parameters
@@ -14,7 +12,8 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import EncodedTable, encode_target, infer_task
+from duramen.tables import EncodedTable, LearningSet, Target, Task
+from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
 
 FloatArray = NDArray[np.float64]
@@ -69,6 +68,18 @@ class Growth:
             ),
         )
 
+    def task(self, function: str) -> Task | None:
+        """Check the criterion; return what the target must be for it, or None for any."""
+        if self.criterion is None:
+            return None
+        parameters.check_choice(function, "criterion", self.criterion, CRITERIA)
+        return "regression" if self.criterion == "variance" else "classification"
+
+    def criterion_for(self, task: Task) -> str:
+        """The impurity for a target."""
+        default = "entropy" if task == "classification" else "variance"
+        return default if self.criterion is None else self.criterion
+
     def checked_trees(self, function: str) -> int:
         """The number of trees."""
         return parameters.check_integer(function, "n_estimators", self.n_estimators, 1)
@@ -80,12 +91,8 @@ class Subject:
 
     Attributes
     ----------
-    table : EncodedTable
-        n rows of p inputs.
-    target : array of shape (n,)
-        uint32 class codes, or float64 numbers with mean 0.
-    classes : array of shape (C,) or None
-        Labels of the classes; None in regression.
+    data : LearningSet
+        n rows of p inputs; numbers as a target have mean 0.
     settings : GrowthSettings
         How trees are grown.
     n_trees : int
@@ -94,9 +101,7 @@ class Subject:
         Seed of the analysis.
     """
 
-    table: EncodedTable
-    target: NDArray[Any]
-    classes: NDArray[Any] | None
+    data: LearningSet[EncodedTable]
     settings: GrowthSettings
     n_trees: int
     seed: int
@@ -105,93 +110,68 @@ class Subject:
         self, seed: int, *, rows: NDArray[np.intp] | None = None, n_threads: int = 1
     ) -> Forest:
         """Grow the forest of a seed on all rows, or on some of them."""
-        table = self.table if rows is None else self.table.take_rows(rows)
-        target = self.target if rows is None else self.target[rows]
-        settings = self.settings
-        if rows is not None and settings.min_samples_leaf > len(rows):
-            settings = replace(settings, min_samples_leaf=max(1, len(rows)))
-        return grow(
-            table,
-            target,
-            settings,
-            n_trees=self.n_trees,
-            seed=seed,
-            classes=self.classes,
-            n_threads=n_threads,
-        )
+        data, settings = self.data, self.settings
+        if rows is not None:
+            data = data.of_rows(rows, key=("rows", seed))
+            if settings.min_samples_leaf > len(rows):
+                settings = replace(settings, min_samples_leaf=max(1, len(rows)))
+        return grow(data, settings, n_trees=self.n_trees, seed=seed, n_threads=n_threads)
 
 
 def subject_of(
-    table: EncodedTable, y: Any, growth: Growth, seed: int, function: str, *, scale: bool = False
+    data: LearningSet[EncodedTable],
+    growth: Growth,
+    seed: int,
+    function: str,
+    *,
+    scale: bool = False,
 ) -> Subject:
-    """Check a target and the settings, and tie them to a table.
+    """Check the settings of trees, and tie them to a learning set.
 
     Parameters
     ----------
-    table : EncodedTable
+    data : LearningSet
         n rows of p inputs.
-    y : array-like of shape (n,)
-        Labels or numbers.
     growth : Growth
         How the user wants trees to be grown.
     seed : int
         Seed of the analysis.
     function : str
-        Who asks, for errors.
+        The function that the user called, for errors.
     scale : bool
         Whether numbers are divided by their standard deviation (unless it is 0).
     """
-    criterion = growth.criterion
-    if criterion is None:
-        task = infer_task(y, function=function)
-        criterion = "entropy" if task == "classification" else "variance"
-    parameters.check_choice(function, "criterion", criterion, CRITERIA)
+    criterion = growth.criterion_for(data.task)
+    table = data.table
     if growth.n_bins is not None:
         table = binned(table, parameters.check_integer(function, "n_bins", growth.n_bins, 2))
     settings = growth.settings(table, criterion, function)
     n_trees = growth.checked_trees(function)
-    classes: NDArray[Any] | None = None
-    target: NDArray[Any]
-    if criterion == "variance":
-        numbers = encode_target(y, "regression", n_rows=table.n_rows, function=function)
-        target = numbers - numbers.mean()
-        spread = float(target.std())
-        if scale and spread > 0:
-            target = target / spread
-    else:
-        classes, target = encode_target(y, "classification", n_rows=table.n_rows, function=function)
-    n_values = 1 if classes is None else len(classes)
-    refuse_many_trees(function, n_trees, n_values)
-    subject = Subject(table, target, classes, settings, n_trees, seed)
+    target = data.target
+    if target.codes is None:
+        numbers = target.values - target.values.mean()
+        spread = float(numbers.std())
+        target = Target(numbers / spread if scale and spread > 0 else numbers)
+    refuse_many_trees(function, n_trees, target.n_values)
+    data = LearningSet(table, target, data.weights, data.exchangeability)
+    subject = Subject(data, settings, n_trees, seed)
 
     def grow_pilot(count: int) -> Forest:
         return replace(subject, n_trees=count).forest(seed)
 
-    refuse_large_forest(function, n_trees, n_values, settings, table, grow_pilot)
+    refuse_large_forest(function, n_trees, settings, data, grow_pilot)
     return subject
 
 
 def binned(table: EncodedTable, n_bins: int) -> EncodedTable:
     """Put the numeric columns with more than `n_bins` distinct values into quantile bins."""
-    from duramen.tables import encode
-
     intervals = discretize(table, n_bins=n_bins)
-    columns: list[pa.Array] = []
+    columns = {}
     for j, name in enumerate(table.names):
-        codes = table.codes(j) if name not in intervals.cuts else intervals.codes(j)
-        values = table.values(j) if name not in intervals.cuts else intervals.values(j)
-        known = [value for value in values.tolist() if value is not None]
-        absent = np.asarray(codes) >= len(known)
-        if name not in intervals.cuts and table.kinds[j] == "numeric":
-            numbers = np.append(np.asarray(known, dtype=np.float64), np.nan)
-            columns.append(pa.array(numbers[np.asarray(codes)]))
-            continue
-        indices = pa.array(np.where(absent, 0, codes).astype(np.int32), mask=absent)
-        ordered = table.kinds[j] != "nominal"
-        columns.append(
-            pa.DictionaryArray.from_arrays(indices, pa.array(map(str, known)), ordered=ordered)
-        )
-    return encode(pa.table(columns, names=list(table.names)))
+        if name in intervals.cuts:
+            known = [str(value) for value in intervals.values(j).tolist() if value is not None]
+            columns[j] = (np.asarray(intervals.codes(j)), np.array(known, dtype=object))
+    return with_ordinal(table, columns) if columns else table
 
 
 def _has_quantities(table: EncodedTable) -> bool:

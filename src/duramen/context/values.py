@@ -128,6 +128,10 @@ def split_off(
     bool
         Whether several were asked for.
     """
+    if given is None:
+        raise ValueError(
+            f"{function}: context must be given: a column of X by name, or one value for each row."
+        )
     if isinstance(given, str):
         given, several = [given], False
     else:

@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.forests import export, memory, parameters, route, targets
+from duramen.forests import export, memory, parameters, route
+from duramen.forests.class_weights import combine_class_weight
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
@@ -20,10 +21,12 @@ from duramen.forests.inputs import categorical_kinds, names_of, shape_of, table_
 from duramen.forests.paths import decision_path
 from duramen.forests.progress import progress_bar
 from duramen.forests.resolve import resolve_settings
-from duramen.forests.targets import Target
 from duramen.results.masked import refuse_masked
-from duramen.tables import EncodedTable, encode
+from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.tables.exchangeability import Exchangeability
+from duramen.tables.learning_set import given_set
 from duramen.tables.memory import require_memory
+from duramen.tables.weights import row_weights
 
 Parameter = Any
 RandomState = int | np.random.RandomState | np.random.Generator | None
@@ -60,6 +63,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
     count_constant_features: Parameter = False
     n_subspace_features: Parameter = None
 
+    task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
     criteria: ClassVar[dict[str, str]] = {}
 
@@ -76,16 +80,14 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
     def _owner(self) -> str:
         return type(self).__name__
 
-    def _target(self, y: Any, n_rows: int) -> Target:
-        raise TypeError(f"{self._owner} is a base class; use one of the named estimators")
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the forest.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
-            The training table. NaN and None are missing values; infinities are refused.
+        X : array, data frame, sparse matrix, EncodedTable or LearningSet of shape (n, p)
+            The training table. NaN and None are missing values; infinities are refused. With a
+            learning set, `y` and `sample_weight` are those that it holds.
         y : array-like of shape (n,)
             Class labels, or finite numbers in regression.
         sample_weight : array-like of shape (n,), optional
@@ -103,7 +105,9 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         MemoryError
             When the forest could not fit in memory.
         """
-        X = table_like(X)
+        function = f"{self._owner}.fit"
+        given = given_set(X, y, function, self.task, sample_weight=sample_weight)
+        X = table_like(X if given is None else given.table)
         n_rows, n_features = shape_of(X) or encode(X).shape
         n_trees = parameters.check_integer(
             self._owner,
@@ -118,39 +122,32 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         settings = resolve_settings(self, n_rows, n_features)
         self._check_oob_score(settings.samples_rows)
         kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
-        target = self._target(y, n_rows)
-        weights = targets.combine_class_weight(
-            self._owner,
-            self.class_weight,
-            target,
-            targets.row_weights(self._owner, sample_weight, n_rows),
-        )
+        if given is None:
+            target = encode_target(
+                y, self.task, n_rows=n_rows, allow_one_class=True, function=function
+            )
+            weights = row_weights(sample_weight, n_rows, function)
+        else:
+            target, weights = given.target, given.weights
+        weights = combine_class_weight(self._owner, self.class_weight, target, weights)
         seed = parameters.draw_seed(self.random_state)
-        n_values = 1 if target.classes is None else len(target.classes)
-        memory.refuse_many_trees(f"{self._owner}.fit", n_trees, n_values)
+        memory.refuse_many_trees(function, n_trees, target.n_values)
         table = self._encode(X, kinds, n_threads)
+        data = given
+        if data is None or data.table is not table or data.weights is not weights:
+            data = LearningSet(table, target, weights, Exchangeability(n_rows))
 
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
             return grow(
-                table,
-                target.values,
-                settings,
-                n_trees=count,
-                seed=seed,
-                classes=target.classes,
-                weights=weights,
-                n_threads=n_threads,
-                progress=report,
+                data, settings, n_trees=count, seed=seed, n_threads=n_threads, progress=report
             )
 
-        memory.refuse_large_forest(
-            f"{self._owner}.fit", n_trees, n_values, settings, table, grow_trees
-        )
+        memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
         with progress_bar(n_trees, self._owner, verbose) as report:
             forest = grow_trees(n_trees, report)
         self._adopt(forest)
         if self.oob_score:
-            self._estimate_out_of_bag(table, target, n_threads)
+            self._estimate_out_of_bag(data, n_threads)
         return self
 
     def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
@@ -182,8 +179,10 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
                 "set bootstrap=True, or max_samples to less than all the rows"
             )
 
-    def _estimate_out_of_bag(self, table: EncodedTable, target: Target, n_threads: int) -> None:
-        estimate = route.estimate_out_of_bag(self.forest_, table, target.values, n_threads)
+    def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
+        estimate = route.estimate_out_of_bag(
+            self.forest_, data.table, data.target.values, n_threads
+        )
         self.oob_error_curve_ = estimate.error_curve
         seen = estimate.counts > 0
         if not seen.all():
@@ -195,7 +194,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
                 UserWarning,
                 stacklevel=3,
             )
-        self._set_out_of_bag(estimate.means(), seen, target)
+        self._set_out_of_bag(estimate.means(), seen, data.target)
 
     def _set_out_of_bag(
         self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
@@ -359,6 +358,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests that predict classes."""
 
+    task: ClassVar[Task] = "classification"
     criteria: ClassVar[dict[str, str]] = {
         "gini": "gini",
         "entropy": "entropy",
@@ -367,9 +367,6 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     n_classes_: int
-
-    def _target(self, y: Any, n_rows: int) -> Target:
-        return targets.class_target(self._owner, y, n_rows)
 
     def _adopt(self, forest: Forest) -> None:
         super()._adopt(forest)
@@ -384,7 +381,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
 
         self.oob_decision_function_ = means
         self.oob_score_ = self._score_out_of_bag(
-            target.original()[seen],
+            target.labels[seen],
             self.classes_[np.argmax(means[seen], axis=1)],
             accuracy_score,
         )
@@ -424,11 +421,9 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
 class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests that predict numbers."""
 
+    task: ClassVar[Task] = "regression"
     criteria: ClassVar[dict[str, str]] = {"squared_error": "variance", "variance": "variance"}
     criterion: Parameter = "squared_error"
-
-    def _target(self, y: Any, n_rows: int) -> Target:
-        return targets.number_target(self._owner, y, n_rows)
 
     def _set_out_of_bag(
         self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import EncodedTable, learning_set_fingerprint
+from duramen.tables import EncodedTable, LearningSet, Target
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/settings.hpp).
 EXHAUSTIVE_CATEGORIES = 12
@@ -33,48 +33,36 @@ def table_arguments(table: EncodedTable) -> tuple[Any, ...]:
 
 
 def grow(
-    table: EncodedTable,
-    target: NDArray[np.uint32] | NDArray[np.float64],
+    data: LearningSet[EncodedTable],
     settings: GrowthSettings,
     *,
     n_trees: int,
     seed: int,
-    classes: NDArray[Any] | None = None,
-    weights: NDArray[np.float64] | None = None,
     first_tree: int = 0,
     n_threads: int = 1,
     progress: Progress | None = None,
-    fingerprint: str | None = None,
 ) -> Forest:
     """Grow the trees ``first_tree`` .. ``first_tree + n_trees - 1`` of a forest.
 
-    A tree depends on the table, the target, the weights, the settings, the seed and its own number
-    alone: neither on ``n_threads`` nor on how the trees are shared out over calls.
+    A tree depends on the learning set, the settings, the seed and its own number alone: neither on
+    ``n_threads`` nor on how the trees are distributed over calls.
 
     Parameters
     ----------
-    table : EncodedTable
-        n rows of p encoded columns.
-    target : array of shape (n,)
-        uint32 class codes (0 .. len(classes) - 1), or finite float64 numbers for regression.
+    data : LearningSet
+        n rows of p encoded columns, with target and weights; rows of weight 0 are left out.
     settings : GrowthSettings
         How to grow.
     n_trees : int
         Number of trees.
     seed : int
         Seed in 0..2**64-1.
-    classes : array of shape (C,) or None
-        Class labels; None for regression.
-    weights : float64 array of shape (n,) or None
-        Non-negative row weights; rows of weight 0 are left out. None for equal weights.
     first_tree : int
         Number of the first tree in the stream of random numbers.
     n_threads : int
         Threads to use.
     progress : callable or None
         Called now and then with the number of trees that are done.
-    fingerprint : str or None
-        What the data is known by; None to take that of the learning set.
 
     Returns
     -------
@@ -85,33 +73,18 @@ def grow(
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    forest, _ = _grown(
-        table,
-        target,
-        settings,
-        classes,
-        weights,
-        fingerprint or learning_set_fingerprint(table, target, classes, weights),
-        first_tree,
-        n_trees,
-        seed,
-        n_threads,
-        progress,
-    )
+    forest, _ = _grown(data, settings, first_tree, n_trees, seed, n_threads, progress)
     return forest
 
 
 def grow_beside_decoys(
-    table: EncodedTable,
-    target: NDArray[np.uint32] | NDArray[np.float64],
+    data: LearningSet[EncodedTable],
     settings: GrowthSettings,
     *,
     tree: int,
     seed: int,
     cycle: NDArray[np.uint32],
     judged: NDArray[np.bool_],
-    classes: NDArray[Any] | None,
-    fingerprint: str,
 ) -> tuple[Forest, NDArray[np.float64]]:
     r"""Grow one tree, and compare its columns with their decoys at every node.
 
@@ -123,14 +96,18 @@ def grow_beside_decoys(
 
     Parameters
     ----------
+    data : LearningSet
+        n rows of p encoded columns, with their target; every row weighs 1.
+    settings : GrowthSettings
+        How to grow.
     tree : int
         Number of the tree in the stream of random numbers.
+    seed : int
+        Seed in 0..2**64-1.
     cycle : uint32 array of shape (n,)
         Every row once, in an order drawn at random: at each row a decoy has the value of the next.
     judged : bool array of shape (p,)
         The columns that are compared with their decoys.
-
-    Others as for `grow`. Every row weighs 1.
 
     Returns
     -------
@@ -138,67 +115,48 @@ def grow_beside_decoys(
         The tree.
     excess : float64 array of shape (p,)
         For each judged column :math:`\sum_t p(t)^{9/8} \Delta i(t)` over the nodes t that split on
-        it, with p(t) the share of the rows, less the same for its decoy; 0 for the others.
+        it, with p(t) the fraction of the rows, less the same for its decoy; 0 for the others.
 
     Raises
     ------
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    return _grown(
-        table,
-        target,
-        settings,
-        classes,
-        None,
-        fingerprint,
-        tree,
-        1,
-        seed,
-        1,
-        None,
-        cycle,
-        judged,
-    )
+    return _grown(data, settings, tree, 1, seed, 1, None, cycle, judged)
 
 
 def _grown(
-    table: EncodedTable,
-    target: NDArray[Any],
+    data: LearningSet[EncodedTable],
     settings: GrowthSettings,
-    classes: NDArray[Any] | None,
-    weights: NDArray[np.float64] | None,
-    fingerprint: str,
     first_tree: int,
     n_trees: int,
     seed: int,
     *others: Any,
 ) -> tuple[Forest, NDArray[np.float64]]:
     """Grow trees; the second result is empty without decoys."""
-    n_classes = 0 if classes is None else len(classes)
-    refuse_many_categories(table, settings, n_classes)
-    arguments = (*table_arguments(table), target, n_classes, weights, settings.for_kernel())
-    arrays = _kernel.grow(*arguments, first_tree, n_trees, seed, *others)
+    table, target, weights = data.table, data.target, data.weights
+    refuse_many_categories(table, settings, target.n_classes)
+    learning = (*table_arguments(table), target.values, target.n_classes, weights)
+    arguments = (*learning, settings.for_kernel(), first_tree, n_trees, seed)
+    arrays = _kernel.grow(*arguments, *others)
     excess = arrays.pop("excess", np.empty(0))
     _fill_empty_trees(arrays, target, weights)
     forest = Forest(
         **arrays,
         settings=settings,
         schema=table.schema,
-        classes=classes,
+        classes=target.classes,
         n_rows=table.n_rows,
         total_weight=float(table.n_rows if weights is None else weights.sum()),
         seed=seed,
-        fingerprint=fingerprint,
+        fingerprint=data.fingerprint,
         first_tree=first_tree,
     )
     return forest, excess
 
 
 def _fill_empty_trees(
-    arrays: dict[str, NDArray[Any]],
-    target: NDArray[np.uint32] | NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
+    arrays: dict[str, NDArray[Any]], target: Target, weights: NDArray[np.float64] | None
 ) -> None:
     """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
     if len(arrays["node_weight"]) == 0:  # every row weighs 1
@@ -208,12 +166,12 @@ def _fill_empty_trees(
     if not empty.any():
         return
     values = arrays["leaf_values"]
-    shares = np.ones(len(target)) if weights is None else weights
-    if target.dtype == np.uint32:
-        counts = np.bincount(target.astype(np.intp), weights=shares, minlength=values.shape[1])
-        whole = counts / counts.sum()
+    shares = np.ones(len(target.values)) if weights is None else weights
+    if target.codes is None:
+        whole = np.array([np.average(target.values, weights=shares)])
     else:
-        whole = np.array([np.average(target, weights=shares)])
+        counts = np.bincount(target.codes, weights=shares, minlength=values.shape[1])
+        whole = counts / counts.sum()
     values[arrays["leaf_offsets"][:-1][empty]] = whole
     arrays["impurity"][roots[empty]] = 0.0
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import EncodedTable
+from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.memory import available_bytes, require_memory
 from duramen.tables.names import KINDS
 
@@ -44,9 +44,8 @@ def refuse_many_trees(function: str, n_trees: int, n_values: int) -> None:
 def refuse_large_forest(
     function: str,
     n_trees: int,
-    n_values: int,
     settings: GrowthSettings,
-    table: EncodedTable,
+    data: LearningSet[EncodedTable],
     grow_pilot: Callable[[int], Forest],
 ) -> None:
     """Raise when the forest cannot fit, or would not judging by its first trees.
@@ -57,12 +56,12 @@ def refuse_large_forest(
     ----------
     function : str
         The function that the user called, for errors.
-    n_trees, n_values : int
-        Number of trees, and of the numbers a leaf holds.
+    n_trees : int
+        Number of trees.
     settings : GrowthSettings
         How the trees are grown.
-    table : EncodedTable
-        The training table.
+    data : LearningSet
+        What they are grown on.
     grow_pilot : callable
         Grows so many of the trees.
 
@@ -71,6 +70,7 @@ def refuse_large_forest(
     MemoryError
     """
     available = available_bytes()
+    table, n_values = data.table, data.target.n_values
     most = most_tree_bytes(n_values, settings, table)
     if available is None or most * n_trees <= available:
         return

@@ -88,9 +88,9 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
         If `proximity` is not as described, or holds NaN, or `y` does not fit it.
     """
     shares = _checked(proximity, "outlier_measure")
-    _, codes = encode_target(
+    codes = encode_target(
         y, "classification", n_rows=len(shares), allow_one_class=True, function="outlier_measure"
-    )
+    ).values
     measure = np.zeros(len(shares))
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)

@@ -6,15 +6,15 @@ from typing import Any
 
 from duramen.forests.parameters import draw_seed
 from duramen.importances.arguments import metadata_of
-from duramen.importances.refit import encoded_for, fingerprint_of, repeat_seeds, template_of
-from duramen.importances.shadowed import differences, exchangeable_rows, shadowed_forest
+from duramen.importances.refit import data_for, repeat_seeds, template_of
+from duramen.importances.shadowed import differences, shadowed_forest
 from duramen.results.importances import Importances
 
 
 def air(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     strata: Any = None,
     blocks: Any = None,
@@ -38,10 +38,10 @@ def air(
     estimator : estimator of duramen
         The parameters of the forest, which is grown anew; whether it is fitted plays no part, and
         it is not changed. Any will do: also subspaces, multiway splits and any criterion.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     strata, blocks : array-like of shape (n,), optional
         Label of the stratum, and of the block, of each row. Shadows exchange rows within strata
         only, so that a feature that goes with the strata alone has a shadow that does so too; or
@@ -88,17 +88,17 @@ def air(
     Bioinformatics 34(21), section 2.2.
     """
     template = template_of(estimator, "air")
-    table = encoded_for(template, X)
+    data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, blocks=blocks)
     seed = draw_seed(template.random_state if random_state is None else random_state)
-    rows = exchangeable_rows(table.n_rows, strata, blocks, "air")
-    forest = shadowed_forest(template, table, y, repeat_seeds(seed, 1)[0], "air", rows)
+    data.exchangeability.require(1, "air")
+    forest = shadowed_forest(template, data, repeat_seeds(seed, 1)[0], "air")
     tally = differences(forest)
-    choices = {"estimator": type(template).__name__, **rows.identity()}
+    choices = {"estimator": type(template).__name__, **data.exchangeability.identity()}
     metadata = metadata_of(forest, "air", **choices)
     metadata["seed"] = seed
-    metadata["fingerprint"] = fingerprint_of(template, forest, table, y, "air")
+    metadata["fingerprint"] = data.fingerprint
     return Importances(
-        names=table.names,
+        names=data.names,
         values=tally.values(),
         measure="air",
         unit=forest.settings.unit,

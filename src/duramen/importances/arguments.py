@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.results.provenance import versions
-from duramen.tables import encode_target
+from duramen.tables import Target, Task, encode_target
 
 _SHOWN = 8
 
@@ -62,20 +62,33 @@ def target_of(
         If y has another length, holds what the task has no use for, or a class that the forest
         was not grown on.
     """
-    if forest.classes is None:
-        return encode_target(y, "regression", n_rows=n_rows, function=function)
-    labels, codes = encode_target(
-        y, "classification", n_rows=n_rows, allow_one_class=True, function=function
-    )
+    task: Task = "regression" if forest.classes is None else "classification"
+    target = encode_target(y, task, n_rows=n_rows, allow_one_class=True, function=function)
+    return matched(forest, target, function)
+
+
+def matched(
+    forest: Forest, target: Target, function: str
+) -> NDArray[np.uint32] | NDArray[np.float64]:
+    """Return a target as codes of the forest's classes, or as it is for numbers.
+
+    Raises
+    ------
+    ValueError
+        If it holds a class that the forest was not grown on.
+    """
+    if forest.classes is None or target.classes is None or target.classes is forest.classes:
+        return target.values
     place = {label: code for code, label in enumerate(forest.classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in place]
+    labels = target.classes.tolist()
+    unknown = [label for label in labels if label not in place]
     if unknown:
         raise ValueError(
             f"{function}: y holds {unknown[0]!r}, which is no class of this forest; its classes "
             f"are {_shortened(list(place))}."
         )
-    of_label = np.array([place[label] for label in labels.tolist()], dtype=np.uint32)
-    return of_label[codes]
+    of_label = np.array([place[label] for label in labels], dtype=np.uint32)
+    return of_label[target.values]
 
 
 def metadata_of(forest: Forest, measure: str, **choices: Any) -> dict[str, Any]:

@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.forests import parameters
-from duramen.forests.base import ForestClassifier
-from duramen.importances.arguments import metadata_of, target_of
+from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.mda import repeats_of, score_of, tree_importances
 from duramen.importances.nodes import IntArray
 from duramen.importances.permutation import Permutations, permutation_losses
-from duramen.importances.refit import encoded_for, fingerprint_of, labels_of, template_of
+from duramen.importances.refit import data_for, template_of
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
-from duramen.tables.exchangeability import Exchangeability
+from duramen.tables import Exchangeability, Target
 
 
 def holdout_mda(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: int = 2,
     scoring: str | None = None,
@@ -43,10 +41,10 @@ def holdout_mda(
     ----------
     estimator : estimator of duramen
         The forest to grow; it is cloned, not changed. Its `n_jobs` is used for growth.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     cv : int
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats
@@ -83,28 +81,27 @@ def holdout_mda(
     name = "holdout_mda"
     n_threads = parameters.check_jobs(name, n_jobs)
     template = template_of(estimator, name)
-    table = encoded_for(template, X)
-    labels = labels_of(template, y, table.n_rows, name)
-    n_parts = parameters.check_integer(name, "cv", cv, 2, most=table.n_rows)
+    data = data_for(template, X, y, name, blocks=blocks)
+    n_parts = parameters.check_integer(name, "cv", cv, 2, most=data.n_rows)
     seed = parameters.draw_seed(template.random_state if random_state is None else random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
-    rows = Exchangeability.checked(table.n_rows, blocks=blocks, function=name)
-    classes = isinstance(template, ForestClassifier)
+    rows = Exchangeability(data.n_rows, blocks=data.exchangeability.blocks)
     if rows.blocks is None:
-        part = _parts(labels, n_parts, int(seeds[0]), classes=classes)
+        part = _parts(data.target, n_parts, int(seeds[0]))
     else:
-        part = _parts_of_blocks(labels, rows.blocks, n_parts, int(seeds[0]), classes=classes)
+        part = _parts_of_blocks(data.target, rows.blocks, n_parts, int(seeds[0]))
     results: list[Importances] = []
     for k in range(n_parts):
         model = template.set_params(random_state=int(seeds[k + 2] % 2**32))
-        forest = model.fit(table.take_rows(part != k), labels[part != k]).forest_
+        training = data.of_rows(np.flatnonzero(part != k), key=("part", seeds.tolist(), k))
+        forest = model.fit(training).forest_
         score = score_of(forest, scoring, name)
         repeats = repeats_of(n_repeats, score, name)
-        held_out = table.take_rows(part == k)
-        target = target_of(forest, labels[part == k], held_out.n_rows, name)
+        held_out = data.of_rows(np.flatnonzero(part == k))
+        target = matched(forest, held_out.target, name)
         losses = permutation_losses(
             forest,
-            Sample(held_out, target, out_of_bag=False),
+            Sample(held_out.table, target, out_of_bag=False),
             Permutations(int(seeds[1]), repeats),
             score=score,
             n_threads=n_threads,
@@ -123,9 +120,9 @@ def holdout_mda(
             )
         )
     metadata = metadata_of(forest, name, **choices, **rows.identity())
-    metadata["n_rows"] = table.n_rows
+    metadata["n_rows"] = data.n_rows
     metadata["seed"] = seed
-    metadata["fingerprint"] = fingerprint_of(template, forest, table, y, name)
+    metadata["fingerprint"] = data.fingerprint
     return _mean(results, metadata)
 
 
@@ -144,35 +141,34 @@ def _mean(parts: list[Importances], metadata: dict[str, Any]) -> Importances:
     )
 
 
-def _parts(labels: NDArray[Any], n_parts: int, seed: int, *, classes: bool) -> IntArray:
+def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
     """Return the part of every row: equal sizes, each class spread evenly."""
     random = np.random.default_rng(seed)
-    order = random.permutation(len(labels))
-    if classes:
-        values, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    n_rows, codes = len(target.values), target.codes
+    order = random.permutation(n_rows)
+    if codes is not None and target.classes is not None:
+        counts = np.bincount(codes, minlength=target.n_classes)
         if counts.min() < n_parts:
             raise ValueError(
-                f"holdout_mda: class {values.tolist()[counts.argmin()]!r} has {counts.min()} rows, "
-                f"fewer than the {n_parts} parts, so that some forest would not see it or not be "
-                "measured on it. Hint: use fewer parts or leave the class out."
+                f"holdout_mda: class {target.classes.tolist()[counts.argmin()]!r} has "
+                f"{counts.min()} rows, fewer than the {n_parts} parts, so that some forest would "
+                "not see it or not be measured on it. Hint: use fewer parts or leave the class out."
             )
         order = order[np.argsort(codes[order], kind="stable")]
-    part = np.empty(len(labels), dtype=np.int64)
-    part[order] = np.arange(len(labels)) % n_parts
+    part = np.empty(n_rows, dtype=np.int64)
+    part[order] = np.arange(n_rows) % n_parts
     return part
 
 
-def _parts_of_blocks(
-    labels: NDArray[Any], blocks: IntArray, n_parts: int, seed: int, *, classes: bool
-) -> IntArray:
+def _parts_of_blocks(target: Target, blocks: IntArray, n_parts: int, seed: int) -> IntArray:
     """Return the part of every row, the same for the rows of a block.
 
     Blocks come in random order, the larger ones first, and each joins the part that has the
     smallest fraction of the rows of its classes.
     """
     random = np.random.default_rng(seed)
-    values, codes = np.unique(labels, return_inverse=True) if classes else (None, 0 * blocks)
-    n_blocks, n_classes = int(blocks.max()) + 1, int(codes.max()) + 1
+    codes = 0 * blocks if target.codes is None else target.codes
+    n_blocks, n_classes = int(blocks.max()) + 1, target.n_values
     counts = np.zeros((n_blocks, n_classes))
     np.add.at(counts, (blocks, codes), 1)
     order = random.permutation(n_blocks)
@@ -185,9 +181,9 @@ def _parts_of_blocks(
         held[part[block]] += shares[block]
     if (held == 0).any():
         lacking = int(np.argmax((held == 0).any(axis=0)))
-        what = "row" if values is None else f"row of class {values.tolist()[lacking]!r}"
+        of = "" if target.classes is None else f" of class {target.classes.tolist()[lacking]!r}"
         raise ValueError(
-            f"holdout_mda: each of the {n_parts} parts must have a {what}, but "
+            f"holdout_mda: each of the {n_parts} parts must have a row{of}, but "
             f"{np.count_nonzero(counts[:, lacking])} of the {n_blocks} blocks have one and could "
             "not be spread over all parts. Hint: use fewer parts or leave the class out."
         )

@@ -20,14 +20,14 @@ from duramen.importances.subset_trees import Learner
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
-from duramen.tables import encode, encode_target, learning_set_fingerprint
-from duramen.tables.exchangeability import Exchangeability
+from duramen.tables import EncodedTable, Exchangeability, LearningSet, encode, encode_target
+from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.memory import require_memory
 
 
 def mcfs(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_subsets: int = 2000,
     subset_size: int | float | str = "sqrt",
@@ -61,10 +61,10 @@ def mcfs(
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes.
+    y : array-like of shape (n,), optional
+        Their classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
@@ -128,14 +128,21 @@ def mcfs(
     s = parameters.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = parameters.check_integer("mcfs", "n_permutations", n_permutations, 0)
     learner = _learner(
-        X, y, subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf, n_jobs
+        _data(X, y, strata, blocks, n_jobs),
+        subset_size,
+        n_splits,
+        train_size,
+        splits,
+        max_depth,
+        min_samples_leaf,
+        n_jobs,
     )
     exponents = (
         parameters.check_real("mcfs", "u", u, 0.0),
         parameters.check_real("mcfs", "v", v, 0.0),
     )
     _refuse_many_subsets(s, learner.subset_size)
-    rows = _exchangeable(learner, strata, blocks, shuffles)
+    rows = _exchangeable(learner, shuffles)
     seed = parameters.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
     _warn_of_unseen(run.n_drawn, s, learner.subset_size)
@@ -151,7 +158,7 @@ def mcfs(
     }
     return MonteCarloSelection(
         Importances(
-            names=learner.table.names,
+            names=learner.data.names,
             values=run.values,
             measure="mcfs",
             unit="1",
@@ -160,22 +167,22 @@ def mcfs(
         ),
         n_drawn=run.n_drawn,
         accuracy=run.accuracy,
-        source=run.edges[0] // learner.table.n_columns,
-        target=run.edges[0] % learner.table.n_columns,
+        source=run.edges[0] // learner.data.n_columns,
+        target=run.edges[0] % learner.data.n_columns,
         weight=run.edges[1],
         maxima=_greatest_by_chance(learner, rows, shuffles, s, seed, *exponents),
     )
 
 
-def _exchangeable(learner: Learner, strata: Any, blocks: Any, shuffles: int) -> Exchangeability:
+def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
     """Return which rows may exchange their classes."""
-    rows = Exchangeability.checked(learner.table.n_rows, strata, blocks, function="mcfs")
+    rows = learner.data.exchangeability
     if rows.restricted and not shuffles:
         raise ValueError(
             "mcfs: strata and blocks restrict how classes are shuffled for the cut-off, and need "
             "n_permutations of at least 1, got 0."
         )
-    rows.require(shuffles, "mcfs", learner.codes, stacklevel=4)
+    rows.require(shuffles, "mcfs", learner.data.target.values, stacklevel=4)
     return rows
 
 
@@ -191,16 +198,26 @@ def _greatest_by_chance(
     """Greatest relative importance in each of some runs with shuffled classes."""
     maxima = np.empty(shuffles)
     for b, (order_seed, run_seed) in enumerate(repeat_seeds(seed, shuffles).tolist()):
-        order = rows.permutation(np.random.default_rng(order_seed), learner.codes)
-        shuffled = replace(learner, codes=learner.codes[order])
+        random = np.random.default_rng(order_seed)
+        order = rows.permutation(random, learner.data.target.values)
+        shuffled = replace(learner, data=learner.data.permuted(order, key=("shuffled", order_seed)))
         run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
         maxima[b] = run.values.max()
     return maxima
 
 
+def _data(X: Any, y: Any, strata: Any, blocks: Any, n_jobs: Any) -> LearningSet[EncodedTable]:
+    """Check and encode the rows and their classes."""
+    given = given_set(X, y, "mcfs", "classification", strata=strata, blocks=blocks)
+    if given is not None:
+        return refuse_weights(given.in_memory(), "mcfs")
+    table = encode(table_like(X), n_jobs=parameters.check_jobs("mcfs", n_jobs))
+    target = encode_target(y, "classification", n_rows=table.n_rows, function="mcfs")
+    return of_table(table, target, "mcfs", strata=strata, blocks=blocks)
+
+
 def _learner(
-    X: Any,
-    y: Any,
+    data: LearningSet[EncodedTable],
     subset_size: Any,
     n_splits: Any,
     train_size: Any,
@@ -209,22 +226,20 @@ def _learner(
     min_samples_leaf: Any,
     n_jobs: Any,
 ) -> Learner:
-    """Check what the trees are grown on and how, and encode it."""
+    """Check how the trees are grown."""
     n_threads = parameters.check_jobs("mcfs", n_jobs)
     n_splits = parameters.check_integer("mcfs", "n_splits", n_splits, 1)
-    table = encode(table_like(X), n_jobs=n_threads)
-    classes, codes = encode_target(y, "classification", n_rows=table.n_rows, function="mcfs")
-    size = _subset_size(subset_size, table.n_columns)
+    size = _subset_size(subset_size, data.n_columns)
     settings = GrowthSettings(
         criterion="entropy",
         splits=parameters.check_choice("mcfs", "splits", splits, SPLITS),
         max_features=size,
         max_depth=parameters.check_optional_integer("mcfs", "max_depth", max_depth, 1),
         min_samples_leaf=parameters.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
-        row_samples=_training_rows(train_size, table.n_rows),
+        row_samples=_training_rows(train_size, data.n_rows),
     )
-    refuse_many_categories(table, settings, len(classes))
-    return Learner(table, codes, classes, settings, size, n_splits, n_threads)
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    return Learner(data, settings, size, n_splits, n_threads)
 
 
 def _subset_size(value: Any, n_features: int) -> int:
@@ -280,13 +295,12 @@ def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
 
 
 def _metadata(learner: Learner, seed: int, choices: dict[str, Any]) -> dict[str, Any]:
-    table = learner.table
     return {
         "mcfs": choices,
         "forest": learner.settings.to_dict(),
         "n_trees": choices["n_subsets"] * learner.n_splits,
-        "n_rows": table.n_rows,
+        "n_rows": learner.data.n_rows,
         "seed": seed,
-        "fingerprint": learning_set_fingerprint(table, learner.codes, learner.classes),
+        "fingerprint": learner.data.fingerprint,
         "versions": versions(),
     }

@@ -14,6 +14,7 @@ from duramen.importances.corrections import CORRECTIONS, corrected
 from duramen.importances.heldout import held_out
 from duramen.importances.samples import sample_of
 from duramen.results.importances import FloatArray, Importances
+from duramen.tables import LearningSet
 
 
 def mdi(
@@ -142,7 +143,7 @@ def _check_choices(
         )
     if rows not in (None, "oob"):
         raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
-    if (X is None) != (y is None):
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError("mdi: X and y must be given together, got only one of them.")
     if rows == "oob" and X is None:
         raise ValueError(

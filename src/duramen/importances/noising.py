@@ -16,7 +16,7 @@ from duramen.importances.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
 
 
-def noising(forest: Any, X: Any, y: Any, *, rows: str | None = "oob") -> Importances:
+def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> Importances:
     r"""Increase of the trees' error when a feature is noised up, exactly and without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the
@@ -35,10 +35,10 @@ def noising(forest: Any, X: Any, y: Any, *, rows: str | None = "oob") -> Importa
     ----------
     forest : fitted estimator or Forest
         A forest of this package.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         Rows to be dropped through the trees.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     rows : {"oob", None}
         ``"oob"``: `X` and `y` are the training rows, in their order; O_T are those that tree T was
         grown without. None: O_T is all of `X`, for every tree.

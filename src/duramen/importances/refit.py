@@ -1,4 +1,4 @@
-"""Estimators that a measure fits anew: the template, its encoding of X, the target, the seeds."""
+"""Estimators that a measure refits: the template, its learning set, the seeds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from duramen.forests.base import BaseForest, ForestClassifier
-from duramen.forests.forest import Forest
+from duramen.forests.base import BaseForest
 from duramen.forests.inputs import categorical_kinds, names_of, shape_of, table_like
-from duramen.forests.targets import class_target, number_target
-from duramen.tables import EncodedTable, encode, encode_target, learning_set_fingerprint
+from duramen.tables import EncodedTable, LearningSet, encode, encode_target
+from duramen.tables.learning_set import given_set, of_table
 
 
 def template_of(estimator: Any, function: str) -> BaseForest:
@@ -33,8 +32,39 @@ def template_of(estimator: Any, function: str) -> BaseForest:
     return template
 
 
-def encoded_for(template: BaseForest, X: Any) -> EncodedTable:
-    """Return X encoded as the template would, which then needs no categorical_features."""
+def data_for(
+    template: BaseForest,
+    X: Any,
+    y: Any,
+    function: str,
+    *,
+    allow_one_class: bool = False,
+    strata: Any = None,
+    blocks: Any = None,
+) -> LearningSet[EncodedTable]:
+    """Return X and y, encoded as the template would, which then needs no categorical_features.
+
+    Parameters
+    ----------
+    template : BaseForest
+        From :func:`template_of`.
+    X, y : table of shape (n, p) and array-like of shape (n,), or LearningSet and None
+        What the user gave.
+    function : str
+        The function that the user called, for errors.
+    allow_one_class : bool
+        Whether there may be a single class.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`duramen.learning_set`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the table, the target or the labels cannot be used, or do not suit the estimator.
+    """
+    given = given_set(X, y, function, template.task, strata=strata, blocks=blocks)
+    if given is not None:
+        return given.in_memory()
     if not isinstance(X, EncodedTable):
         X = table_like(X)
         shape = shape_of(X) or encode(X).shape
@@ -42,25 +72,11 @@ def encoded_for(template: BaseForest, X: Any) -> EncodedTable:
         kinds = categorical_kinds(owner, template.categorical_features, names_of(X), shape[1])
         X = encode(X, kinds=kinds)
         template.categorical_features = None
-    table: EncodedTable = X
-    return table
-
-
-def labels_of(template: BaseForest, y: Any, n_rows: int, function: str) -> NDArray[Any]:
-    """Return y as an array of labels, or of numbers, that rows can be taken from."""
-    if isinstance(template, ForestClassifier):
-        classes, codes = encode_target(y, "classification", n_rows=n_rows, function=function)
-        return np.asarray(classes)[codes]
-    return encode_target(y, "regression", n_rows=n_rows, function=function)
-
-
-def fingerprint_of(
-    template: BaseForest, forest: Forest, table: EncodedTable, y: Any, function: str
-) -> str:
-    """Return the fingerprint of the table that the user gave, and the target."""
-    encoder = number_target if forest.classes is None else class_target
-    target = encoder(function, y, table.n_rows)
-    return learning_set_fingerprint(table, target.values, target.classes)
+    target = encode_target(
+        y, template.task, n_rows=X.n_rows, allow_one_class=allow_one_class, function=function
+    )
+    data: LearningSet[EncodedTable] = of_table(X, target, function, strata=strata, blocks=blocks)
+    return data
 
 
 def repeat_seeds(seed: int, n_repeats: int) -> NDArray[np.uint32]:

@@ -76,7 +76,7 @@ def relative_importances(
         if graph:
             found.append(edges_of(nodes, ratio))
     return RelativeImportances(
-        *_means(subsets.ravel(), gained.ravel(), learner.table.n_columns),
+        *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
         accuracy=float(accuracies.mean()),
         edges=_strongest_first(merged(found)),
     )
@@ -112,12 +112,13 @@ def gain_ratios(nodes: Nodes) -> FloatArray:
 
 def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
     """Mean recall of the classes among the rows that each tree was not grown from: shape (T,)."""
-    leaf = leaves(forest, learner.table, learner.n_threads)
+    leaf = leaves(forest, learner.data.table, learner.n_threads)
     place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
     guess = np.argmax(forest.leaf_values, axis=1)[place]
     held = out_of_bag(forest)
-    right = held & (guess == learner.codes[:, np.newaxis])
-    member = np.eye(len(learner.classes))[learner.codes].T
+    codes = learner.data.target.values
+    right = held & (guess == codes[:, np.newaxis])
+    member = np.eye(learner.data.target.n_classes)[codes].T
     seen, found = member @ held, member @ right
     recall = found / np.maximum(seen, 1)
     means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
@@ -126,7 +127,7 @@ def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
 
 def _by_subset(nodes: Nodes, amount: FloatArray, subsets: IntArray, learner: Learner) -> FloatArray:
     """Sum an amount a node by subset and feature, over its t trees: shape (c, m)."""
-    p = learner.table.n_columns
+    p = learner.data.n_columns
     inner = nodes.internal()
     subset = nodes.tree[inner] // learner.n_splits
     ascending = (np.arange(len(subsets))[:, np.newaxis] * p + subsets).ravel()

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from duramen.forests.forest import Forest
 from duramen.forests.growth import out_of_bag
 from duramen.forests.route import Rows, leads_to_training_counts, leaves, rows_of, same_encoding
-from duramen.importances.arguments import target_of
-from duramen.tables import EncodedTable, encode, learning_set_fingerprint
+from duramen.importances.arguments import matched, target_of
+from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, Task, encode
+from duramen.tables.learning_set import given_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +52,10 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     ----------
     forest : Forest
         The forest.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         Anything that ``encode`` takes.
     y : array-like of shape (n,)
-        Target of `X`.
+        Target of `X`; None for a learning set.
     rows : {"oob", None}
         Whether they are the training rows, to be used out of bag.
     function : str
@@ -69,23 +70,23 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:
-        held_out = rows_of(forest, X, function, function)
+        given = given_set(X, y, function, _task(forest))
+        held_out = rows_of(forest, X if given is None else given.table, function, function)
         _refuse_unseen(forest, held_out, function)
-        return Sample(held_out, target_of(forest, y, len(held_out), function), out_of_bag=False)
+        if given is None:
+            target = target_of(forest, y, len(held_out), function)
+        else:
+            target = matched(forest, given.target, function)
+        return Sample(held_out, target, out_of_bag=False)
     if not forest.settings.samples_rows:
         raise ValueError(
             f'{function}: rows="oob" needs trees that leave rows out, but every tree of this '
             "forest saw all of them. Hint: fit with bootstrap=True or max_samples, or give rows "
             "that were held out, with rows=None."
         )
-    table = encode_like(forest, X)
-    if table.n_columns != forest.n_features:
-        raise ValueError(
-            f"X has {table.n_columns} features, but {function} is expecting {forest.n_features} "
-            "features as input"
-        )
-    target = target_of(forest, y, table.n_rows, function)
-    grown_on = learning_set_fingerprint(table, target, forest.classes) == forest.fingerprint
+    data = training_set(forest, X, y, function)
+    table, target = data.table, matched(forest, data.target, function)
+    grown_on = data.fingerprint == forest.fingerprint
     if not grown_on and not _fills_the_leaves(forest, table):
         raise ValueError(
             f'{function}: with rows="oob", X must be the table that the forest was grown on, '
@@ -93,6 +94,35 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
             "leaves. Hint: for other rows use rows=None."
         )
     return Sample(table, target, out_of_bag=True)
+
+
+def training_set(forest: Forest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
+    """Return the rows that a forest was grown on as a learning set, encoded as the forest has them.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    X, y : table and target, or LearningSet and None
+        What the user gave.
+    function : str
+        The function that the user called, for errors.
+    """
+    given = given_set(X, y, function, _task(forest))
+    table = encode_like(forest, X if given is None else given.table)
+    if table.n_columns != forest.n_features:
+        raise ValueError(
+            f"X has {table.n_columns} features, but {function} is expecting {forest.n_features} "
+            "features as input"
+        )
+    if given is not None:
+        return given if given.table is table else given.with_table(table)
+    target = target_of(forest, y, table.n_rows, function)
+    return LearningSet(table, Target(target, forest.classes), None, Exchangeability(len(table)))
+
+
+def _task(forest: Forest) -> Task:
+    return "regression" if forest.classes is None else "classification"
 
 
 def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
@@ -110,6 +140,8 @@ def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[
 
 def encode_like(forest: Forest, X: Any) -> EncodedTable:
     """Encode a table with the kinds that the forest's columns have."""
+    if isinstance(X, LearningSet):
+        X = X.table
     if hasattr(X, "as_table"):  # a ColumnStore
         X = X.as_table()
     if isinstance(X, EncodedTable):

@@ -9,15 +9,15 @@ import numpy as np
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.parameters import check_integer, draw_seed
 from duramen.importances.arguments import metadata_of
-from duramen.importances.refit import encoded_for, fingerprint_of, repeat_seeds, template_of
-from duramen.importances.shadowed import exchangeable_rows, shadowed_forest
+from duramen.importances.refit import data_for, repeat_seeds, template_of
+from duramen.importances.shadowed import shadowed_forest
 from duramen.results.importances import Importances
 
 
 def sandri(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_repeats: int = 20,
     strata: Any = None,
@@ -38,10 +38,10 @@ def sandri(
     estimator : estimator of duramen
         The parameters of the forests, which are grown anew; whether it is fitted plays no part,
         and it is not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     n_repeats : int
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
@@ -80,26 +80,26 @@ def sandri(
     """
     template = template_of(estimator, "sandri")
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)
-    table = encoded_for(template, X)
+    data = data_for(template, X, y, "sandri", allow_one_class=True, strata=strata, blocks=blocks)
     seed = draw_seed(template.random_state if random_state is None else random_state)
-    p = table.n_columns
-    rows = exchangeable_rows(table.n_rows, strata, blocks, "sandri")
+    p = data.n_columns
+    data.exchangeability.require(1, "sandri")
     gains = np.empty((repeats, p))
     for s, seeds in enumerate(repeat_seeds(seed, repeats)):
-        forest = shadowed_forest(template, table, y, seeds, "sandri", rows)
+        forest = shadowed_forest(template, data, seeds, "sandri")
         values = mean_decreases(forest).values
         gains[s] = values[:p] - values[p:]
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
     choices = {
         "estimator": type(template).__name__,
         "n_repeats": repeats,
-        **rows.identity(),
+        **data.exchangeability.identity(),
     }
     metadata = metadata_of(forest, "sandri", **choices)
     metadata["seed"] = seed
-    metadata["fingerprint"] = fingerprint_of(template, forest, table, y, "sandri")
+    metadata["fingerprint"] = data.fingerprint
     return Importances(
-        names=table.names,
+        names=data.names,
         values=gains.mean(axis=0),
         measure="sandri",
         unit=forest.settings.unit,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,15 @@ from duramen.forests.resolve import resolve_settings
 from duramen.forests.structure import decreases
 from duramen.importances.nodes import Nodes, blocks
 from duramen.importances.tally import Tally
-from duramen.tables import EncodedTable
-from duramen.tables.exchangeability import Exchangeability
+from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_shadows
 
 
 def shadowed_forest(
     template: BaseForest,
-    table: EncodedTable,
-    y: Any,
+    data: LearningSet[EncodedTable],
     seeds: NDArray[np.uint32],
     function: str,
-    rows: Exchangeability | None = None,
 ) -> Forest:
     """Grow a forest on the 2p columns of a table and of its shadows.
 
@@ -36,17 +32,13 @@ def shadowed_forest(
     Parameters
     ----------
     template : BaseForest
-        The estimator whose parameters to use; `encoded_for` has cleared `categorical_features`.
-    table : EncodedTable
-        n rows, p columns.
-    y : array-like of shape (n,)
-        The target.
+        The estimator whose parameters to use; `data_for` has cleared `categorical_features`.
+    data : LearningSet
+        n rows, p columns; shadows exchange the rows that it says may be exchanged.
     seeds : uint32 array of shape (2,)
         Seeds of the permutation of the rows and of the forest.
     function : str
         The function that the user called, for errors.
-    rows : Exchangeability, optional
-        Which rows the shadows may exchange; all by default.
 
     Returns
     -------
@@ -54,15 +46,15 @@ def shadowed_forest(
         On 2p columns, column p + j the shadow of column j. It has no other use: about half of its
         splits are on noise.
     """
-    settled = resolve_settings(template, *table.shape)
-    rows = Exchangeability(table.n_rows) if rows is None else rows
-    order = rows.permutation(np.random.default_rng(int(seeds[0])))
+    settled = resolve_settings(template, *data.table.shape)
+    order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
     estimator: BaseForest = clone(template)
     estimator.max_features = settled.max_features
     estimator.n_subspace_features = settled.column_samples or None
     estimator.oob_score = False
     estimator.random_state = int(seeds[1])
-    return estimator.fit(with_shadows(table, order, function=function), y).forest_
+    table = with_shadows(data.table, order, function=function)
+    return estimator.fit(data.with_table(table, key=("shadows", seeds.tolist()))).forest_
 
 
 def differences(forest: Forest) -> Tally:
@@ -89,16 +81,3 @@ def differences(forest: Forest) -> Tally:
         share = run.weight / np.where(total > 0, total, 1.0)
         tally.add(nodes, sign * share * decreases(run), n_trees=run.n_trees)
     return tally
-
-
-def exchangeable_rows(n_rows: int, strata: Any, blocks: Any, function: str) -> Exchangeability:
-    """Return which rows shadows may exchange, once it is clear that some may.
-
-    Raises
-    ------
-    ValueError
-        If `strata` or `blocks` are not as they must be, or leave shadows that equal the columns.
-    """
-    rows = Exchangeability.checked(n_rows, strata, blocks, function=function)
-    rows.require(1, function)
-    return rows

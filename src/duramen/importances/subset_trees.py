@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
@@ -15,7 +14,7 @@ from duramen.forests.joining import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.nodes import IntArray
 from duramen.results.threads import Pool
-from duramen.tables import EncodedTable
+from duramen.tables import EncodedTable, LearningSet
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.
 _BLOCK = 4_000_000
@@ -28,12 +27,8 @@ class Learner:
 
     Attributes
     ----------
-    table : EncodedTable
-        n rows of p columns.
-    codes : uint32 array of shape (n,)
-        Class of each row.
-    classes : array of shape (C,)
-        Labels of the classes.
+    data : LearningSet
+        n rows of p columns, with their classes.
     settings : GrowthSettings
         How a tree is grown; ``row_samples`` is the number of training rows of a split.
     subset_size : int
@@ -44,9 +39,7 @@ class Learner:
         Threads to use.
     """
 
-    table: EncodedTable
-    codes: NDArray[np.uint32]
-    classes: NDArray[Any]
+    data: LearningSet[EncodedTable]
     settings: GrowthSettings
     subset_size: int
     n_splits: int
@@ -55,7 +48,7 @@ class Learner:
     def draw(self, n_subsets: int, seed: int) -> IntArray:
         """Draw subsets without replacement within each: shape (s, m), ascending."""
         random = np.random.default_rng(seed)
-        p, m = self.table.n_columns, self.subset_size
+        p, m = self.data.n_columns, self.subset_size
         drawn = [random.choice(p, m, replace=False, shuffle=False) for _ in range(n_subsets)]
         return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
 
@@ -73,18 +66,12 @@ class Learner:
             The trees of the subsets from there on, t to a subset, on all p columns.
         """
         n_trees = self.n_splits
-        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * self.table.n_rows)))
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * self.data.n_rows)))
 
         def trees(i: int) -> Forest:
-            return grow(
-                self.table.take_columns(subsets[i]),
-                self.codes,
-                self.settings,
-                n_trees=n_trees,
-                seed=seed,
-                classes=self.classes,
-                first_tree=i * n_trees,
-            )
+            columns = self.data.table.take_columns(subsets[i])
+            data = self.data.with_table(columns, key=("subset", seed, i))
+            return grow(data, self.settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
 
         with Pool(self.n_threads) as pool:
             for start in range(0, len(subsets), step):
@@ -95,4 +82,4 @@ class Learner:
                     for forest, subset in zip(grown, subsets[start : run.stop], strict=True)
                 ]
                 arrays: dict[str, Any] = joined(parts)
-                yield start, replace(grown[0], **arrays, schema=self.table.schema)
+                yield start, replace(grown[0], **arrays, schema=self.data.table.schema)

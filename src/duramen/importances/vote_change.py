@@ -28,7 +28,7 @@ _MOST_SPLITS = 100
 def vote_change(
     forest: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     rows: str | None = "oob",
     df: str = "classes",
@@ -50,10 +50,10 @@ def vote_change(
     ----------
     forest : fitted estimator or Forest
         A forest of this package, grown on classes.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     rows : {"oob", None}
         As for :func:`mda`.
     df : {"classes", "pearson"}

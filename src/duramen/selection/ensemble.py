@@ -61,7 +61,7 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
         Number among all p columns of each column of the forest but the last.
     """
     feature = arrays["feature"]
-    p = grower.source.n_columns
+    p = grower.data.n_columns
     columns = np.unique(feature[(feature >= 0) & (feature < p)]).astype(np.int64)
     place = np.searchsorted(columns, feature)
     numbered = np.where(feature < 0, -1, np.where(feature == p, len(columns), place))
@@ -70,12 +70,12 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
     forest = Forest(
         **given,
         settings=grower.settings,
-        schema=_with_probe(_schema_of(grower.source, columns), n_values),
-        classes=grower.classes,
-        n_rows=grower.source.n_rows,
-        total_weight=float(grower.source.n_rows),
+        schema=_with_probe(_schema_of(grower.data.table, columns), n_values),
+        classes=grower.data.classes,
+        n_rows=grower.data.n_rows,
+        total_weight=float(grower.data.n_rows),
         seed=grower.seed,
-        fingerprint=grower.fingerprint,
+        fingerprint=grower.data.fingerprint,
     )
     return forest, columns
 

@@ -114,10 +114,10 @@ def search(
     A tree depends on the seed, its number and what was found before its round alone, so that
     neither the threads nor a stop change anything.
     """
-    state = State(Evidence(grower.source.n_columns))
+    state = State(Evidence(grower.data.n_columns))
     # A test reads all p features: on many, not after each tree, but as soon as a fiftieth of
     # them has been given to trees.
-    every = max(1, grower.source.n_columns // (50 * plan.size))
+    every = max(1, grower.data.n_columns // (50 * plan.size))
     kept_in = Checkpoint(checkpoint, _KIND, identity_of(identity), function, _INTERVAL)
     store = _Rounds(kept_in)
 
@@ -172,7 +172,7 @@ def _draw(grower: Grower, plan: Plan, state: State, number: int) -> IntArray:
     if plan.soft:
         return by_weight(random, state.evidence.mean_when_drawn(), plan.size, plan.places)
     found = np.array(state.found, dtype=np.int64)
-    return among_found(random, found, grower.source.n_columns, plan.size, plan.places)
+    return among_found(random, found, grower.data.n_columns, plan.size, plan.places)
 
 
 class _Kept:

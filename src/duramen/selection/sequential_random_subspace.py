@@ -19,7 +19,6 @@ from duramen.forests import parameters, route
 from duramen.forests.forest import Forest
 from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
-from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
@@ -30,7 +29,8 @@ from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, Re
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
 from duramen.selection.workers import Threads, Workers, check_client
-from duramen.tables import EncodedTable, encode, encode_target, infer_task
+from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
+from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
 from duramen.theory.convergence import kept_places
@@ -269,7 +269,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
 
     # --- fitting ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Search for the relevant features.
 
         Parameters
@@ -296,21 +296,21 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         n_threads = parameters.check_jobs(owner, self.n_jobs)
         cluster = None if self.client is None else check_client(owner, self.client)
         verbose = parameters.check_verbosity(owner, self.verbose)
-        source = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
-        criterion, target, classes = self._target(y, source.n_rows)
+        data = self._data(X, y, n_threads)
+        source = data.table
         test = self._test()
         plan = self._plan(source)
         checkpoint = self._file()
+        criterion = self.criterion or ("gini" if data.task == "classification" else "variance")
         settings = self._settings(criterion, source, plan.size + test.n_probes)
         seed = parameters.draw_seed(self.random_state)
-        data = fingerprint(source.fingerprint(), target, classes)
-        grower = Grower(source, target, classes, settings, test.n_probes, test.decoy, seed, data)
+        grower = Grower(data, settings, test.n_probes, test.decoy, seed)
         identity = {
             "settings": settings.to_dict(),
             "plan": plan,
             "test": test,
             "seed": seed,
-            "data": data,
+            "data": data.fingerprint,
             "versions": versions(),
         }
         workers: Workers = cluster or Threads(min(n_threads, plan.batch))
@@ -328,18 +328,20 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self._adopt(grower, plan, state)
         return self
 
-    def _target(self, y: Any, n_rows: int) -> tuple[str, NDArray[Any], NDArray[Any] | None]:
+    def _data(self, X: Any, y: Any, n_threads: int) -> LearningSet[EncodedTable | ColumnStore]:
+        """Check and encode the rows and their target, as classes or numbers by the criterion."""
         owner = type(self).__name__
-        criterion = self.criterion
-        if criterion is None:
-            task = infer_task(y, function=f"{owner}.fit")
-            criterion = "gini" if task == "classification" else "variance"
-        parameters.check_choice(owner, "criterion", criterion, _CRITERIA)
-        if criterion == "variance":
-            numbers = encode_target(y, "regression", n_rows=n_rows, function=f"{owner}.fit")
-            return criterion, numbers, None
-        classes, codes = encode_target(y, "classification", n_rows=n_rows, function=f"{owner}.fit")
-        return criterion, codes, classes
+        function = f"{owner}.fit"
+        task: Task | None = None
+        if self.criterion is not None:
+            parameters.check_choice(owner, "criterion", self.criterion, _CRITERIA)
+            task = "regression" if self.criterion == "variance" else "classification"
+        given = given_set(X, y, function, task)
+        if given is not None:
+            return refuse_weights(given, function)
+        table = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
+        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=function)
+        return of_table(table, target, function)
 
     def _test(self) -> RelevanceTest:
         owner = type(self).__name__
@@ -439,8 +441,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self.support_[self.selected_] = True
         self.draws_, self.wins_ = evidence.drawn, evidence.wins
         self.history_ = {"n_selected": np.array(state.sizes, dtype=np.int64)}
-        if grower.classes is not None:
-            self.classes_ = grower.classes
+        if grower.data.classes is not None:
+            self.classes_ = grower.data.classes
         self._grower, self._state = grower, state
         self._ensemble = Ensemble(state.trees, grower)
 
@@ -473,7 +475,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             If it has none.
         """
         check_is_fitted(self, "support_")
-        source = self._grower.source
+        source = self._grower.data.table
         if not source.take_columns(np.arange(min(1, source.n_columns))).named:
             raise AttributeError(f"{type(self).__name__} was fitted without feature names")
         return np.array(source.names, dtype=object)
@@ -518,7 +520,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self, "support_")
         grower, evidence = self._grower, self._state.evidence
         return Importances(
-            names=names_of(grower.source, np.arange(evidence.n_features)),
+            names=names_of(grower.data.table, np.arange(evidence.n_features)),
             values=evidence.total / evidence.n_trees,
             measure="mdi",
             unit=UNITS[grower.settings.criterion],
@@ -526,9 +528,9 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
                 "selector": type(self).__name__,
                 "forest": grower.settings.to_dict(),
                 "n_trees": evidence.n_trees,
-                "n_rows": grower.source.n_rows,
+                "n_rows": grower.data.table.n_rows,
                 "seed": grower.seed,
-                "fingerprint": grower.fingerprint,
+                "fingerprint": grower.data.fingerprint,
                 "versions": versions(),
             },
         )
@@ -607,7 +609,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             In regression.
         """
         check_is_fitted(self, "support_")
-        if self._grower.classes is None:
+        if self._grower.data.classes is None:
             raise AttributeError(f"{type(self).__name__}: a numeric target has no probabilities.")
         return self._means(X)
 
@@ -641,7 +643,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         from sklearn.metrics import accuracy_score, r2_score
 
         predicted = self.predict(X)
-        rate = r2_score if self._grower.classes is None else accuracy_score
+        rate = r2_score if self._grower.data.classes is None else accuracy_score
         truth = refuse_masked(y, "y", f"{type(self).__name__}.score")
         return float(rate(np.asarray(truth), predicted))
 
@@ -655,9 +657,9 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         return parameters.check_jobs(type(self).__name__, self.n_jobs)
 
     def _label(self, means: NDArray[np.float64]) -> NDArray[Any]:
-        if self._grower.classes is None:
+        if self._grower.data.classes is None:
             return means[:, 0]
-        labels: NDArray[Any] = self._grower.classes[np.argmax(means, axis=1)]
+        labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
         return labels
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from duramen.forests.joining import arrays_on
 from duramen.forests.settings import GrowthSettings
 from duramen.selection.drawing import IntArray, stream
 from duramen.selection.evidence import BoolArray, Outcome
-from duramen.tables import EncodedTable
+from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
@@ -28,12 +28,9 @@ class Grower:
 
     Attributes
     ----------
-    source : EncodedTable or ColumnStore
-        n rows of p columns, of which only those of a tree are taken into memory.
-    target : array of shape (n,)
-        uint32 class codes, or float64 numbers.
-    classes : array of shape (C,) or None
-        Labels of the classes; None in regression.
+    data : LearningSet
+        n rows of p columns, in memory or in a store, of which only those of a tree are taken into
+        memory.
     settings : GrowthSettings
         How a tree is grown; `max_features` is K among the features of a tree.
     n_probes : int
@@ -43,48 +40,39 @@ class Grower:
         are in another order, the same for all trees.
     seed : int
         Seed of the search.
-    fingerprint : str
-        That of all p columns and the target.
     """
 
-    source: EncodedTable | ColumnStore
-    target: NDArray[Any]
-    classes: NDArray[Any] | None
+    data: LearningSet[EncodedTable | ColumnStore]
     settings: GrowthSettings
     n_probes: int
     decoy: bool
     seed: int
-    fingerprint: str
 
     def grow(self, tree: int, columns: IntArray, found: BoolArray) -> Outcome:
         """Grow the tree of a number on these columns, ascending; the same whenever it is asked.
 
         `found` tells which of the columns were found before.
         """
-        table = self.source.take_columns(columns)
+        table = self.data.table.take_columns(columns)
         if self.n_probes:
             random = stream(self.seed, tree, 1)
             copied = random.integers(0, len(columns), self.n_probes)
             rows = np.tile(np.arange(table.n_rows), (self.n_probes, 1))
             table = with_probes(table, copied, random.permuted(rows, axis=1))
-        given: dict[str, Any] = {
-            "settings": self.settings,
-            "seed": self.seed,
-            "classes": self.classes,
-            "fingerprint": self.fingerprint,
-        }
+        data = self.data.with_table(table, key=tree)
         excess = np.zeros(0)
         if self.decoy:
-            given |= {"tree": tree, "cycle": self._cycle, "judged": ~found}
-            forest, excess = grow_beside_decoys(table, self.target, **given)
+            forest, excess = grow_beside_decoys(
+                data, self.settings, tree=tree, seed=self.seed, cycle=self._cycle, judged=~found
+            )
         else:
-            forest = grow(table, self.target, n_trees=1, first_tree=tree, **given)
+            forest = grow(data, self.settings, n_trees=1, first_tree=tree, seed=self.seed)
         values = mean_decreases(forest).values
         q = len(columns)
-        numbers = np.concatenate([columns, np.full(self.n_probes, self.source.n_columns)])
+        numbers = np.concatenate([columns, np.full(self.n_probes, self.data.n_columns)])
         return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
 
     @cached_property
     def _cycle(self) -> NDArray[np.uint32]:
         """The order of the rows that all decoys follow."""
-        return stream(self.seed, 0, 2).permutation(self.source.n_rows).astype(np.uint32)
+        return stream(self.seed, 0, 2).permutation(self.data.n_rows).astype(np.uint32)

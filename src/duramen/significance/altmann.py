@@ -29,7 +29,7 @@ _TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
 def altmann(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
@@ -57,10 +57,10 @@ def altmann(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
         "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
@@ -200,12 +200,10 @@ def permuted_scores(
     With `stop_after`, b is less than `n_permutations` where all features are decided.
     """
     rows = subject.exchangeability
-    rows.require(n_permutations, function, subject.y, stacklevel=4)
+    rows.require(n_permutations, function, subject.data.target.values, stacklevel=4)
 
     def task(_: int, seed_b: int) -> FloatArray:
-        random = np.random.default_rng(seed_b)
-        y = subject.y[rows.permutation(random, subject.y)]
-        return subject.scores(int(random.integers(2**32)), y=y)
+        return subject.permuted_scores(np.random.default_rng(seed_b), seed_b)
 
     return run_replicates(
         task,

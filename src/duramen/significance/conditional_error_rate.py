@@ -42,7 +42,7 @@ _BY_RANK_ONLY = (
 def conditional_error_rate(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
@@ -80,10 +80,10 @@ def conditional_error_rate(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_permutations : int
@@ -272,8 +272,9 @@ def _event(
     random = np.random.default_rng(seed)
     order = subject.exchangeability.permutation(random)
     kept = place + rank_based
-    table = with_permuted(subject.table, ranking.of_column < kept, order)
-    values = subject.scores(int(random.integers(2**32)), table=table, y=subject.y[order])
+    table = with_permuted(subject.data.table, ranking.of_column < kept, order)
+    data = subject.data.with_table(table, key=("kept", kept)).permuted(order, key=seed)
+    values = subject.scores(int(random.integers(2**32)), data=data)
     scores = ranking.scored(values)
     bar = scores[:kept].min() if rank_based else ranking.scores[place]
     return np.array([scores[kept:].max() >= bar], dtype=np.float64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.forests import parameters
-from duramen.importances.arguments import forest_of, target_of
+from duramen.importances.arguments import forest_of, matched
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
@@ -29,7 +29,6 @@ from duramen.significance.resampling import (
 )
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.spread import KINDS, Replicated, ends, scale_of, standard_error
-from duramen.tables import EncodedTable
 
 METHODS = ("subsampling", "delete-d", "double-bootstrap")
 
@@ -50,7 +49,7 @@ _HELD_OUT = ("mdi_oob", "conditional_mda", "noising", "holdout_mda")
 def confidence_intervals(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mda",
     method: str = "subsampling",
@@ -79,10 +78,10 @@ def confidence_intervals(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         "mda", "mdi", "mdi_oob", "conditional_mda", "noising", "frequency", "minimal_depth",
         "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
@@ -206,7 +205,7 @@ def confidence_intervals(
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name, blocks=blocks)
+    subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     units = SamplingUnits.of(subject)
     size = _units_of_a_sample(units, subsample, method)
     seed = parameters.draw_seed(random_state)
@@ -232,7 +231,7 @@ def confidence_intervals(
         metadata={
             **subject.identity(name),
             "n_replicates": n,
-            "n_rows": subject.table.n_rows,
+            "n_rows": subject.data.n_rows,
             "subsample": size,
             "correction": None if size is None else bool(correction),
             "trees_separated": bool(given.tree_variance.any()),
@@ -352,32 +351,28 @@ def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         rows = draw(random)
-        table, y = subject.table.take_rows(rows), subject.y[rows]
-        return mda_of_copies(subject, int(random.integers(2**32)), table, y, rows.astype(np.uint32))
+        copies = subject.of_rows(rows, key=seed_b)
+        return mda_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
 
     return task
 
 
-def mda_of_copies(
-    subject: Measured, seed: int, table: EncodedTable, y: NDArray[Any], rows: NDArray[np.uint32]
-) -> FloatArray:
+def mda_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
     """Return the MDA of a forest on rows that are copies, out of bag where no copy is inside.
 
     Parameters
     ----------
-    subject : Measured
-        Whose forest is grown.
+    copies : Measured
+        Of n rows that are copies.
     seed : int
         Of the forest.
-    table, y : EncodedTable of n rows, array of shape (n,)
-        The copies.
     rows : uint32 array of shape (n,)
         Which row, in 0..n-1, each is a copy of.
     """
-    template = clone(subject.template).set_params(random_state=seed)
-    forest = forest_of(template.fit(table, y), "mda")
-    target = target_of(forest, y, len(y), "mda")
-    sample = Sample(table, target, out_of_bag=True, originals=rows)
+    template = clone(copies.template).set_params(random_state=seed)
+    forest = forest_of(template.fit(copies.data), "mda")
+    target = matched(forest, copies.data.target, "mda")
+    sample = Sample(copies.data.table, target, out_of_bag=True, originals=rows)
     score = score_of(forest, None, "mda")
     losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
     return tree_importances(

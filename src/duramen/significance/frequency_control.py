@@ -20,6 +20,7 @@ from duramen.significance.altmann import NULL, permuted_scores
 from duramen.significance.measured import Measured, measured
 from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.sequential import sequential_p_values
+from duramen.tables import LearningSet
 
 NULLS = ("binomial", "permuted")
 
@@ -142,17 +143,17 @@ def frequency_control(
     if null is not None:
         parameters.check_choice(name, "null", null, NULLS)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    if (X is None) != (y is None):
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None:
-        _check_permuted("binomial", strata, blocks)
+        _check_permuted("binomial", strata is not None or blocks is not None)
         return _of_forest(forest_of(estimator, name), null, winners)
     subject = measured(estimator, X, y, "frequency", name, strata=strata, blocks=blocks)
     seed = parameters.draw_seed(random_state)
-    settings = resolve_settings(subject.template, *subject.table.shape)
+    settings = resolve_settings(subject.template, *subject.data.table.shape)
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted
     chosen = null or ("binomial" if free else "permuted")
-    _check_permuted(chosen, strata, blocks)
+    _check_permuted(chosen, subject.exchangeability.restricted)
     forest = _grown(subject, replicate_seed(seed, OBSERVED))
     if chosen == "binomial":
         return _binomial(forest, winners, {**subject.identity(name), "seed": seed})
@@ -209,9 +210,9 @@ def split_counts(forest: Forest) -> IntArray:
     return counts
 
 
-def _check_permuted(null: str, strata: Any, blocks: Any) -> None:
-    """Refuse strata and blocks for the binomial law, which permutes nothing."""
-    if null == "binomial" and (strata is not None or blocks is not None):
+def _check_permuted(null: str, restricted: bool) -> None:
+    """Refuse strata and blocks for the binomial distribution, which permutes nothing."""
+    if null == "binomial" and restricted:
         raise ValueError(
             'frequency_control: strata and blocks must be None for null="binomial", which permutes '
             'no rows. Hint: give X and y, with null="permuted".'
@@ -220,7 +221,7 @@ def _check_permuted(null: str, strata: Any, blocks: Any) -> None:
 
 def _grown(subject: Measured, seed: int) -> Forest:
     template = clone(subject.template).set_params(random_state=seed % 2**32)
-    return forest_of(template.fit(subject.table, subject.y), "frequency_control")
+    return forest_of(template.fit(subject.data), "frequency_control")
 
 
 def _candidates(settings: GrowthSettings) -> int:

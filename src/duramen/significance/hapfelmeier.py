@@ -26,7 +26,7 @@ NULL = (
 def hapfelmeier(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 100,
@@ -59,10 +59,10 @@ def hapfelmeier(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_permutations : int
@@ -159,8 +159,9 @@ def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> Flo
     """Return the score of a column after a permutation of its rows, of shape (1,)."""
     random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
     order = subject.exchangeability.permutation(random)
-    table = with_permuted(subject.table, [column], order)
-    return subject.scores(int(random.integers(2**32)), table=table)[[column]]
+    table = with_permuted(subject.data.table, [column], order)
+    data = subject.data.with_table(table, key=(seed, column, draw))
+    return subject.scores(int(random.integers(2**32)), data=data)[[column]]
 
 
 class _Schedule:

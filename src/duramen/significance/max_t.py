@@ -22,7 +22,7 @@ NULL = "The target is independent of all features together: its values could be 
 def max_t(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_permutations: int = 99,
@@ -60,10 +60,10 @@ def max_t(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_permutations : int

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from duramen.forests import parameters
 from duramen.results.significance import Significance
 from duramen.significance.altmann import NULL
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import Data, FloatArray, Measure, Measured, measured
 from duramen.significance.replicates import Plan, replicate_seed, run_replicates
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
@@ -30,7 +30,7 @@ _PERMUTATIONS = 2**32 - 2
 def mean_rank_test(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_runs: int = 20,
@@ -61,10 +61,10 @@ def mean_rank_test(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows; two features or more.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_runs : int
@@ -153,14 +153,15 @@ def mean_rank_test(
     own = plan if null == "irrelevant" else replace(plan, checkpoint=None, verbose=0)
 
     def run(_: int, seed_b: int) -> FloatArray:
-        return resampled.ranks(subject.y, np.random.default_rng(seed_b))
+        return resampled.ranks(subject.data, np.random.default_rng(seed_b))
 
     def permuted_runs(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        y = subject.y[subject.exchangeability.permutation(random, subject.y)]
+        order = subject.exchangeability.permutation(random, subject.data.target.values)
+        data = subject.data.permuted(order, key=seed_b)
         sums = np.zeros(p)
         for _ in range(runs):
-            sums += resampled.ranks(y, random)
+            sums += resampled.ranks(data, random)
         return sums
 
     ranks = run_replicates(run, runs, p, seed=seed, identity=identity, plan=own, function=name)
@@ -221,7 +222,7 @@ def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
     """Check that strata and blocks suit the null distribution."""
     rows = subject.exchangeability
     if null == "permuted":
-        rows.require(n_permutations, "mean_rank_test", subject.y, stacklevel=4)
+        rows.require(n_permutations, "mean_rank_test", subject.data.target.values, stacklevel=4)
     elif rows.strata is not None:
         raise ValueError(
             'mean_rank_test: strata must be None for null="irrelevant", which permutes no rows. '
@@ -242,13 +243,14 @@ class _Resampled:
         size = subsample_size(subsample, units.count, units.n_classes, function, units=units.name)
         return cls(subject, size)
 
-    def ranks(self, y: NDArray[Any], random: np.random.Generator) -> FloatArray:
+    def ranks(self, data: Data, random: np.random.Generator) -> FloatArray:
         """Return the ranks, of shape (p,), on rows drawn at random; 1 is the best."""
         from scipy.stats import rankdata
 
-        subject = replace(self.subject, y=y)
+        subject = replace(self.subject, data=data)
         units = SamplingUnits.of(subject)
         rows = units.rows(subsamples(units.labels, units.count, self.size))(random)
-        scores = subject.of_rows(rows).scores(int(random.integers(2**32)))
+        seed = int(random.integers(2**32))
+        scores = subject.of_rows(rows, key=seed).scores(seed)
         ranks: FloatArray = rankdata(-scores)
         return ranks

@@ -1,4 +1,4 @@
-"""Importances as a function of a table, a target and a seed: what the tests of this room refit."""
+"""Importances as a function of a learning set and a seed, for tests that refit forests."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ from duramen.importances import (
     noising,
     sandri,
 )
-from duramen.importances.refit import encoded_for, labels_of, template_of
-from duramen.results.fingerprint import fingerprint
+from duramen.importances.refit import data_for, template_of
 from duramen.results.provenance import versions
-from duramen.tables import EncodedTable
-from duramen.tables.exchangeability import Exchangeability
+from duramen.tables import EncodedTable, Exchangeability, LearningSet
 
 FloatArray = NDArray[np.float64]
+Data = LearningSet[EncodedTable]
 Measure = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
-# Of a fitted forest, the table and the target that it was grown on.
-GROWN: dict[str, Callable[[Any, EncodedTable, NDArray[Any]], Importances]] = {
-    "mdi": lambda forest, X, y: mdi(forest),
-    "mdi_oob": lambda forest, X, y: mdi(forest, X, y, rows="oob"),
+# Of a fitted forest, and the learning set that it was grown on.
+GROWN: dict[str, Callable[[Any, Data], Importances]] = {
+    "mdi": lambda forest, data: mdi(forest),
+    "mdi_oob": lambda forest, data: mdi(forest, data, rows="oob"),
     "mda": mda,
     "conditional_mda": conditional_mda,
     "noising": noising,
-    "frequency": lambda forest, X, y: frequency(forest),
-    "minimal_depth": lambda forest, X, y: minimal_depth(forest),
+    "frequency": lambda forest, data: frequency(forest),
+    "minimal_depth": lambda forest, data: minimal_depth(forest),
 }
 # Of an estimator that is fitted in the measure.
 REFITTED: dict[str, Callable[..., Importances]] = {
@@ -58,26 +57,25 @@ class Measured:
     ----------
     template : BaseForest
         The parameters of the forests; grown on one thread each.
-    table : EncodedTable
-        n rows of p columns, encoded once.
-    y : array of shape (n,)
-        Labels or numbers.
+    data : LearningSet
+        n rows of p columns, encoded once, with the rows that a test may exchange.
     measure : str or callable
         As given to :func:`measured`.
-    exchangeability : Exchangeability
-        Which rows a test may exchange.
     """
 
     template: BaseForest
-    table: EncodedTable
-    y: NDArray[Any]
+    data: Data
     measure: Measure
-    exchangeability: Exchangeability
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self.table.names
+        return self.data.names
+
+    @property
+    def exchangeability(self) -> Exchangeability:
+        """Rows that a test may exchange."""
+        return self.data.exchangeability
 
     @property
     def measure_name(self) -> str:
@@ -86,43 +84,42 @@ class Measured:
             return self.measure
         return getattr(self.measure, "__name__", type(self.measure).__name__)
 
-    def importances(
-        self, seed: int, *, table: EncodedTable | None = None, y: NDArray[Any] | None = None
-    ) -> Importances:
+    def importances(self, seed: int, *, data: Data | None = None) -> Importances:
         """Grow a forest from a seed and measure it, on these rows or on others in their place."""
-        table = self.table if table is None else table
-        y = self.y if y is None else y
+        data = self.data if data is None else data
         template = clone(self.template).set_params(random_state=seed % 2**32)
         if isinstance(self.measure, str) and self.measure in REFITTED:
-            rows = self._rows_of(self.measure)
-            return REFITTED[self.measure](template, table, y, random_state=seed % 2**32, **rows)
-        forest = template.fit(table, y)
+            rows = self._exchanging(self.measure, data)
+            return REFITTED[self.measure](template, rows, random_state=seed % 2**32)
+        forest = template.fit(data)
         if isinstance(self.measure, str):
-            return GROWN[self.measure](forest, table, y)
-        return self._own(self.measure(forest, table, y), table)
+            return GROWN[self.measure](forest, data)
+        return self._own(self.measure(forest, data.table, data.y), data)
 
-    def _rows_of(self, measure: str) -> dict[str, Any]:
-        """Return what a measure that grows its own forests is told of strata and blocks."""
-        rows = self.exchangeability
-        if measure == "holdout_mda":
-            return {"blocks": rows.blocks}
+    def _exchanging(self, measure: str, data: Data) -> Data:
+        """Return the rows with the strata and blocks that a measure of several forests needs."""
+        rows = data.exchangeability
         # Targets of blocks of different sizes can be exchanged, their rows cannot.
-        if not rows.restricted or rows.count() == 1:
-            return {}
-        return {"strata": rows.strata, "blocks": rows.blocks}
+        if measure != "holdout_mda" and rows.restricted and rows.count() == 1:
+            return data.with_exchangeability(Exchangeability(data.n_rows))
+        return data
 
-    def scores(self, seed: int, **data: Any) -> FloatArray:
+    def scores(self, seed: int, *, data: Data | None = None) -> FloatArray:
         """The values of :meth:`importances`, of shape (p,)."""
-        return self.importances(seed, **data).values
+        return self.importances(seed, data=data).values
 
-    def of_rows(self, rows: NDArray[Any]) -> Measured:
+    def permuted_scores(self, random: np.random.Generator, key: object) -> FloatArray:
+        """Permute the target as the rows allow, grow a forest, and return the importances.
+
+        Permutation and forest come from `random`; `key` tells one such replicate from others.
+        """
+        order = self.exchangeability.permutation(random, self.data.target.values)
+        data = self.data.permuted(order, key=("permuted", key))
+        return self.scores(int(random.integers(2**32)), data=data)
+
+    def of_rows(self, rows: NDArray[Any], key: object) -> Measured:
         """Return the same measure of some of the rows, given by index."""
-        return replace(
-            self,
-            table=self.table.take_rows(rows),
-            y=self.y[rows],
-            exchangeability=self.exchangeability.of_rows(rows),
-        )
+        return replace(self, data=self.data.of_rows(rows, key=("rows", key)))
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
         """What replicates of this measure depend on, for checkpoints and metadata."""
@@ -136,16 +133,16 @@ class Measured:
             "measure": self.measure if isinstance(self.measure, str) else qualified(self.measure),
             "estimator": type(self.template).__name__,
             "parameters": parameters,
-            "data": fingerprint(self.table.fingerprint(), np.asarray(self.y).astype(str)),
+            "data": self.data.fingerprint,
             "versions": versions(),
             **self.exchangeability.identity(),
             **choices,
         }
 
-    def _own(self, result: Any, table: EncodedTable) -> Importances:
+    def _own(self, result: Any, data: Data) -> Importances:
         if isinstance(result, Importances):
             return result
-        return Importances(table.names, np.asarray(result), self.measure_name, "1")
+        return Importances(data.names, np.asarray(result), self.measure_name, "1")
 
 
 def qualified(function: Any) -> str:
@@ -165,6 +162,7 @@ def measured(
     *,
     strata: Any = None,
     blocks: Any = None,
+    takes_strata: bool = True,
 ) -> Measured:
     """Check an estimator, encode X and y once, and tie them to a measure.
 
@@ -172,10 +170,10 @@ def measured(
     ----------
     estimator : estimator of duramen
         The parameters of the forests.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None for a learning set.
     measure : str or callable
         One of :data:`GROWN` or :data:`REFITTED`; or ``measure(forest, X, y)`` that takes a fitted
         estimator and the encoded rows that it was grown on, and returns `Importances` or p
@@ -185,6 +183,9 @@ def measured(
     strata, blocks : array-like of shape (n,), optional
         Labels of the rows that a test may exchange; see
         :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
+
+    takes_strata : bool
+        Whether the function knows strata: those of a learning set are refused otherwise.
 
     Raises
     ------
@@ -200,7 +201,10 @@ def measured(
             f"measure(forest, X, y) that returns importances, got {measure!r}."
         )
     template = template_of(estimator, function)
-    table = encoded_for(template, X)
-    labels = labels_of(template, y, table.n_rows, function)
-    rows = Exchangeability.checked(table.n_rows, strata, blocks, function=function)
-    return Measured(template.set_params(n_jobs=1, verbose=0), table, labels, measure, rows)
+    data = data_for(template, X, y, function, strata=strata, blocks=blocks)
+    if not takes_strata and data.exchangeability.strata is not None:
+        raise ValueError(
+            f"{function}: the rows of this learning set have strata, which {function} does not "
+            "take. Hint: learning_set without strata."
+        )
+    return Measured(template.set_params(n_jobs=1, verbose=0), data, measure)

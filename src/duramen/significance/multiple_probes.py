@@ -23,7 +23,7 @@ MEANING = (
 def multiple_probes(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_runs: int = 100,
@@ -49,10 +49,10 @@ def multiple_probes(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_runs : int
@@ -129,13 +129,14 @@ def multiple_probes(
     given.exchangeability.require(runs, name)
     subject = with_settled_candidates(given)
     seed = parameters.draw_seed(random_state)
-    p = subject.table.n_columns
+    p = subject.data.n_columns
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         order = subject.exchangeability.permutation(random)
-        table = with_shadows(subject.table, order, function=name)
-        return subject.scores(int(random.integers(2**32)), table=table)
+        table = with_shadows(subject.data.table, order, function=name)
+        data = subject.data.with_table(table, key=seed_b)
+        return subject.scores(int(random.integers(2**32)), data=data)
 
     scores = run_replicates(
         task,

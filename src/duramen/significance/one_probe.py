@@ -22,7 +22,7 @@ NULL = (
 def one_probe(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: Measure = "mdi",
     n_runs: int = 100,
@@ -47,10 +47,10 @@ def one_probe(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_runs : int
@@ -115,10 +115,12 @@ def one_probe(
     runs = parameters.check_integer(name, "n_runs", n_runs, 1)
     parameters.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name, blocks=blocks))
+    subject = with_settled_candidates(
+        measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
+    )
     subject.exchangeability.require(runs, name)
     seed = parameters.draw_seed(random_state)
-    p = subject.table.n_columns
+    p = subject.data.n_columns
     scores = run_replicates(
         probe_task(subject, 1, name),
         runs,

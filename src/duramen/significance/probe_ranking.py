@@ -162,10 +162,10 @@ def forest_probe_ranking(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_probes : int, optional
@@ -221,10 +221,12 @@ def forest_probe_ranking(
     if n_probes is not None:
         parameters.check_integer(name, "n_probes", n_probes, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = with_settled_candidates(measured(estimator, X, y, measure, name, blocks=blocks))
+    subject = with_settled_candidates(
+        measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
+    )
     subject.exchangeability.require(runs, name)
     seed = parameters.draw_seed(random_state)
-    p = subject.table.n_columns
+    p = subject.data.n_columns
     m = p if n_probes is None else int(n_probes)
     run = probe_task(subject, m, name)
 
@@ -320,16 +322,16 @@ def _target(y: Any, n_rows: int, centred: bool, function: str) -> FloatArray:
     """Return numbers, or 0 and 1 for two labels, scaled; shape (n,)."""
     values = target_array(y, n_rows=n_rows, function=function)
     if values.dtype.kind in "iuf":
-        numbers = encode_target(values, "regression", n_rows=n_rows, function=function)
+        target = encode_target(values, "regression", n_rows=n_rows, function=function)
     else:
-        classes, codes = encode_target(values, "classification", n_rows=n_rows, function=function)
-        if len(classes) != 2:
+        target = encode_target(values, "classification", n_rows=n_rows, function=function)
+        if target.n_classes != 2:
             raise ValueError(
-                f"{function}: y must be numbers or two labels, got {len(classes)} labels. Hint: "
-                "rank features for one label against the others, or use forest_probe_ranking."
+                f"{function}: y must be numbers or two labels, got {target.n_classes} labels. "
+                "Hint: rank features for one label against the others, or use "
+                "forest_probe_ranking."
             )
-        numbers = codes.astype(np.float64)
-    scaled = _scaled(numbers, centred)
+    scaled = _scaled(target.values.astype(np.float64), centred)
     if not scaled.any():
         raise ValueError(f"{function}: y is constant, so that no feature can say anything of it.")
     return scaled

@@ -19,7 +19,7 @@ def with_settled_candidates(subject: Measured) -> Measured:
     Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
     the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
     """
-    settled = resolve_settings(subject.template, *subject.table.shape)
+    settled = resolve_settings(subject.template, *subject.data.table.shape)
     resolved = {
         "max_features": settled.max_features,
         "n_subspace_features": settled.column_samples or None,
@@ -45,14 +45,15 @@ def probe_task(subject: Measured, n_probes: int, function: str) -> Task:
     function : str
         The function that the user called, for errors.
     """
-    p = subject.table.n_columns
+    p = subject.data.n_columns
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         rounds = [random.permutation(p) for _ in range(-(-n_probes // p))]
         orders = [subject.exchangeability.permutation(random) for _ in range(n_probes)]
         columns = np.concatenate(rounds)[:n_probes]
-        table = with_probes(subject.table, columns, orders, function=function)
-        return subject.scores(int(random.integers(2**32)), table=table)
+        table = with_probes(subject.data.table, columns, orders, function=function)
+        data = subject.data.with_table(table, key=("probes", n_probes, seed_b))
+        return subject.scores(int(random.integers(2**32)), data=data)
 
     return task

@@ -131,7 +131,7 @@ def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Ta
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
-        drawn = subject.of_rows(draw(random))
+        drawn = subject.of_rows(draw(random), key=seed_b)
         found = drawn.importances(int(random.integers(2**32)))
         if not noise:
             return found.values

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.base import ForestClassifier
 from duramen.importances.nodes import IntArray
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, rows_by_class
@@ -37,16 +36,15 @@ class SamplingUnits:
     def of(cls, subject: Measured) -> SamplingUnits:
         """Return the units of a measured table."""
         blocks = subject.exchangeability.blocks
-        labels = subject.y if isinstance(subject.template, ForestClassifier) else None
+        labels = subject.data.target.codes
         if blocks is None:
-            return cls(subject.table.n_rows, labels)
+            return cls(subject.data.n_rows, labels)
         members = rows_by_class(blocks)
         if labels is None:
             return cls(len(members), None, members)
-        values, codes = np.unique(labels, return_inverse=True)
-        several = len(values)
+        several = subject.data.target.n_classes
         of_blocks = np.array(
-            [c[0] if (c[0] == c).all() else several for c in (codes[rows] for rows in members)]
+            [c[0] if (c[0] == c).all() else several for c in (labels[rows] for rows in members)]
         )
         return cls(len(members), of_blocks, members)
 

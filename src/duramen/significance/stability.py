@@ -215,10 +215,10 @@ def ranking_stability(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     k : int
         Number of best features, less than p; lots decide between equal ones.
     measure : str or callable
@@ -269,7 +269,7 @@ def ranking_stability(
     n = parameters.check_integer(name, "n_resamples", n_resamples, 2)
     check_level(name, level)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
-    subject = measured(estimator, X, y, measure, name, blocks=blocks)
+    subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     p = len(subject.names)
     if not parameters.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")

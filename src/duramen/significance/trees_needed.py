@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from duramen.forests.structure import part
 from duramen.importances.arguments import forest_of
 from duramen.importances.frequency import frequency
 from duramen.importances.nodes import IntArray
+from duramen.importances.samples import training_set
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
@@ -25,7 +26,8 @@ from duramen.significance.agreement import (
     fitted_line,
     trees_for,
 )
-from duramen.significance.measured import GROWN, FloatArray, Measure
+from duramen.significance.measured import GROWN, Data, FloatArray, Measure
+from duramen.tables import LearningSet
 from duramen.theory.coverage import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
@@ -249,7 +251,7 @@ def _check(
             f"{name}: measure must be one of {', '.join(map(repr, GROWN))}, or a function "
             f"measure(forest, X, y) that returns importances, got {measure!r}."
         )
-    if (X is None) != (y is None):
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None and measure in ("mdi_oob", "mda", "conditional_mda", "noising"):
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
@@ -266,6 +268,10 @@ def _check(
 
 def _values_of_parts(forest: Forest, X: Any, y: Any, measure: Measure) -> tuple[FloatArray, int]:
     """Return the importances in parts of the forest, (G, p), and the trees of each part."""
+    own = measure if callable(measure) else None
+    data = None if X is None or own else training_set(forest, X, y, "trees_needed")
+    if isinstance(X, LearningSet):
+        X, y = X.table, X.y
     size = -(-forest.n_trees // _PARTS)
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
@@ -274,7 +280,7 @@ def _values_of_parts(forest: Forest, X: Any, y: Any, measure: Measure) -> tuple[
         if measure == "frequency":  # splits per tree, the mean of which is one over the trees
             found: Any = frequency(trees, normalise=False)
         else:
-            found = (GROWN[measure] if isinstance(measure, str) else measure)(trees, X, y)
+            found = own(trees, X, y) if own else GROWN[str(measure)](trees, cast("Data", data))
         values[g] = found.values if isinstance(found, Importances) else found
     return values, size
 

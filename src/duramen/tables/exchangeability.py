@@ -105,7 +105,7 @@ class Exchangeability:
     def of_rows(self, rows: NDArray[Any]) -> Exchangeability:
         """Return strata and blocks of some of the rows, given by index."""
         strata, blocks = (None if c is None else c[rows] for c in (self.strata, self.blocks))
-        return Exchangeability(len(rows), strata, blocks)
+        return Exchangeability.checked(len(rows), strata, blocks, function="of_rows")
 
     def permutation(self, random: np.random.Generator, values: Any = None) -> IntArray:
         """Draw the row whose value each row takes, all admissible ones with equal probability.

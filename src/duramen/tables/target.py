@@ -1,47 +1,88 @@
 """The target: labels become class codes, numbers become float64."""
 
 import warnings
-from typing import Any, Literal, TypeAlias, overload
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fingerprint import fingerprint
 from duramen.results.magnitude import check_magnitude
 from duramen.results.masked import unmasked
-from duramen.tables.encoded import EncodedTable
 
 Task: TypeAlias = Literal["classification", "regression"]
 
 FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
 
 
-@overload
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A checked target: class codes with their labels, or numbers.
+
+    Attributes
+    ----------
+    values : uint32 or float64 array of shape (n,)
+        Class codes, or finite numbers.
+    classes : array of shape (C,) or None
+        Sorted class labels; None for numbers.
+    """
+
+    values: NDArray[np.uint32] | NDArray[np.float64]
+    classes: NDArray[Any] | None = None
+
+    @property
+    def task(self) -> Task:
+        """Task of the target: "classification" or "regression"."""
+        return "regression" if self.classes is None else "classification"
+
+    @property
+    def n_classes(self) -> int:
+        """Number C of classes; 0 for numbers."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def n_values(self) -> int:
+        """Numbers that a leaf keeps: one a class, or the mean."""
+        return max(1, self.n_classes)
+
+    @property
+    def codes(self) -> NDArray[np.uint32] | None:
+        """Class codes; None for numbers."""
+        return None if self.classes is None else self.values  # type: ignore[return-value]
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """Labels or numbers as they were given, of shape (n,)."""
+        return self.values if self.classes is None else self.classes[self.values]
+
+    def take(self, rows: NDArray[Any]) -> "Target":
+        """Return the target of some of the rows, given by index, with the classes that occur."""
+        values = self.values[rows]
+        if self.classes is None:
+            return Target(values)
+        present = np.bincount(values, minlength=self.n_classes) > 0
+        if present.all():
+            return Target(values, self.classes)
+        rank = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
+        return Target(rank[values], self.classes[present])
+
+    def class_sizes(self) -> dict[str, int] | None:
+        """Return the classes, as text, with their number of rows; None for numbers."""
+        if self.classes is None:
+            return None
+        counts = np.bincount(self.values, minlength=self.n_classes)
+        return dict(zip(map(str, self.classes.tolist()), counts.tolist(), strict=True))
+
+
 def encode_target(
     y: Any,
-    task: Literal["classification"],
+    task: Task | Literal["auto"] = "auto",
     *,
     n_rows: int | None = None,
     allow_one_class: bool = False,
     function: str = "fit",
-) -> tuple[NDArray[Any], NDArray[np.uint32]]: ...
-@overload
-def encode_target(
-    y: Any,
-    task: Literal["regression"],
-    *,
-    n_rows: int | None = None,
-    allow_one_class: bool = False,
-    function: str = "fit",
-) -> NDArray[np.float64]: ...
-def encode_target(
-    y: Any,
-    task: Task,
-    *,
-    n_rows: int | None = None,
-    allow_one_class: bool = False,
-    function: str = "fit",
-) -> tuple[NDArray[Any], NDArray[np.uint32]] | NDArray[np.float64]:
+) -> Target:
     """Check a target and encode it.
 
     Parameters
@@ -49,7 +90,8 @@ def encode_target(
     y : one-dimensional labels or numbers, shape (n,)
         A NumPy array, list, pandas or polars series, or Arrow array. A column of shape (n, 1) is
         flattened, with scikit-learn's DataConversionWarning.
-    task : {"classification", "regression"}
+    task : {"auto", "classification", "regression"}
+        Whether y holds classes or numbers; "auto" goes by :func:`infer_task`.
     n_rows : int, optional
         Rows of X, which y must match.
     allow_one_class : bool
@@ -59,9 +101,8 @@ def encode_target(
 
     Returns
     -------
-    (classes, codes) for classification
-        The sorted classes, in y's own type, and each row's class as uint32.
-    ndarray of float64, shape (n,), for regression
+    Target
+        For classification the sorted classes, in y's own type, and each row's class as uint32.
 
     Raises
     ------
@@ -74,11 +115,15 @@ def encode_target(
         If y is of a type that is neither labels nor numbers, or of mixed types.
     """
     values = target_array(y, n_rows=n_rows, function=function)
+    if task == "auto":
+        task = _inferred(values)
     if task == "classification":
         return _classes(values, allow_one_class, function)
     if task == "regression":
-        return _numbers(values, function)
-    raise ValueError(f"{function}: task is {task!r}; give 'classification' or 'regression'")
+        return Target(_numbers(values, function))
+    raise ValueError(
+        f"{function}: task must be 'auto', 'classification' or 'regression', got {task!r}."
+    )
 
 
 def infer_task(y: Any, *, function: str = "infer_task") -> Task:
@@ -87,7 +132,10 @@ def infer_task(y: Any, *, function: str = "infer_task") -> Task:
     Strings, categories and booleans are classes. Whole numbers in an integer type are classes where
     at most 20 distinct ones occur, else a quantity. Floating-point numbers are a quantity.
     """
-    values = target_array(y, function=function)
+    return _inferred(target_array(y, function=function))
+
+
+def _inferred(values: NDArray[Any]) -> Task:
     if values.dtype.kind in "iu":
         return "classification" if len(np.unique(values)) <= FEW_VALUES else "regression"
     return "regression" if values.dtype.kind == "f" else "classification"
@@ -223,9 +271,7 @@ def _missing(function: str, row: int) -> str:
     )
 
 
-def _classes(
-    values: NDArray[Any], allow_one_class: bool, function: str
-) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+def _classes(values: NDArray[Any], allow_one_class: bool, function: str) -> Target:
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
         from sklearn.utils.multiclass import check_classification_targets
 
@@ -236,7 +282,7 @@ def _classes(
             f"{function}: y has one class only, {classes[0]!r}; at least two classes are needed: "
             "check that y is the target, and that the rows were not filtered by it"
         )
-    return classes, codes.astype(np.uint32)
+    return Target(codes.astype(np.uint32), classes)
 
 
 def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
@@ -261,13 +307,3 @@ def _reads_as_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def learning_set_fingerprint(
-    table: EncodedTable,
-    target: NDArray[Any],
-    classes: NDArray[Any] | None,
-    weights: NDArray[np.float64] | None = None,
-) -> str:
-    """Fingerprint of a table with its encoded target and the weights of its rows."""
-    return fingerprint(table.fingerprint(), target, classes, weights)

@@ -1,0 +1,309 @@
+"""The learning set: a table, its target, row weights and exchangeable rows, encoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.fingerprint import fingerprint
+from duramen.tables.encoded import EncodedTable
+from duramen.tables.encoding import encode
+from duramen.tables.exchangeability import Exchangeability
+from duramen.tables.target import Target, Task, encode_target
+from duramen.tables.weights import row_weights
+
+FloatArray = NDArray[np.float64]
+
+
+class Table(Protocol):
+    """A table in memory (`EncodedTable`) or on disk (`ColumnStore`)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return 64 hexadecimal digits that depend on all of the table."""
+        ...
+
+
+TableT = TypeVar("TableT", bound=Table)
+OtherT = TypeVar("OtherT", bound=Table)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningSet(Generic[TableT]):
+    """A table with its target, checked and encoded once.
+
+    Every function that takes ``X, y`` takes a learning set in their place. Make one with
+    :func:`learning_set`.
+
+    Attributes
+    ----------
+    table : EncodedTable or ColumnStore
+        n rows of p columns.
+    target : Target
+        Class codes with their labels, or numbers.
+    weights : float64 array of shape (n,) or None
+        Weights of the rows, not negative; None for equal ones.
+    exchangeability : Exchangeability
+        Which rows a test may exchange: strata and blocks.
+    """
+
+    table: TableT
+    target: Target
+    weights: FloatArray | None
+    exchangeability: Exchangeability
+    _origin: tuple[LearningSet[Any], str] | None = field(default=None, kw_only=True)
+
+    @property
+    def n_rows(self) -> int:
+        """Number n of rows."""
+        return self.table.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number p of columns."""
+        return self.table.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.table.names
+
+    @property
+    def task(self) -> Task:
+        """Task of the target: "classification" or "regression"."""
+        return self.target.task
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted class labels, of shape (C,); None for numbers."""
+        return self.target.classes
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Labels, or numbers, of shape (n,)."""
+        return self.target.labels
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits that depend on table, target and weights.
+
+        Of a set that was derived from another with a key: on those of the other, and the key.
+        """
+        if self._origin is not None:
+            parent, key = self._origin
+            return fingerprint(parent.fingerprint, key)
+        target = self.target
+        return fingerprint(self.table.fingerprint(), target.values, target.classes, self.weights)
+
+    def permuted(self, order: NDArray[Any], *, key: object = None) -> LearningSet[TableT]:
+        """Return this set with other targets: row i gets that of row ``order[i]``.
+
+        Parameters
+        ----------
+        order : integer array of shape (n,)
+            Rows whose targets are taken.
+        key : object, optional
+            What tells the result from others that are derived from this set, such as the seed of a
+            replicate: its fingerprint then needs no look at the data.
+        """
+        return self._derived(key, target=self.target.take(order))
+
+    def with_target(self, target: Target, *, key: object = None) -> LearningSet[TableT]:
+        """Return this set with another target of the same rows."""
+        return self._derived(key, target=target)
+
+    def with_table(
+        self: LearningSet[Any], table: OtherT, *, key: object = None
+    ) -> LearningSet[OtherT]:
+        """Return this set with another table of the same rows."""
+        derived: LearningSet[OtherT] = self._derived(key, table=table)
+        return derived
+
+    def with_exchangeability(self, rows: Exchangeability) -> LearningSet[TableT]:
+        """Return this set with other strata and blocks, on which fingerprints do not depend."""
+        return replace(self, exchangeability=rows)
+
+    def _derived(self, key: object, **changes: Any) -> LearningSet[Any]:
+        origin = None if key is None else (self, repr(key))
+        return replace(self, **changes, _origin=origin)
+
+    def in_memory(self: LearningSet[Any]) -> LearningSet[EncodedTable]:
+        """Return this set with the columns of a store in memory; itself if they are."""
+        table = encode(self.table)
+        return self if table is self.table else replace(self, table=table)
+
+    def of_rows(
+        self: LearningSet[EncodedTable], rows: NDArray[Any], *, key: object = None
+    ) -> LearningSet[EncodedTable]:
+        """Return some of the rows, given by index; codes keep their meaning.
+
+        Classes that have no row among them are left out.
+        """
+        return self._derived(
+            key,
+            table=self.table.take_rows(rows),
+            target=self.target.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
+            exchangeability=self.exchangeability.of_rows(rows),
+        )
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        sizes = self.target.class_sizes()
+        what = "a number" if sizes is None else ", ".join(f"{k}: {v}" for k, v in sizes.items())
+        return f"LearningSet of {self.n_rows} rows x {self.n_columns} columns; target: {what}"
+
+
+def learning_set(
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    names: Iterable[str] | None = None,
+    kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None,
+    task: Task | Literal["auto"] = "auto",
+    strata: Any = None,
+    blocks: Any = None,
+    n_jobs: int | None = None,
+) -> LearningSet[Any]:
+    """Check and encode a table and its target once, for any number of analyses.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        As for :func:`duramen.encode`; a `ColumnStore` stays on disk.
+    y : array-like of shape (n,)
+        Class labels or numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, not negative. Only their ratios matter.
+    names, kinds, n_jobs
+        As for :func:`duramen.encode`.
+    task : {"auto", "classification", "regression"}
+        Whether `y` holds classes or numbers. "auto": strings, booleans and at most 20 distinct
+        integers are classes.
+    strata, blocks : array-like of shape (n,), optional
+        Labels of the rows that tests may exchange; see
+        :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
+
+    Returns
+    -------
+    LearningSet
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the table, the target, the weights or the labels cannot be used.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.learning_set([[0.1, 2.0], [0.7, 1.0], [0.2, 2.0]], ["a", "b", "a"])
+    >>> data
+    LearningSet of 3 rows x 2 columns; target: a: 2, b: 1
+    >>> forest = dm.RandomForestClassifier(10, random_state=0).fit(data)
+    """
+    function = "learning_set"
+    table = X
+    if names is not None or kinds is not None or not hasattr(X, "as_table"):
+        table = encode(X, names=names, kinds=kinds, n_jobs=n_jobs)
+    target = encode_target(y, task, n_rows=table.shape[0], function=function)
+    rows = {"sample_weight": sample_weight, "strata": strata, "blocks": blocks}
+    return of_table(table, target, function, **rows)
+
+
+def of_table(
+    table: TableT,
+    target: Target,
+    function: str,
+    *,
+    sample_weight: Any = None,
+    strata: Any = None,
+    blocks: Any = None,
+) -> LearningSet[TableT]:
+    """Tie a target to a table, with weights, strata and blocks of the rows that are checked here.
+
+    Parameters
+    ----------
+    table : EncodedTable or ColumnStore
+        n rows.
+    target : Target
+        Of these rows.
+    function : str
+        The function that the user called, for errors.
+    sample_weight, strata, blocks : array-like of shape (n,), optional
+        As for :func:`learning_set`.
+    """
+    n_rows = table.shape[0]
+    weights = row_weights(sample_weight, n_rows, function)
+    rows = Exchangeability.checked(n_rows, strata, blocks, function=function)
+    return LearningSet(table, target, weights, rows)
+
+
+def given_set(
+    X: Any, y: Any, function: str, task: Task | None = None, **others: Any
+) -> LearningSet[Any] | None:
+    """Return `X` if it is a learning set, or None.
+
+    Parameters
+    ----------
+    X, y : what the user gave
+        With a learning set for X, nothing else may be given.
+    function : str
+        The function that the user called, for errors.
+    task : {"classification", "regression"}, optional
+        What the function needs.
+    **others
+        Arguments that a learning set stands for, by name.
+
+    Raises
+    ------
+    ValueError
+        If something is given beside a learning set, or its target does not suit the task.
+    """
+    if not isinstance(X, LearningSet):
+        return None
+    beside = [name for name, value in {"y": y, **others}.items() if value is not None]
+    if beside:
+        raise ValueError(
+            f"{function}: X is a learning set, which holds {beside[0]} already; leave out "
+            f"{beside[0]}, or give it to learning_set."
+        )
+    if task is not None and X.task != task:
+        has = "classes" if X.task == "classification" else "numbers"
+        raise ValueError(
+            f"{function}: the target of this learning set is {has}, but {task} is asked for. "
+            f"Hint: learning_set(X, y, task={task!r})."
+        )
+    return X
+
+
+def refuse_weights(data: LearningSet[TableT], function: str) -> LearningSet[TableT]:
+    """Return a learning set whose rows weigh the same, for functions that know no weights.
+
+    Raises
+    ------
+    ValueError
+        If its rows have weights.
+    """
+    if data.weights is not None:
+        raise ValueError(
+            f"{function}: the rows of this learning set have weights, which {function} does not "
+            "take. Hint: learning_set without sample_weight."
+        )
+    return data

@@ -1,0 +1,69 @@
+"""Weights of the rows, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.masked import refuse_masked
+
+_LARGEST_EXPONENT = 22  # of a weight that stays as it is; the kernel takes larger ones for real
+
+
+def row_weights(sample_weight: Any, n_rows: int, function: str) -> NDArray[np.float64] | None:
+    """Check the weights of the rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+        What the user gave.
+    n_rows : int
+        Number n of rows.
+    function : str
+        The function that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        When they are not one finite non-negative number a row, or all 0.
+    """
+    if sample_weight is None:
+        return None
+    hint = "give one finite number >= 0 for each row"
+    sample_weight = refuse_masked(sample_weight, "sample_weight", function)
+    try:
+        weights = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{function}: sample_weight must hold numbers ({error}); {hint}"
+        ) from error
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{function}: sample_weight must have shape ({n_rows},), got {weights.shape}; {hint}"
+        )
+    if not np.isfinite(weights).all():
+        row = int(np.argmin(np.isfinite(weights)))
+        raise ValueError(
+            f"{function}: sample_weight holds NaN or infinity, first at row {row}; {hint}"
+        )
+    if (weights < 0).any():
+        raise ValueError(f"{function}: sample_weight holds {weights.min()}; {hint}")
+    if not weights.any():
+        raise ValueError(
+            f"{function}: sample_weight is zero in every row, so no row is left; {hint}"
+        )
+    return of_ordinary_size(weights)
+
+
+def of_ordinary_size(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights the largest of which is neither tiny nor huge.
+
+    Only the ratios of weights matter, but squares of tiny or huge ones leave the range of float64,
+    and huge ones coarsen the grid on which the kernel sums a target. Weights whose largest is
+    beyond 2**-22..2**22 are multiplied by the power of two, which is exact, that takes it to
+    0.5..1; others stay as they are.
+    """
+    exponent = int(np.frexp(weights.max())[1])
+    return weights if abs(exponent) <= _LARGEST_EXPONENT else np.ldexp(weights, -exponent)

@@ -1,0 +1,228 @@
+"""The other commands: exact, plan, context, pack and select."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from tests.contracts.cases.context import place
+from tests.contracts.cases.rank import write_plink, write_store
+from tests.contracts.cases.selection import two, wide
+from tests.contracts.cases.stores import write_samples
+from tests.contracts.commands import command
+from tests.contracts.inputs import N, blocks, classes, features, missing, mixed, strata, uniform
+
+from duramen import tables
+
+
+def write(folder: Path) -> None:
+    """Write a table of few values with a context, one of numbers, and one of words."""
+    few = (uniform(N, 4, seed=2) * 3).astype(int)
+    y = np.array(["p", "q", "r"])[(few[:, 0] + few[:, 1] * (few[:, 2] > 1)) % 3]
+    columns = {name: few[:, j] for j, name in enumerate("abcd")}
+    more = {
+        "place": place(),
+        "hour": uniform(N, 1, seed=5)[:, 0],
+        "batch": strata(),
+        "person": blocks(),
+    }
+    given = {"given": np.array(["x", "y", "y"])[np.arange(N) // 2 % 3]}
+    tables.write_table(pa.table({**columns, **more, **given, "y": y}), folder / "few.csv")
+    many = {name: missing()[:, j] for j, name in enumerate("abcde")}
+    table = pa.table({**many, "y": classes(), "z": features()[:, 0] + features()[:, 1]})
+    tables.write_table(table, folder / "many.csv")
+    text = mixed().to_csv(index=False, sep="\t", na_rep="?").replace(".", ",")
+    (folder / "words.tsv").write_text(text, encoding="utf-8")
+
+
+REST = "--drop place --drop hour --drop batch --drop person --drop given"
+EXACT = f"exact few.csv --target y {REST}"
+
+command("classes", EXACT, write)
+command(
+    "depth, gini, classes", f"{EXACT} --max-depth 2 --criterion gini --task classification", write
+)
+command("K = 2, entropy", f"{EXACT} --max-features 2 --criterion entropy --top 2", write)
+command("one-vs-rest", f"{EXACT} --splits one-vs-rest", write)
+command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
+command(
+    "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
+)
+command("nominal, hours", f"{EXACT} --categorical a --max-hours 1 --splits multiway", write)
+for how in ("auto", "quantile", "uniform", "mdl", "none"):
+    command(
+        f"discretize {how}",
+        f"exact many.csv --target y --drop z --discretize {how} "
+        "--max-depth 3 --missing drop" + (" --bins 3" if how in ("quantile", "uniform") else ""),
+        write,
+    )
+command(
+    "numbers, missing",
+    "exact many.csv --target z --drop y --task regression --bins 2 "
+    "--criterion variance --missing category",
+    write,
+)
+command("words, decimals", "exact words.tsv --target flag --na ? --decimal , --bins 3", write)
+command("demo", "exact --demo --max-depth 3", write, slow=True)
+
+command("classes", "plan --rows 200 --features 1000 --memory 64KB --relevant 0:3,1:2", write)
+command(
+    "numbers",
+    "plan --rows 200 --features 5000 --memory 1MB --relevant 4 --classes 1 "
+    "--values 1000 --risk 0.2 --keep 0 --keep 0.5",
+    write,
+)
+
+FEW = "--trees 5 --permutations 9"
+CONTEXT = f"context few.csv --target y --context place --drop hour --drop given {FEW}"
+
+command("classes", f"{CONTEXT} --drop batch --drop person", write)
+command(
+    "two contexts",
+    "context few.csv --target y --context place --context hour --drop batch "
+    f"--drop given --drop person --context-bins 2 {FEW} --top 3 --seed 4",
+    write,
+)
+command(
+    "permute all, nominal",
+    f"{CONTEXT} --drop batch --drop person --permute all --categorical a --task classification",
+    write,
+)
+command(
+    "permute within target",
+    f"{CONTEXT} --drop batch --drop person --permute within-target "
+    "--empty zero --criterion gini --splits multiway",
+    write,
+)
+command("strata", f"{CONTEXT} --drop person --strata batch --empty skip --criterion entropy", write)
+command(
+    "blocks",
+    "context few.csv --target y --context given --drop place --drop hour "
+    f"--drop batch --blocks person --permute all {FEW}",
+    write,
+)
+command("propensity", f"{CONTEXT} --drop batch --drop person --propensity-strata 2", write)
+command(
+    "plain p-values, level",
+    f"{CONTEXT} --drop batch --drop person --plain-p-values "
+    "--tolerance 0.1 --alpha 0.5 --control fwer --checkpoint kept",
+    write,
+)
+command(
+    "no control",
+    f"{CONTEXT} --drop batch --drop person --alpha 0.5 --control none "
+    "--splits auto --max-features 2 --max-depth 3",
+    write,
+)
+command("fdr", f"{CONTEXT} --drop batch --drop person --control fdr --splits ordered", write)
+command(
+    "numbers",
+    "context many.csv --target z --context y --task regression --bins 3 "
+    f"--missing category --criterion variance {FEW}",
+    write,
+)
+command("rows dropped", f"context many.csv --target z --context y --missing drop {FEW}", write)
+command(
+    "words, decimals",
+    f"context words.tsv --target flag --context color --missing drop --na ? --decimal , {FEW}",
+    write,
+)
+command(
+    "network",
+    "context few.csv --network --context place --drop hour --drop batch "
+    f"--drop given --drop person --drop y --targets a --targets b {FEW}",
+    write,
+)
+command("demo", f"context --demo {FEW}", write, slow=True)
+
+
+def write_genes(folder: Path) -> None:
+    """Write a file whose rows are columns, with annotations of the samples."""
+    lines = ["gene," + ",".join(f"s{i}" for i in range(8))]
+    lines += [f"g{j}," + ",".join(str((i * j + i) % 5) for i in range(8)) for j in range(4)]
+    (folder / "genes.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_samples(folder, [f"s{i}" for i in range(8)])
+
+
+def write_cells(folder: Path) -> None:
+    """Write an AnnData file."""
+    import anndata
+    import pandas as pd
+
+    counts = (features() * 4).astype("f4").round()
+    rows = pd.DataFrame({"state": classes()}, index=[f"cell{i}" for i in range(N)])
+    columns = pd.DataFrame(index=list("abcde"))
+    cells = anndata.AnnData(X=counts, obs=rows, var=columns, layers={"twice": 2 * counts})
+    cells.write_h5ad(folder / "a.h5ad")
+
+
+command("numbers", "pack many.csv --memory 64MB --overwrite", write)
+command("words, nominal", "pack words.tsv --na ? --decimal , --categorical count", write)
+command(
+    "transposed", "pack genes.csv --transpose --samples samples.csv --samples-id id", write_genes
+)
+command(
+    "samples by position",
+    "pack genes.csv --transpose --samples samples.csv --samples-by-position",
+    write_genes,
+)
+command("h5ad", "pack a.h5ad --layer twice", write_cells)
+command("bed", "pack g.bed", write_plink)
+
+
+def write_wide(folder: Path) -> None:
+    """Write a table of sixty columns, and one of five with missing values."""
+    columns = {f"x{j}": wide()[:, j] for j in range(wide().shape[1])}
+    more = {"y": two(), "z": wide()[:, 0] + wide()[:, 1]}
+    tables.write_table(pa.table({**columns, **more}), folder / "wide.csv")
+    write(folder)
+
+
+SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
+PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
+
+command("decoys", f"{SELECT} --level 0.3 --relevance decoy --tree extra", write_wide)
+command(
+    "numbers, CART",
+    "select wide.csv --target z --drop y --trees 20 --subspace 0.3 "
+    "--tree cart --task regression --max-features 0.5 --top 3 --seed 8",
+    write_wide,
+)
+command(
+    "random trees, soft",
+    f"{SELECT} --tree random --sampling soft --relevance binomial --probes 2 --alpha 0.3",
+    write_wide,
+)
+command(
+    "hard, batches",
+    f"{SELECT} --sampling hard --batch 4 --patience 12 --checkpoint kept",
+    write_wide,
+)
+command(
+    "probes",
+    f"{PROBES} --relevance probe --min-draws 5 --confidence 0.6 --categorical a "
+    "--task classification",
+    write_wide,
+)
+command("memory", "select wide.csv --target y --drop z --trees 10 --memory 1MB", write_wide)
+command(
+    "words, decimals",
+    "select words.tsv --target flag --na ? --decimal , --trees 10 "
+    "--relevance binomial --subspace 2",
+    write_wide,
+)
+command(
+    "store and samples",
+    "select store --samples samples.csv --samples-by-position "
+    "--target state --trees 10 --relevance probe --subspace 3",
+    write_store,
+)
+command(
+    "samples by name",
+    "select t.csv --samples samples.csv --samples-id id --target state "
+    "--trees 10 --relevance probe --subspace 3",
+    write_store,
+)
+command("demo", "select --demo --trees 5", write, slow=True)
+command("refused", "select many.csv --target y --drop z --relevance decoy", write_wide, status=2)

@@ -1,0 +1,166 @@
+"""Importances and links that depend on a context."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    NAMES,
+    N,
+    blocks,
+    classes,
+    features,
+    jobs,
+    missing,
+    mixed,
+    mixed_target,
+    numbers,
+    strata,
+    uniform,
+)
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen.context import propensity_strata
+
+
+def place() -> np.ndarray:
+    """A context of two values."""
+    return np.where(uniform(N, 1, seed=4)[:, 0] > 0.4, "here", "there")
+
+
+def degrees() -> np.ndarray:
+    """A context of numbers."""
+    return uniform(N, 1, seed=5)[:, 0]
+
+
+def analyzed(X: Any = None, y: Any = None, context: Any = None, **given: Any) -> Any:
+    """A small analysis of contexts."""
+    return dm.context_importances(
+        features() if X is None else X,
+        classes() if y is None else y,
+        place() if context is None else context,
+        **{"n_estimators": 6, "n_permutations": 9, "random_state": 2, "n_jobs": jobs(), **given},
+    )
+
+
+def _contexts(**given: Any) -> Any:
+    return extracts.contexts(analyzed(**given))
+
+
+for label, options in (
+    ("classification", {}),
+    ("regression", {"y": numbers()}),
+    ("context of numbers", {"context": degrees(), "n_context_bins": 2}),
+    ("permute=all", {"permute": "all"}),
+    ("strata", {"strata": strata()}),
+    (
+        "blocks",
+        {
+            "blocks": blocks(),
+            "permute": "all",
+            "context": np.array(["p", "q", "q"])[np.arange(N) // 2 % 3],
+        },
+    ),
+    ("empty=zero", {"empty": "zero"}),
+    ("entropy", {"criterion": "entropy", "max_depth": 3}),
+    ("gini", {"criterion": "gini", "max_depth": 3}),
+    ("multiway in bins", {"splits": "multiway", "n_bins": 3}),
+    ("multiway of numbers", {"splits": "multiway", "n_bins": 3, "y": numbers()}),
+    ("ordered, K = 3", {"splits": "ordered", "max_features": 3, "min_samples_leaf": 3}),
+    ("missing values", {"X": missing()}),
+    ("plain p-values", {"plain_p_values": True, "n_permutations": 4}),
+    ("no plain importances", {"plain": False}),
+    ("no permutations", {"n_permutations": 0}),
+    ("data frame", {"X": mixed(), "y": mixed_target()}),
+    ("data frame, numbers", {"X": mixed(), "y": numbers()}),
+):
+    case(f"context_importances/{label}", dm.context_importances, **options)(_contexts)
+
+
+@case("context_importances/several contexts", dm.context_importances)
+def _several() -> Any:
+    import pandas as pd
+
+    frame = pd.DataFrame({"place": place(), "degree": degrees()})
+    return {name: extracts.contexts(one) for name, one in analyzed(context=frame).items()}
+
+
+@case("ContextImportances/methods", dm.ContextImportances, dm.Significance)
+def _methods() -> Any:
+    found = analyzed(names=NAMES)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "context.npz")
+        again = dm.ContextImportances.load(Path(folder) / "context.npz")
+    return (
+        found.q_values("signed"),
+        found.order(),
+        [str(one) for one in found.verdicts(0.5).ravel()],
+        found.mask("absolute", 0.5, "none"),
+        extracts.significance(found.significance("signed")),
+        extracts.frame(found)[2:],
+        again.equals(found),
+    )
+
+
+def _links(network: Any) -> Any:
+    return (
+        {
+            effect: [network.matrix(effect, context) for context in network.contexts]
+            for effect in ("absolute", "signed", "conditional", "within")
+        },
+        network.importances(),
+        network.names,
+        network.targets,
+    )
+
+
+@case("context_network/data frame", dm.context_network, dm.ContextNetwork)
+@case("context_network/some targets", dm.context_network, targets=["count", "flag"])
+@case("context_network/strata", dm.context_network, targets=["count"], strata=strata())
+@case(
+    "context_network/multiway",
+    dm.context_network,
+    targets=["flag"],
+    splits="multiway",
+    n_bins=3,
+    empty="zero",
+)
+def _network(**given: Any) -> Any:
+    network = dm.context_network(
+        mixed().fillna({"size": 0.5, "color": "none"}),
+        place(),
+        n_estimators=4,
+        n_permutations=9,
+        random_state=2,
+        n_jobs=jobs(),
+        **given,
+    )
+    tested = [network.p_values("absolute", context) for context in network.contexts]
+    return (_links(network), tested, network.mask("signed", network.contexts[0], 0.5, "none"))
+
+
+@case("ContextNetwork/methods", dm.ContextNetwork)
+def _network_kept() -> Any:
+    network = dm.context_network(
+        features()[:, :3], place(), n_estimators=4, n_permutations=9, random_state=2, n_jobs=jobs()
+    )
+    links = network.links("absolute", alpha=0.9, control="none")
+    with tempfile.TemporaryDirectory() as folder:
+        network.save(Path(folder) / "network.npz")
+        again = dm.ContextNetwork.load(Path(folder) / "network.npz")
+    return (
+        extracts.frame(network),
+        [links[name].tolist() for name in links.columns],
+        again.equals(network),
+    )
+
+
+@case("propensity_strata/two contexts", propensity_strata, n_strata=3)
+@case("propensity_strata/numbers", propensity_strata, numeric=True)
+def _strata(numeric: bool = False, **given: Any) -> Any:
+    return propensity_strata(features(), degrees() if numeric else place(), **given)

@@ -1,0 +1,113 @@
+"""Error rates of the beginnings of a ranking."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    NAMES,
+    blocks,
+    estimator,
+    features,
+    jobs,
+    numbers,
+    strata,
+    table,
+    target,
+)
+from tests.contracts.registry import case
+
+from duramen import significance
+
+SEED = {"random_state": 11, "n_jobs": jobs()}
+CER, FDR = significance.conditional_error_rate, significance.fdr_curve
+PROBES, FOREST_PROBES = significance.multiple_probes, significance.forest_probe_ranking
+
+
+@case("conditional_error_rate/classification", CER, significance.ErrorRates, function=CER)
+@case("conditional_error_rate/regression", CER, function=CER, task="regression")
+@case("conditional_error_rate/ranks", CER, function=CER, rank_based=True)
+@case("conditional_error_rate/strata", CER, function=CER, strata=strata())
+@case("conditional_error_rate/blocks, to the end", CER, function=CER, blocks=blocks(), stop_at=1.0)
+@case(
+    "conditional_error_rate/groups",
+    CER,
+    function=CER,
+    stop_at=1.0,
+    groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
+)
+@case(
+    "conditional_error_rate/groups by max",
+    CER,
+    function=CER,
+    stop_at=1.0,
+    how="max",
+    groups={"u": ["a", "c"], "v": ["b"], "w": ["d", "e"]},
+)
+@case("fdr_curve/classification", FDR, function=FDR)
+@case("fdr_curve/balanced", FDR, function=FDR, balanced=True)
+@case("fdr_curve/regression", FDR, function=FDR, task="regression")
+@case("fdr_curve/strata", FDR, function=FDR, strata=strata())
+@case("fdr_curve/blocks", FDR, function=FDR, blocks=blocks())
+def _curve(function: Any, task: str = "classification", **given: Any) -> Any:
+    return extracts.error_rates(
+        function(estimator(task), table(), target(task), n_permutations=19, **given, **SEED)
+    )
+
+
+@case("multiple_probes/classification", PROBES, function=PROBES, n_runs=12)
+@case("multiple_probes/as in the paper", PROBES, function=PROBES, n_runs=12, add_one=False)
+@case(
+    "multiple_probes/regression in strata",
+    PROBES,
+    function=PROBES,
+    n_runs=8,
+    task="regression",
+    strata=strata(),
+)
+@case("multiple_probes/blocks", PROBES, function=PROBES, n_runs=8, blocks=blocks())
+@case("forest_probe_ranking/classification", FOREST_PROBES, function=FOREST_PROBES, n_runs=4)
+@case(
+    "forest_probe_ranking/regression",
+    FOREST_PROBES,
+    function=FOREST_PROBES,
+    n_runs=4,
+    task="regression",
+    n_probes=3,
+)
+@case(
+    "forest_probe_ranking/blocks", FOREST_PROBES, function=FOREST_PROBES, n_runs=3, blocks=blocks()
+)
+def _probes(function: Any, task: str = "classification", **given: Any) -> Any:
+    return extracts.error_rates(function(estimator(task), table(), target(task), **given, **SEED))
+
+
+@case("probe_ranking/one probe", significance.probe_ranking)
+@case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, risk=0.2)
+@case("probe_ranking/not centered", significance.probe_ranking, centred=False)
+def _exact_probes(**given: Any) -> Any:
+    return extracts.error_rates(significance.probe_ranking(features(), numbers(), **given))
+
+
+@case("ErrorRates/methods", significance.ErrorRates)
+def _kept() -> Any:
+    found = significance.ErrorRates(
+        names=NAMES,
+        scores=np.array([5.0, 4.0, 3.0, 2.0, 1.0]),
+        rates=np.array([0.01, 0.03, 0.3, 0.8, 1.0]),
+        method="m",
+        meaning="rate",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "rates.npz")
+        again = significance.ErrorRates.load(Path(folder) / "rates.npz")
+    return (
+        list(found.selected(0.05)),
+        extracts.error_rates(found.top(2)),
+        extracts.frame(found),
+        again.equals(found),
+    )

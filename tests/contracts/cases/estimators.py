@@ -1,0 +1,199 @@
+"""The estimators of forests: what they grow, predict, estimate, export and keep."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    binary,
+    features,
+    jobs,
+    missing,
+    mixed,
+    mixed_target,
+    numbers,
+    table,
+    target,
+    weights,
+)
+from tests.contracts.registry import case
+
+import duramen as dm
+
+CLASSIFIERS = (
+    dm.BaggedTreesClassifier,
+    dm.ExtraTreesClassifier,
+    dm.PERTClassifier,
+    dm.RandomForestClassifier,
+    dm.RandomPatchesClassifier,
+    dm.RandomSubspaceClassifier,
+    dm.TotallyRandomizedTreesClassifier,
+)
+REGRESSORS = (
+    dm.BaggedTreesRegressor,
+    dm.ExtraTreesRegressor,
+    dm.RandomForestRegressor,
+    dm.RandomPatchesRegressor,
+    dm.RandomSubspaceRegressor,
+    dm.TotallyRandomizedTreesRegressor,
+)
+
+
+def task_of(kind: Any) -> str:
+    """Classification or regression, by the class of an estimator."""
+    return "regression" if kind in REGRESSORS else "classification"
+
+
+def fitted(kind: Any, X: Any = None, y: Any = None, *, weighted: bool = False, **given: Any) -> Any:
+    """A fitted forest of four trees."""
+    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **given})
+    X = features() if X is None else X
+    y = target(task_of(kind)) if y is None else y
+    return model.fit(X, y, sample_weight=weights()) if weighted else model.fit(X, y)
+
+
+def grown(kind: Any, X: Any = None, y: Any = None, **given: Any) -> Any:
+    """Trees and importances of a fitted forest."""
+    model = fitted(kind, X, y, **given)
+    return (model.feature_importances_, *extracts.forest(model.forest_))
+
+
+for one in (*CLASSIFIERS, *REGRESSORS):
+    name = one.__name__.removesuffix("Classifier").removesuffix("Regressor")
+    where = f"{name}/{task_of(one)}"
+    case(f"{where}/grown", one, kind=one)(grown)
+    case(f"{where}/grown on missing values", one, kind=one, X=missing())(grown)
+    case(
+        f"{where}/grown on a data frame",
+        one,
+        kind=one,
+        X=mixed(),
+        y=(None if task_of(one) == "regression" else mixed_target()),
+    )(grown)
+    case(f"{where}/grown with weights", one, kind=one, weighted=True)(grown)
+    case(
+        f"{where}/grown to limits",
+        one,
+        kind=one,
+        max_depth=3,
+        min_samples_leaf=3,
+        min_samples_split=8,
+    )(grown)
+
+FOREST, REGRESSION = dm.RandomForestClassifier, dm.RandomForestRegressor
+for label, kind, options in (
+    ("entropy", FOREST, {"criterion": "entropy"}),
+    ("two classes", FOREST, {"y": binary()}),
+    ("max_features=log2", FOREST, {"max_features": "log2"}),
+    ("max_features=0.5", FOREST, {"max_features": 0.5}),
+    ("max_leaf_nodes", FOREST, {"max_leaf_nodes": 5}),
+    ("min_impurity_decrease", FOREST, {"min_impurity_decrease": 0.02}),
+    ("min_impurity_decrease of numbers", REGRESSION, {"min_impurity_decrease": 0.02}),
+    ("min_samples_leaf=0.1", REGRESSION, {"min_samples_leaf": 0.1}),
+    ("max_leaf_nodes of numbers", REGRESSION, {"max_leaf_nodes": 5}),
+    ("no bootstrap", FOREST, {"bootstrap": False}),
+    ("max_samples", FOREST, {"max_samples": 0.5}),
+    ("max_samples, no bootstrap", FOREST, {"max_samples": 20, "bootstrap": False}),
+    ("class_weight=balanced", FOREST, {"class_weight": "balanced"}),
+    ("class_weight=balanced_subsample", FOREST, {"class_weight": "balanced_subsample"}),
+    ("class_weight of a class", FOREST, {"class_weight": {"top": 3.0, "mid": 1.0, "low": 0.5}}),
+    ("stop_alpha", FOREST, {"stop_alpha": 0.05}),
+    ("count_constant_features", FOREST, {"count_constant_features": True, "max_features": 1}),
+    ("splits=multiway", FOREST, {"splits": "multiway", "max_depth": 3}),
+    ("splits=one-vs-rest", FOREST, {"splits": "one-vs-rest", "max_depth": 3}),
+    ("splits=any", FOREST, {"splits": "any", "max_depth": 3, "X": mixed(), "y": mixed_target()}),
+    ("splits=any of numbers", REGRESSION, {"splits": "any", "max_depth": 3, "X": mixed()}),
+    ("splits=one-vs-rest of numbers", REGRESSION, {"splits": "one-vs-rest", "X": mixed()}),
+    ("splits=multiway of numbers", REGRESSION, {"splits": "multiway", "X": mixed()}),
+    (
+        "random splits=any",
+        dm.ExtraTreesClassifier,
+        {"splits": "any", "X": mixed(), "y": mixed_target()},
+    ),
+    (
+        "random splits=one-vs-rest",
+        dm.ExtraTreesClassifier,
+        {"splits": "one-vs-rest", "X": mixed(), "y": mixed_target()},
+    ),
+    ("random ordered", dm.TotallyRandomizedTreesRegressor, {"splits": "ordered"}),
+    ("random, K = 3", dm.TotallyRandomizedTreesClassifier, {"max_features": 3}),
+    ("categorical_features", FOREST, {"categorical_features": [0, 2], "splits": "multiway"}),
+    ("encoded table", FOREST, {"X": table()}),
+    ("n_subspace_features", dm.RandomSubspaceClassifier, {"n_subspace_features": 2}),
+    ("patches", dm.RandomPatchesClassifier, {"n_subspace_features": 3, "max_samples": 20}),
+):
+    case(f"forest options/{label}", kind, kind=kind, **options)(grown)
+
+
+@case("predictions/classification", FOREST)
+@case("predictions/PERT", dm.PERTClassifier, kind=dm.PERTClassifier)
+@case("predictions/missing", FOREST, missing_too=True)
+def _classified(kind: Any = FOREST, missing_too: bool = False) -> Any:
+    model = fitted(kind, missing() if missing_too else None, max_depth=4)
+    X = missing()[::3] if missing_too else features()[::3] + 0.05
+    logs = np.maximum(model.predict_log_proba(X), -99.0)
+    return (model.predict_proba(X), model.predict(X), logs, model.apply(X), model.classes_)
+
+
+@case("predictions/regression", REGRESSION)
+@case("predictions/Extra-Trees", dm.ExtraTreesRegressor, kind=dm.ExtraTreesRegressor)
+def _regressed(kind: Any = REGRESSION) -> Any:
+    model = fitted(kind, max_depth=4)
+    X = features()[::3] + 0.05
+    return (model.predict(X), model.apply(X), model.score(features(), numbers()))
+
+
+@case("predictions/unseen categories", FOREST, dm.EncodedTable)
+def _unseen() -> Any:
+    model = fitted(FOREST, mixed(), mixed_target(), splits="any")
+    changed = mixed().head(12).copy()
+    changed["color"] = "purple"
+    return (model.predict_proba(changed), model.predict(changed), model.feature_names_in_)
+
+
+@case("out-of-bag/classification", FOREST)
+@case("out-of-bag/regression", REGRESSION, kind=REGRESSION)
+@case("out-of-bag/patches", dm.RandomPatchesClassifier, kind=dm.RandomPatchesClassifier)
+def _oob(kind: Any = FOREST) -> Any:
+    model = fitted(kind, oob_score=True, max_depth=5)
+    of_rows = (
+        model.oob_prediction_ if task_of(kind) == "regression" else model.oob_decision_function_
+    )
+    return (model.oob_score_, model.oob_error_curve_, of_rows)
+
+
+@case("estimators/decision_path and proximity", FOREST)
+def _paths() -> Any:
+    model = fitted(FOREST, max_depth=3)
+    indicator, offsets = model.decision_path(features()[:6])
+    return (model.proximity(features()[:8]), indicator.toarray().astype(int), offsets)
+
+
+@case("estimators/export", FOREST)
+@case("estimators/export of numbers", REGRESSION, kind=REGRESSION)
+@case("estimators/export of categories", FOREST, X=mixed(), y=mixed_target(), splits="any")
+def _exported(kind: Any = FOREST, X: Any = None, y: Any = None, splits: str = "ordered") -> Any:
+    model = fitted(kind, X, y, max_depth=2, splits=splits)
+    return (model.export_text(0).split("\n"), model.export_dot(1).split("\n"))
+
+
+@case("estimators/save and load", FOREST, dm.Forest)
+@case("estimators/save and load numbers", REGRESSION, dm.Forest, kind=REGRESSION)
+def _kept(kind: Any = FOREST) -> Any:
+    model = fitted(kind, max_depth=3)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "forest.npz"
+        model.save(path)
+        again = kind.load(path)
+        model.forest_.save(path)
+        read = dm.Forest.load(path)
+    return (again.predict(features()).tolist(), extracts.forest(read))
+
+
+@case("estimators/parameters", *CLASSIFIERS, *REGRESSORS)
+def _parameters() -> Any:
+    return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]

@@ -1,0 +1,72 @@
+"""Growth below the estimators, trees, and maps of rows from proximities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import classes, features, forest, jobs, numbers, table, weights
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen.forests import GrowthSettings, Tree, classical_scaling, grow, outlier_measure
+
+
+@case("forests.grow/entropy", grow, GrowthSettings)
+@case("forests.grow/best of all", grow, GrowthSettings, criterion="gini", max_features=5)
+@case("forests.grow/bootstrap", grow, GrowthSettings, criterion="gini", bootstrap=True)
+@case("forests.grow/weights", grow, GrowthSettings, weighted=True)
+@case("forests.grow/later trees", grow, GrowthSettings, first_tree=3)
+def _grown(weighted: bool = False, first_tree: int = 0, **changes: Any) -> Any:
+    given = {"criterion": "entropy", "cut": "random", "max_features": 2, "max_depth": 4, **changes}
+    grown = grow(
+        dm.learning_set(table(), classes(), sample_weight=weights() if weighted else None),
+        GrowthSettings(**given),
+        n_trees=3,
+        seed=7,
+        first_tree=first_tree,
+        n_threads=jobs(),
+    )
+    return extracts.forest(grown)
+
+
+@case("forests.grow/regression", grow, GrowthSettings)
+def _grown_regression() -> Any:
+    settings = GrowthSettings(criterion="variance", max_features=3, row_samples=20)
+    return extracts.forest(grow(dm.learning_set(table(), numbers()), settings, n_trees=3, seed=7))
+
+
+@case("forests.Tree/classification", Tree, dm.Forest)
+@case("forests.Tree/regression", Tree, dm.Forest, task="regression")
+def _tree(task: str = "classification") -> Any:
+    tree = forest(task).forest_.tree(2)
+    return (
+        tree.decrease,
+        tree.depth,
+        tree.parent,
+        tree.n_children,
+        tree.weight,
+        tree.degree,
+        tree.values,
+        tree.n_nodes,
+        tree.n_leaves,
+    )
+
+
+@case("forests.Forest/sizes", dm.Forest)
+def _sizes() -> Any:
+    grown = forest().forest_
+    return (grown.n_trees, grown.n_nodes, grown.n_features, grown.n_values, grown.names)
+
+
+@case("forests.classical_scaling", classical_scaling)
+def _map() -> Any:
+    # Eigenvectors have no sign of their own: distances between the rows are what counts.
+    places = classical_scaling(forest().proximity(features()), n_components=2)[:10]
+    return np.linalg.norm(places[:, None] - places[None], axis=2).round(7)
+
+
+@case("forests.outlier_measure", outlier_measure)
+def _outliers() -> Any:
+    return outlier_measure(forest().proximity(features()), classes())

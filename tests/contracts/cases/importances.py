@@ -1,0 +1,320 @@
+"""Measures of importance, and what is done with importances afterwards."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    NAMES,
+    N,
+    blocks,
+    classes,
+    estimator,
+    features,
+    forest,
+    jobs,
+    missing,
+    mixed,
+    mixed_target,
+    numbers,
+    strata,
+    table,
+    target,
+)
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import importances as measures
+
+TASKS = ("classification", "regression")
+ROWS = {"random_state": 5, "n_jobs": jobs()}
+
+
+def _of_forest(measure: str, task: str = "classification", **given: Any) -> Any:
+    return extracts.importances(getattr(measures, measure)(forest(task), **given))
+
+
+def _on_rows(measure: str, task: str = "classification", **given: Any) -> Any:
+    function = getattr(measures, measure)
+    return extracts.importances(function(forest(task), table(), target(task), **given))
+
+
+for task in TASKS:
+    case(f"mdi/{task}", measures.mdi, measure="mdi", task=task)(_of_forest)
+    case(f"mdi/{task} by degree", measures.mdi, measure="mdi", task=task, by_degree=True)(
+        _of_forest
+    )
+    case(f"mdi/{task} on given rows", measures.mdi, measure="mdi", task=task)(_on_rows)
+    case(f"mdi/{task} rows=oob", measures.mdi, measure="mdi", task=task, rows="oob")(_on_rows)
+    case(f"frequency/{task}", measures.frequency, measure="frequency", task=task)(_of_forest)
+    case(f"minimal_depth/{task}", measures.minimal_depth, measure="minimal_depth", task=task)(
+        _of_forest
+    )
+    case(f"noising/{task}", measures.noising, measure="noising", task=task)(_on_rows)
+    case(f"mda/{task}", measures.mda, measure="mda", task=task, **ROWS)(_on_rows)
+    case(
+        f"mda/{task} scaled",
+        measures.mda,
+        measure="mda",
+        task=task,
+        scaled=True,
+        n_repeats=2,
+        **ROWS,
+    )(_on_rows)
+    case(
+        f"mda/{task} ensemble votes",
+        measures.mda,
+        measure="mda",
+        task=task,
+        votes="ensemble",
+        **ROWS,
+    )(_on_rows)
+    case(
+        f"mda/{task} groups",
+        measures.mda,
+        measure="mda",
+        task=task,
+        groups={"first": ["a", "b"], "rest": ["c", "d"]},
+        **ROWS,
+    )(_on_rows)
+    case(
+        f"conditional_mda/{task}",
+        measures.conditional_mda,
+        measure="conditional_mda",
+        task=task,
+        **ROWS,
+    )(_on_rows)
+    case(f"noising/{task} on all rows", measures.noising, measure="noising", task=task, rows=None)(
+        _on_rows
+    )
+
+for label, measure, given in (
+    ("weighted", "frequency", {"weighted": True}),
+    ("counts by degree", "frequency", {"normalise": False, "by_degree": True}),
+):
+    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
+for label, measure, given in (
+    ("by class", "mda", {"by_class": True, **ROWS}),
+    ("on all rows", "mda", {"rows": None, **ROWS}),
+    ("every order", "conditional_mda", {"threshold": 0.5, **ROWS}),
+):
+    case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_on_rows)
+
+
+@case("mdi/nominal columns", measures.mdi, splits="any")
+@case("mdi/multiway", measures.mdi, splits="multiway")
+@case("frequency/nominal columns", measures.frequency, measure="frequency")
+@case("minimal_depth/multiway", measures.minimal_depth, measure="minimal_depth", splits="multiway")
+def _mixed(measure: str = "mdi", splits: str = "ordered") -> Any:
+    model = estimator(splits=splits).fit(mixed(), mixed_target())
+    return extracts.importances(getattr(measures, measure)(model))
+
+
+@case("mda/nominal columns", measures.mda)
+@case("mda/missing values", measures.mda, frame=missing)
+@case("noising/nominal columns", measures.noising, measure="noising")
+@case("conditional_mda/nominal columns", measures.conditional_mda, measure="conditional_mda")
+def _mixed_rows(measure: str = "mda", frame: Any = mixed) -> Any:
+    X, y = frame(), mixed_target() if frame is mixed else classes()
+    given = {} if measure == "noising" else ROWS
+    return extracts.importances(getattr(measures, measure)(estimator().fit(X, y), X, y, **given))
+
+
+@case("mdi/corrected for few rows", measures.mdi)
+def _corrected() -> Any:
+    model = estimator(criterion="entropy").fit(table(), classes())
+    return extracts.importances(measures.mdi(model, correction="miller-madow"))
+
+
+@case("mda/any predictor", measures.mda)
+def _any_predictor() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(features(), classes())
+    found = measures.mda(model, features(), classes(), rows=None, n_repeats=3, **ROWS)
+    return extracts.importances(found)
+
+
+@case("vote_change/classes", measures.vote_change)
+@case("vote_change/all rows", measures.vote_change, rows=None)
+def _votes(rows: str | None = "oob") -> Any:
+    found = measures.vote_change(forest(), table(), classes(), rows=rows, **ROWS)
+    return extracts.significance(found)
+
+
+@case("holdout_mda/classification", measures.holdout_mda, measure="holdout_mda", **ROWS)
+@case(
+    "holdout_mda/regression", measures.holdout_mda, measure="holdout_mda", task="regression", **ROWS
+)
+@case(
+    "holdout_mda/three folds of blocks",
+    measures.holdout_mda,
+    measure="holdout_mda",
+    cv=3,
+    blocks=blocks(),
+    **ROWS,
+)
+@case("air/classification", measures.air, measure="air", random_state=5)
+@case("air/regression", measures.air, measure="air", task="regression", random_state=5)
+@case("air/strata", measures.air, measure="air", random_state=5, strata=strata())
+@case("sandri/classification", measures.sandri, measure="sandri", random_state=5, n_repeats=3)
+@case(
+    "sandri/blocks", measures.sandri, measure="sandri", random_state=5, n_repeats=3, blocks=blocks()
+)
+def _refitted(measure: str, task: str = "classification", **given: Any) -> Any:
+    function = getattr(measures, measure)
+    return extracts.importances(function(estimator(task), table(), target(task), **given))
+
+
+@case("first_splits", measures.first_splits, measures.FirstSplits)
+@case("first_splits/regression", measures.first_splits, measures.FirstSplits, task="regression")
+def _first_splits(task: str = "classification") -> Any:
+    found = measures.first_splits(forest(task))
+    return (
+        found.depths,
+        found.used,
+        found.threshold,
+        found.null,
+        list(found.selected()),
+        found.standard_error,
+        extracts.frame(found),
+    )
+
+
+@case("minimal_depth_law", measures.minimal_depth_law)
+@case("minimal_depth_law/multiway", measures.minimal_depth_law, multiway=True)
+def _law(multiway: bool = False) -> Any:
+    return measures.minimal_depth_law(20, [1, 2, 4, 7, 8], multiway=multiway)
+
+
+@case("mcfs", measures.mcfs, measures.MonteCarloSelection)
+@case("mcfs/nominal columns", measures.mcfs, measures.MonteCarloSelection, frame=mixed)
+@case(
+    "mcfs/permuted",
+    measures.mcfs,
+    measures.MonteCarloSelection,
+    n_permutations=3,
+    strata=strata(),
+    u=0.5,
+    v=2.0,
+)
+def _mcfs(frame: Any = features, **given: Any) -> Any:
+    y = mixed_target() if frame is mixed else classes()
+    found = measures.mcfs(frame(), y, n_subsets=20, n_splits=2, subset_size=3, **given, **ROWS)
+    return (
+        extracts.importances(found.importances),
+        found.n_drawn,
+        found.accuracy,
+        found.source,
+        found.target,
+        found.weight,
+        found.maxima,
+    )
+
+
+@case("group/sum", measures.group, how="sum")
+@case("group/mean, spread", measures.group, how="mean", spread=True)
+@case("group/max, rest kept", measures.group, how="max", rest="own")
+def _grouped(**given: Any) -> Any:
+    found = measures.mdi(forest(), by_degree=True)
+    return extracts.importances(measures.group(found, {"u": ["a", "c"], "v": ["b"]}, **given))
+
+
+PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
+
+
+@case("smooth/neighbours", measures.smooth, neighbours=np.eye(5, k=1) + np.eye(5, k=-1))
+@case("smooth/positions", measures.smooth, positions=PLACES, radius=2.0)
+@case("smooth/share", measures.smooth, positions=PLACES, radius=2.0, how="share")
+def _smoothed(**given: Any) -> Any:
+    return extracts.importances(measures.smooth(measures.mdi(forest()), **given))
+
+
+@case(
+    "representatives/threshold", measures.representatives, measures.Representatives, threshold=0.5
+)
+@case("representatives/clusters", measures.representatives, n_clusters=3, linkage="complete")
+@case(
+    "representatives/centroids",
+    measures.representatives,
+    n_clusters=3,
+    method="centroid",
+    correlation="pearson",
+)
+def _represented(**given: Any) -> Any:
+    X = features().copy()
+    X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
+    found = measures.representatives(dm.encode(X, names=NAMES), **given)
+    spread = None
+    if len(found.table.names) == len(found.medoids):
+        model = estimator().fit(found.table, classes())
+        spread = extracts.importances(found.spread(measures.mdi(model)))
+    return (found.labels, found.medoids, found.members(), extracts.encoded(found.table), spread)
+
+
+@case("compare", measures.compare, measures.Comparison)
+def _compared() -> Any:
+    given = {
+        "one": measures.mdi(forest()),
+        "two": measures.frequency(forest()),
+        "three": measures.mda(forest(), table(), classes(), **ROWS),
+    }
+    found = measures.compare(given)
+    return (
+        found.spearman,
+        found.kendall,
+        found.overlap(2),
+        found.ranks,
+        found.scores,
+        found.names,
+        found.top(2).names,
+        extracts.frame(found),
+    )
+
+
+@case("Importances/methods", dm.Importances)
+def _methods() -> Any:
+    found = measures.mdi(forest(), by_degree=True)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "mdi.npz")
+        again = dm.Importances.load(Path(folder) / "mdi.npz")
+    return (
+        found.order(),
+        extracts.importances(found.top(2)),
+        extracts.importances(found.take([3, 1])),
+        extracts.importances(found.normalised()),
+        extracts.frame(found),
+        extracts.importances(again),
+        again.equals(found),
+        found.equals(found.normalised()),
+    )
+
+
+@case("Importances/made by hand", dm.Importances)
+def _by_hand() -> Any:
+    made = dm.Importances(
+        names=("x", "y"),
+        values=np.array([0.5, -0.25]),
+        measure="m",
+        unit="1",
+        standard_error=np.array([0.1, 0.2]),
+    )
+    return (extracts.importances(made), made.order(), extracts.frame(made))
+
+
+@case("importances/units", measures.mdi, measures.mda, measures.frequency)
+def _units() -> Any:
+    return [
+        measures.mdi(forest()).unit,
+        measures.mdi(forest("regression")).unit,
+        measures.mda(forest(), table(), classes(), **ROWS).unit,
+        measures.mda(forest("regression"), table(), numbers(), **ROWS).unit,
+        measures.frequency(forest()).unit,
+        measures.minimal_depth(forest()).unit,
+        measures.noising(forest(), table(), classes()).unit,
+        N,
+    ]

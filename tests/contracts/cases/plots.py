@@ -1,0 +1,103 @@
+"""Plots: what is drawn, as numbers and labels, not as pixels."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from tests.contracts.cases.context import analyzed, place
+from tests.contracts.inputs import NAMES, classes, estimator, features, forest, table
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import importances, plots, significance
+
+
+def drawn(figure: Any) -> Any:
+    """The data of a figure: of each axes the bars, lines, images, points and tick labels."""
+    figure = getattr(figure, "figure", figure)
+    return [_axes(ax) for ax in figure.axes]
+
+
+def _axes(ax: Any) -> Any:
+    bars = [[bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()] for bar in ax.patches]
+    lines = [np.asarray(line.get_xydata(), dtype=float) for line in ax.lines]
+    shown = [
+        np.ma.filled(np.ma.asarray(image.get_array(), dtype=float), np.nan)
+        for image in (*ax.images, *ax.collections)
+        if image.get_array() is not None
+    ]
+    names = [label.get_text() for axis in (ax.xaxis, ax.yaxis) for label in axis.get_ticklabels()]
+    return (bars, lines, shown, sorted({name for name in names if name in NAMES}), len(ax.texts))
+
+
+def measured() -> Any:
+    """Importances by degree."""
+    return importances.mdi(forest(), by_degree=True)
+
+
+@cache
+def network() -> Any:
+    """Links between three columns."""
+    return dm.context_network(
+        features()[:, :3],
+        place(),
+        n_estimators=4,
+        n_permutations=9,
+        random_state=2,
+        names=("a", "b", "c"),
+    )
+
+
+def comparison() -> Any:
+    """Two measures side by side."""
+    return importances.compare({"mdi": measured(), "frequency": importances.frequency(forest())})
+
+
+@case("plots/ranking", plots.ranking)
+@case("plots/ranking with a threshold", plots.ranking, k=3, threshold=0.05)
+def _ranking(**given: Any) -> Any:
+    return drawn(plots.ranking(measured(), **given))
+
+
+@case("plots/by_degree", plots.by_degree)
+def _by_degree() -> Any:
+    return drawn(plots.by_degree(measured(), k=4, columns=3))
+
+
+@case("plots/p_values", plots.p_values)
+def _p_values() -> Any:
+    found = significance.altmann(estimator(), table(), classes(), n_permutations=9, random_state=1)
+    return drawn(plots.p_values(found))
+
+
+@case("plots/rank_correlations", plots.rank_correlations)
+@case("plots/rank_correlations, Kendall", plots.rank_correlations, correlation="kendall")
+def _correlations(**given: Any) -> Any:
+    return drawn(plots.rank_correlations(comparison(), **given))
+
+
+@case("plots/parallel_ranks", plots.parallel_ranks)
+def _parallel() -> Any:
+    return drawn(plots.parallel_ranks(comparison(), k=3, by="frequency"))
+
+
+@case("plots/found", plots.found)
+def _found() -> Any:
+    return drawn(plots.found({"keep": [0, 1, 2.5, 3], "drop": [0, 0.5, 1, 1.5]}, best="keep"))
+
+
+@case("plots/oob_error", plots.oob_error)
+def _oob() -> Any:
+    return drawn(plots.oob_error([float("nan"), 0.5, 0.25, 0.2]))
+
+
+@case("plots/context_effects", plots.context_effects)
+def _effects() -> Any:
+    return drawn(plots.context_effects(analyzed(names=NAMES), k=3, alpha=0.5, control="none"))
+
+
+@case("plots/context_links", plots.context_links)
+def _links() -> Any:
+    return drawn(plots.context_links(network(), alpha=0.9, control="none"))

@@ -1,0 +1,164 @@
+"""The command ``duramen rank``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from tests.contracts.cases.stores import write_bed, write_samples
+from tests.contracts.commands import command
+from tests.contracts.inputs import (
+    N,
+    blocks,
+    classes,
+    features,
+    mixed,
+    mixed_target,
+    numbers,
+    strata,
+)
+
+import duramen as dm
+from duramen import tables
+
+
+def write(folder: Path) -> None:
+    """Write a table of numbers with classes, numbers, strata and blocks, and one of words."""
+    columns = {name: features()[:, j] for j, name in enumerate("abcde")}
+    more = {"y": classes(), "z": numbers(), "batch": strata(), "person": blocks()}
+    tables.write_table(pa.table({**columns, **more}), folder / "t.csv")
+    frame = mixed().assign(y=mixed_target())
+    text = frame.to_csv(index=False, sep="\t", na_rep="?").replace(".", ",")
+    (folder / "words.tsv").write_text(text, encoding="utf-8")
+    (folder / "groups.csv").write_text("a,u\nb,u\nc,v\nd,w\ne,w\n", encoding="utf-8")
+
+
+def write_store(folder: Path) -> None:
+    """Write a packed table, with annotations of its rows beside it."""
+    names = np.array([f"s{i}" for i in range(N)])
+    table = pa.table({"id": names, **{n: features()[:, j] for j, n in enumerate("abcde")}})
+    tables.write_table(table, folder / "t.csv")
+    write_samples(folder, names.tolist())
+    plain = table.drop_columns(["id"])
+    dm.pack(plain, folder / "store")
+
+
+def write_plink(folder: Path) -> None:
+    """Write a PLINK file."""
+    write_bed(folder, n=24)
+
+
+CLASSES = "rank t.csv --target y --drop z --drop batch --drop person --trees 6"
+NUMBERS = "rank t.csv --target z --drop y --drop batch --drop person --trees 6"
+ROUNDS = {"max-t": 19, "cer": 19, "mr-test": 4}
+
+command("default test", f"{CLASSES} --permutations 19", write)
+command("no test", f"{CLASSES} --no-test --top 3 --seed 5", write)
+command("numbers", f"{NUMBERS} --permutations 19 --task regression", write)
+command(
+    "numbers as classes",
+    "rank t.csv --target y --drop z --drop person --trees 6 --task classification "
+    "--no-test --categorical batch",
+    write,
+)
+for measure in (
+    "mdi",
+    "mda",
+    "vote-change",
+    "conditional-mda",
+    "frequency",
+    "minimal-depth",
+    "noising",
+    "holdout-mda",
+    "air",
+    "sandri",
+    "mcfs",
+):
+    line = f"{CLASSES} --measure {measure} --no-test"
+    command(f"measure {measure}", line, write, slow=measure == "mcfs")
+command("two measures", f"{NUMBERS} --measure mda --measure noising --no-test", write)
+for name in (
+    "max-t",
+    "altmann",
+    "mprobes",
+    "one-probe",
+    "cer",
+    "fdr",
+    "frequency",
+    "hapfelmeier",
+    "mr-test",
+):
+    rounds = ROUNDS.get(name, 6)
+    line = f"{CLASSES} --significance {name} --permutations {rounds}"
+    command(f"test {name}", line, write, slow=name in ("mprobes", "hapfelmeier", "mr-test"))
+command(
+    "test janitza",
+    "rank t.csv --target batch --drop y --drop z --drop person --trees 6 --task classification "
+    "--measure holdout-mda --significance janitza",
+    write,
+)
+for distribution in ("empirical", "normal", "lognormal", "gamma"):
+    command(
+        f"altmann {distribution}",
+        f"{CLASSES} --significance altmann --permutations 12 --distribution {distribution}",
+        write,
+        slow=distribution != "gamma",
+    )
+command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
+command("ranks", f"{CLASSES} --significance cer --permutations 19 --rank-based", write)
+for how in ("mean", "sum", "max"):
+    command(
+        f"groups by {how}",
+        f"{CLASSES} --significance cer --permutations 19 --groups groups.csv --group-score {how}",
+        write,
+        slow=how != "max",
+    )
+command(
+    "strata",
+    "rank t.csv --target y --drop z --drop person --trees 6 --strata batch --permutations 19",
+    write,
+)
+command(
+    "blocks",
+    "rank t.csv --target y --drop z --drop batch --trees 6 --blocks person --permutations 19",
+    write,
+)
+command("checkpoint", f"{CLASSES} --permutations 19 --checkpoint kept", write)
+for forest in (
+    "rf",
+    "extra-trees",
+    "totally-randomised",
+    "bagged",
+    "random-subspace",
+    "random-patches",
+    "pert",
+):
+    command(f"forest {forest}", f"{CLASSES} --forest {forest} --no-test", write)
+command(
+    "K, gini, no bootstrap",
+    f"{CLASSES} --max-features 2 --criterion gini --no-bootstrap --no-test",
+    write,
+)
+command(
+    "share, entropy, bootstrap",
+    f"{CLASSES} --forest extra-trees --max-features 0.5 --criterion entropy --bootstrap --no-test",
+    write,
+)
+command("variance", f"{NUMBERS} --criterion variance --max-features all --no-test", write)
+command(
+    "words, decimals", "rank words.tsv --target y --na ? --decimal , --trees 6 --no-test", write
+)
+command(
+    "store and samples",
+    "rank store --samples samples.csv --samples-by-position --target state --trees 6 --no-test",
+    write_store,
+)
+command(
+    "samples by name",
+    "rank t.csv --samples samples.csv --samples-id id --target state --trees 6 --no-test",
+    write_store,
+)
+command("plink", "rank g.bed --target phenotype --trees 6 --no-test", write_plink)
+command("demo", "rank --demo --trees 5 --no-test", write, slow=True)
+command("refused", "rank t.csv --target nothing", write, status=2)

@@ -1,0 +1,107 @@
+"""Reports: the numbers in their tables and the number of their figures, not their words."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.contracts.cases.context import analyzed
+from tests.contracts.cases.distributions import empirical
+from tests.contracts.inputs import NAMES, classes, forest, mixed, table
+from tests.contracts.registry import case
+
+from duramen import importances, reports, theory
+from duramen.theory import examples
+
+_NUMBER = re.compile(r"^[<>≤≥ ]*[-−]?\d[\d,.]*(e[-−]?\d+)?%?$")
+
+
+def run(**given: Any) -> Any:
+    """A record of a run, without anything that a machine decides."""
+    return reports.Run(
+        **{
+            "command": "duramen",
+            "task": "classification",
+            "target": "y",
+            "file": "t.csv",
+            "n_rows": 48,
+            "n_features": 5,
+            "seed": 1,
+            "settings": {
+                "max_features": 1,
+                "max_depth": None,
+                "cut": "random",
+                "splits": "multiway",
+                "level": 0.0,
+            },
+            "versions": {},
+            "results": {
+                "oob_error": 0.25,
+                "information": 1.25,
+                "impurity": 1.5,
+                "distinct_rows": 9,
+            },
+            **given,
+        }
+    )
+
+
+def read(report: Any) -> Any:
+    """The numbers in the cells of a report's tables, and how many figures and tables it has."""
+    page = reports.render(report)
+    cells = [
+        re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", page, re.S)
+    ]
+    numbers = [cell for cell in cells if _NUMBER.match(cell)]
+    return (numbers, page.count("<svg"), page.count("<table"))
+
+
+@case("reports/ranking", reports.summarise, reports.render, reports.Report, reports.Run)
+def _ranking() -> Any:
+    mdi = importances.mdi(forest(), by_degree=True)
+    mda = importances.mda(forest(), table(), classes(), random_state=1)
+    return read(reports.summarise(mdi, run(), others=[mda], oob_errors=[0.5, 0.4, 0.25], n_rows=4))
+
+
+@case("reports/exact", reports.summarise_exact)
+def _exact() -> Any:
+    dist = empirical()
+    return read(
+        reports.summarise_exact(
+            theory.population_importances(dist),
+            run(),
+            relevance=theory.feature_relevance(dist),
+            boundaries=theory.markov_boundaries(dist),
+        )
+    )
+
+
+@case("reports/plan", reports.summarise_plan)
+def _plan() -> Any:
+    advice = theory.plan(n_rows=200, n_features=1000, memory=64_000, relevant={0: 3, 1: 2})
+    curve = theory.found_curve(
+        "chain", n_features=1000, subspace=advice.subspace, n_relevant=3, keep=0.5, n_trees=20
+    )
+    return read(reports.summarise_plan(advice, run(), curves={"a chain": {0.5: curve}}))
+
+
+@case("reports/context", reports.summarise_context, reports.Level)
+def _context() -> Any:
+    level = reports.Level(alpha=0.2, control="none")
+    return read(reports.summarise_context(analyzed(names=NAMES), run(), level=level))
+
+
+@case("reports/context network", reports.summarise_context_network)
+def _network() -> Any:
+    from tests.contracts.cases.plots import network
+
+    level = reports.Level(alpha=0.9, control="none")
+    return read(reports.summarise_context_network(network(), run(), level=level))
+
+
+@case("reports/record", reports.Run)
+def _record() -> Any:
+    dist = examples.xor()
+    record = json.loads(run(results={"n": dist.n_rows}, classes={"a": 3}).to_json())
+    return (record["results"], record["classes"], record["n_rows"], mixed().shape)

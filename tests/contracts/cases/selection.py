@@ -1,0 +1,117 @@
+"""The sequential random subspace search."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import classes, jobs, missing, numbers, uniform
+from tests.contracts.registry import case
+
+import duramen as dm
+
+N, P = 48, 60
+
+
+def wide() -> np.ndarray:
+    """Sixty columns, so that their decoys have tails; the first two matter."""
+    return uniform(N, P, seed=6)
+
+
+def two() -> np.ndarray:
+    """Classes that depend on the first two columns."""
+    X = wide()
+    return np.where(X[:, 0] + 0.5 * X[:, 1] > 0.7, "yes", "no")
+
+
+def searched(X: Any = None, y: Any = None, **given: Any) -> Any:
+    """A fitted search."""
+    settings = {"n_estimators": 40, "n_subspace_features": 15, "random_state": 4, "level": 0.3}
+    search = dm.SequentialRandomSubspace(**{**settings, "n_jobs": jobs(), **given})
+    return search.fit(wide() if X is None else X, two() if y is None else y)
+
+
+def _found(**given: Any) -> Any:
+    search = searched(**given)
+    return (
+        search.importances_.values,
+        search.get_support(indices=True),
+        search.ranking_,
+        search.draws_,
+        search.wins_,
+    )
+
+
+SMALL = {"relevance": "probe", "n_subspace_features": 3, "min_draws": 5, "confidence": 0.6}
+for label, options in (
+    ("decoy", {}),
+    ("decoy, regression", {"y": wide()[:, 0] + wide()[:, 3] * wide()[:, 4]}),
+    ("decoy, CART", {"tree": "cart"}),
+    ("probe", {"relevance": "probe", "min_draws": 2, "confidence": 0.6}),
+    ("binomial", {"relevance": "binomial", "n_probes": 2}),
+    ("CART", {"tree": "cart", "relevance": "probe", "min_draws": 2, "max_features": "sqrt"}),
+    ("random trees", {"tree": "random", "relevance": "binomial"}),
+    ("alpha=0", {"alpha": 0.0, "relevance": "binomial"}),
+    ("alpha=1", {"alpha": 1.0, "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
+    ("soft", {"sampling": "soft", "relevance": "probe", "min_draws": 2, "confidence": 0.6}),
+    ("batches", {"batch_size": 4}),
+    ("patience", {"patience": 12}),
+    ("memory", {"n_subspace_features": None, "memory": "1MB"}),
+    ("share of the features", {"n_subspace_features": 0.4}),
+    ("gini, limits", {"criterion": "gini", "max_depth": 3, "min_samples_leaf": 0.1}),
+    ("entropy", {"criterion": "entropy", "relevance": "binomial"}),
+    ("missing values", {"X": missing(), "y": classes(), **SMALL}),
+    ("splits=one-vs-rest", {"X": missing(), "y": classes(), "splits": "one-vs-rest", **SMALL}),
+    ("splits=multiway, numbers", {"X": missing(), "y": numbers(), "splits": "multiway", **SMALL}),
+    ("splits=any", {"X": missing(), "y": classes(), "splits": "any", **SMALL}),
+):
+    case(f"SequentialRandomSubspace/{label}", dm.SequentialRandomSubspace, **options)(_found)
+
+
+@case("SequentialRandomSubspace/forest", dm.SequentialRandomSubspace)
+def _forest() -> Any:
+    search = searched(**{**SMALL, "X": missing(), "y": classes()})
+    return (
+        extracts.forest(search.forest_),
+        np.asarray(search.forest_columns_),
+        search.predict(missing()),
+        search.predict_proba(missing()[:6]),
+        search.score(missing(), classes()),
+        [one.tolist() for one in search.staged_predict(missing()[:4], every=20)],
+        list(search.staged_importances(every=20)),
+    )
+
+
+@case("SequentialRandomSubspace/transform", dm.SequentialRandomSubspace)
+def _transformed() -> Any:
+    search = searched(relevance="probe", min_draws=2, confidence=0.5)
+    kept = search.transform(wide())
+    return (kept, search.get_feature_names_out().tolist(), search.inverse_transform(kept)[:3])
+
+
+@case("SequentialRandomSubspace/regression", dm.SequentialRandomSubspace)
+def _regressed() -> Any:
+    search = searched(**{**SMALL, "X": missing(), "y": numbers()})
+    return (search.predict(missing()), search.score(missing(), numbers()))
+
+
+@case("SequentialRandomSubspace/from a checkpoint", dm.SequentialRandomSubspace)
+def _resumed() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "kept"
+        return [_found(checkpoint=kept), _found(checkpoint=kept)]
+
+
+@case("SequentialRandomSubspace/parameters", dm.SequentialRandomSubspace)
+def _parameters() -> Any:
+    return dm.SequentialRandomSubspace().get_params()
+
+
+@case("SequentialRandomSubspace/store", dm.SequentialRandomSubspace, dm.ColumnStore)
+def _stored() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        store = dm.pack(wide(), Path(folder) / "store", n_jobs=jobs())
+        return _found(X=store)

@@ -1,0 +1,278 @@
+"""P-values, intervals and stability of importances."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    blocks,
+    classes,
+    estimator,
+    features,
+    forest,
+    jobs,
+    mixed,
+    mixed_target,
+    numbers,
+    strata,
+    table,
+    target,
+)
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import significance
+from duramen.importances import holdout_mda, mda
+
+MEASURES = (
+    "mdi",
+    "mdi_oob",
+    "mda",
+    "conditional_mda",
+    "frequency",
+    "minimal_depth",
+    "noising",
+    "holdout_mda",
+    "air",
+    "sandri",
+)
+SEED = {"random_state": 11, "n_jobs": jobs()}
+ALTMANN, HAPFELMEIER, MAX_T = significance.altmann, significance.hapfelmeier, significance.max_t
+
+
+def _tested(function: Any, task: str = "classification", **given: Any) -> Any:
+    return function(estimator(task), table(), target(task), **{**SEED, **given})
+
+
+def _p_values(function: Any, task: str = "classification", **given: Any) -> Any:
+    return extracts.significance(_tested(function, task, **given))
+
+
+for measure in MEASURES:
+    case(f"altmann/{measure}", ALTMANN, function=ALTMANN, measure=measure, n_permutations=5)(
+        _p_values
+    )
+for label, given in (
+    ("regression", {"task": "regression"}),
+    ("normal", {"distribution": "normal"}),
+    ("lognormal", {"distribution": "lognormal"}),
+    ("gamma", {"distribution": "gamma"}),
+    ("stop_after", {"stop_after": 2}),
+    ("strata", {"strata": strata()}),
+    ("blocks", {"blocks": blocks()}),
+):
+    case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **given)(_p_values)
+for label, given in (
+    ("classification", {}),
+    ("regression", {"task": "regression"}),
+    ("some features", {"features": [0, 3]}),
+    ("stop_after", {"stop_after": 2}),
+    ("strata", {"strata": strata()}),
+    ("blocks", {"blocks": blocks()}),
+):
+    case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **given)(
+        _p_values
+    )
+for label, given in (
+    ("classification", {}),
+    ("regression", {"task": "regression"}),
+    ("probes within strata", {"null": "permuted", "strata": strata()}),
+    ("larger samples", {"subsample": 0.8}),
+    ("blocks", {"blocks": blocks()}),
+):
+    case(
+        f"mean_rank_test/{label}",
+        significance.mean_rank_test,
+        function=significance.mean_rank_test,
+        n_runs=4,
+        n_permutations=6,
+        **given,
+    )(_p_values)
+case(
+    "one_probe/classification", significance.one_probe, function=significance.one_probe, n_runs=12
+)(_p_values)
+case(
+    "one_probe/regression of blocks",
+    significance.one_probe,
+    function=significance.one_probe,
+    n_runs=8,
+    task="regression",
+    blocks=blocks(),
+)(_p_values)
+case(
+    "frequency_control/of an estimator",
+    significance.frequency_control,
+    function=significance.frequency_control,
+    n_permutations=6,
+)(_p_values)
+case(
+    "frequency_control/regression",
+    significance.frequency_control,
+    function=significance.frequency_control,
+    n_permutations=6,
+    task="regression",
+)(_p_values)
+
+
+@case("frequency_control/binomial", significance.frequency_control, null="binomial")
+@case(
+    "frequency_control/permuted",
+    significance.frequency_control,
+    null="permuted",
+    strata=strata(),
+    n_permutations=6,
+)
+def _frequencies(**given: Any) -> Any:
+    kind = (
+        dm.TotallyRandomizedTreesClassifier
+        if given["null"] == "binomial"
+        else (dm.RandomForestClassifier)
+    )
+    model = kind(8, max_depth=2, random_state=1).fit(table(), classes())
+    found = significance.frequency_control(model, table(), classes(), **given, **SEED)
+    return extracts.significance(found)
+
+
+@case("max_t/classification", MAX_T, significance.AdjustedSignificance)
+@case("max_t/unbalanced", MAX_T, balanced=False)
+@case("max_t/regression", MAX_T, task="regression")
+@case("max_t/strata", MAX_T, strata=strata())
+@case("max_t/blocks", MAX_T, blocks=blocks())
+def _step_down(task: str = "classification", **given: Any) -> Any:
+    return extracts.adjusted(_tested(MAX_T, task, n_permutations=19, **given))
+
+
+@case("max_t/nominal columns", MAX_T)
+def _step_down_mixed() -> Any:
+    found = MAX_T(estimator(), mixed(), mixed_target(), n_permutations=19, **SEED)
+    return (extracts.adjusted(found), extracts.frame(found), extracts.significance(found.top(2)))
+
+
+def _correlations(X: Any, y: Any, seed: int) -> Any:
+    return np.abs(np.corrcoef(np.column_stack([X, y]), rowvar=False)[-1, :-1])
+
+
+@case("permutation_test/any function", significance.permutation_test)
+@case("permutation_test/stop_after", significance.permutation_test, stop_after=3)
+@case("permutation_test/strata", significance.permutation_test, strata=strata())
+@case("permutation_test/blocks", significance.permutation_test, blocks=blocks())
+def _any_function(**given: Any) -> Any:
+    found = significance.permutation_test(
+        _correlations, features(), numbers(), n_permutations=20, **given, **SEED
+    )
+    return extracts.significance(found)
+
+
+@case("janitza/add one", significance.janitza)
+@case("janitza/as in the paper", significance.janitza, add_one=False)
+def _janitza(**given: Any) -> Any:
+    found = holdout_mda(estimator(max_depth=None), table(), classes(), random_state=2)
+    values = np.concatenate([found.values, [-0.02, -0.01, 0.0, -0.03]])
+    made = dm.Importances(
+        names=tuple("abcdefghi"), values=values, measure="holdout_mda", unit="accuracy"
+    )
+    return extracts.significance(significance.janitza(made, **given))
+
+
+@case("z_scores", significance.z_scores)
+def _z_scores() -> Any:
+    return extracts.significance(
+        significance.z_scores(mda(forest(), table(), classes(), random_state=3))
+    )
+
+
+@case("Significance/methods", dm.Significance)
+def _methods() -> Any:
+    found = _tested(ALTMANN, n_permutations=19)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "p.npz")
+        again = dm.Significance.load(Path(folder) / "p.npz")
+    return (
+        found.holm(),
+        found.order(),
+        list(found.selected(0.3, "none")),
+        found.mask(0.3, "fdr"),
+        extracts.significance(found.top(2)),
+        extracts.frame(found),
+        extracts.significance(again),
+        again.equals(found),
+    )
+
+
+INTERVALS = significance.confidence_intervals
+
+
+@case("confidence_intervals/subsampling", INTERVALS, significance.Intervals)
+@case("confidence_intervals/regression", INTERVALS, task="regression")
+@case("confidence_intervals/normal", INTERVALS, kind="normal")
+@case("confidence_intervals/uncorrected", INTERVALS, correction=False, level=0.8)
+@case("confidence_intervals/delete-d", INTERVALS, method="delete-d")
+@case("confidence_intervals/double bootstrap", INTERVALS, method="double-bootstrap")
+@case("confidence_intervals/blocks", INTERVALS, measure="mdi", blocks=blocks())
+def _intervals(**given: Any) -> Any:
+    return extracts.intervals(_tested(INTERVALS, **{"n_replicates": 8, **given}))
+
+
+@case("Intervals/methods", significance.Intervals)
+def _intervals_kept() -> Any:
+    found = _tested(INTERVALS, measure="mdi", n_replicates=8)
+    return (
+        extracts.frame(found),
+        found.order(),
+        list(found.above(0.05)),
+        extracts.intervals(found.top(2)),
+    )
+
+
+@case("stability/named", significance.stability, significance.Stability)
+def _stability() -> Any:
+    masks = np.array([[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]], dtype=bool)
+    found = significance.stability(masks, names=("a", "b", "c", "d", "e", "f"))
+    return (extracts.stability(found), found.mean_size, extracts.frame(found))
+
+
+@case("stability/masks", significance.stability)
+def _stability_masks() -> Any:
+    masks = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
+    return extracts.stability(significance.stability(masks, level=0.9))
+
+
+@case("ranking_stability/classification", significance.ranking_stability)
+@case(
+    "ranking_stability/regression of blocks",
+    significance.ranking_stability,
+    task="regression",
+    blocks=blocks(),
+)
+def _ranking_stability(**given: Any) -> Any:
+    return extracts.stability(_tested(significance.ranking_stability, k=2, n_resamples=6, **given))
+
+
+@case("trees_needed/mdi", significance.trees_needed, significance.TreesNeeded)
+@case("trees_needed/mda", significance.trees_needed, measure="mda")
+def _trees_needed(**given: Any) -> Any:
+    model = estimator().set_params(n_estimators=24).fit(table(), classes())
+    found = significance.trees_needed(model, table(), classes(), k=2, random_state=3, **given)
+    return (
+        found.trees_to_rank,
+        found.agreement,
+        found.sizes,
+        found.expected_agreement,
+        found.extrapolated,
+        found.splits_per_tree,
+        found.all_seen,
+        found.trees_to_see,
+        found.n_unused,
+        found.drawn,
+        found.trees,
+    )
+
+
+@case("estimate_cost/forests", significance.estimate_cost, significance.Cost)
+def _cost() -> Any:
+    found = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
+    return (found.n_forests, found.seconds > 0)

@@ -1,0 +1,150 @@
+"""Tables to codes, targets, and files of tables."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tests.contracts import extracts
+from tests.contracts.inputs import (
+    NAMES,
+    classes,
+    features,
+    jobs,
+    missing,
+    mixed,
+    numbers,
+    strata,
+    table,
+    weights,
+)
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import tables
+
+
+@case("encode/numbers", dm.encode, dm.EncodedTable, X=features())
+@case("encode/missing values", dm.encode, X=missing())
+@case("encode/float32", dm.encode, X=features().astype(np.float32))
+@case("encode/integers", dm.encode, X=(10 * features()).astype(np.int16))
+@case("encode/truth values", dm.encode, X=features() > 0.5)
+@case("encode/text", dm.encode, X=(10 * features()).astype(int).astype(str).astype(object))
+@case("encode/data frame", dm.encode, X=mixed())
+@case("encode/pyarrow", dm.encode, X=pa.Table.from_pandas(mixed()))
+@case("encode/kinds", dm.encode, X=mixed(), kinds={"count": "nominal", "flag": "numeric"})
+@case("encode/one kind, names", dm.encode, X=features(), kinds="nominal", names=NAMES)
+def _encoded(X: Any, **given: Any) -> Any:
+    found = dm.encode(X, n_jobs=jobs(), **given)
+    return (extracts.encoded(found), found.n_codes(), found.constant())
+
+
+@case("encode/polars", dm.encode)
+def _polars() -> Any:
+    import polars as pl
+
+    return extracts.encoded(dm.encode(pl.from_pandas(mixed().drop(columns="color"))))
+
+
+@case("encode/categories", dm.encode)
+def _categories() -> Any:
+    import pandas as pd
+
+    size = pd.Categorical(["s", "l", "m", None] * 3, categories=["s", "m", "l"], ordered=True)
+    color = pd.Categorical(["r", "g", "b"] * 4)
+    return extracts.encoded(dm.encode(pd.DataFrame({"size": size, "color": color})))
+
+
+@case("EncodedTable/methods", dm.EncodedTable, tables.Schema)
+def _methods() -> Any:
+    found = dm.encode(mixed())
+    return (
+        extracts.encoded(found.take_rows([3, 1, 5])),
+        extracts.encoded(found.take_columns([2, 0])),
+        found.shape,
+        found.schema.n_columns,
+    )
+
+
+@case("EncodedTable/fingerprint", dm.EncodedTable, dm.learning_set, dm.LearningSet)
+def _fingerprints() -> Any:
+    return [
+        table().fingerprint(),
+        dm.encode(mixed()).fingerprint(),
+        dm.learning_set(table(), classes()).fingerprint,
+        dm.learning_set(table(), numbers(), sample_weight=weights()).fingerprint,
+    ]
+
+
+@case("learning_set/derived", dm.learning_set, tables.Exchangeability)
+def _derived() -> Any:
+    data = dm.learning_set(table(), classes(), strata=strata(), sample_weight=weights())
+    some = data.of_rows(np.arange(0, data.n_rows, 2))
+    random = np.random.default_rng(0)
+    order = some.exchangeability.permutation(random, some.target.values)
+    return [
+        [str(label) for label in some.permuted(order).y],
+        some.weights,
+        some.exchangeability.strata,
+        data.permuted(np.arange(data.n_rows)[::-1], key=1).fingerprint,
+        tables.Exchangeability.checked(4, ["a", "a", "b", "b"], function="case").count(),
+    ]
+
+
+@case("StrayValuesWarning", tables.StrayValuesWarning)
+def _stray() -> Any:
+    import warnings
+
+    column = np.array(["1.5", "2", "n/a", *(str(i) for i in range(60))], dtype=object)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dm.encode(column[:, None], names=["almost"])
+    found = [one for one in caught if issubclass(one.category, tables.StrayValuesWarning)]
+    return [len(found), [str(name) for one in found for name in one.message.columns]]
+
+
+@case("encode_target", tables.encode_target, tables.infer_task, tables.target_array, tables.Target)
+def _targets() -> Any:
+    given = (
+        classes(),
+        numbers(),
+        np.array([True, False, True, True]),
+        np.array([3, 1, 2, 3]),
+        pa.array(["b", "a", "b"]),
+    )
+    tasks = [str(tables.infer_task(y)) for y in given]
+    coded = [tables.encode_target(y, "classification") for y in (given[0], *given[2:])]
+    return (
+        tasks,
+        [([str(label) for label in one.classes], one.values) for one in coded],
+        tables.encode_target(numbers(), "regression").values,
+        [tables.target_array(y).tolist() for y in given],
+    )
+
+
+TEXT = "name;size;kind;y\na;1,5;x;no\nb;?;y;yes\nc;-2;;no\n"
+
+
+@case("read_table/csv with choices", tables.read_table)
+def _read() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_text(TEXT.replace(";", "\t").replace("t.csv", ""), encoding="utf-8")
+        path = path.rename(path.with_suffix(".tsv"))
+        found = tables.read_table(path, na_values=("?",), decimal=",")
+    return {name: found[name].to_pylist() for name in found.column_names}
+
+
+@case("write_table and read_table", tables.write_table, tables.read_table, tables.target_column)
+def _written() -> Any:
+    found = []
+    for ending in ("csv", "tsv", "parquet"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"t.{ending}"
+            tables.write_table(pa.Table.from_pandas(mixed()), path)
+            rest, column = tables.target_column(tables.read_table(path), "count")
+            found.append((column.to_pylist(), {n: rest[n].to_pylist() for n in rest.column_names}))
+    return found

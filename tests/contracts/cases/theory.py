@@ -1,0 +1,394 @@
+"""The exact theory: importances, relevance, convergence, planning, small samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.cases.distributions import empirical
+from tests.contracts.inputs import jobs, numbers
+from tests.contracts.registry import case
+
+from duramen import theory
+from duramen.theory import examples
+
+POPULATION = theory.population_importances
+
+
+@case("population_importances/digits", POPULATION, make=examples.digits7)
+@case("population_importances/rows", POPULATION)
+@case("population_importances/gini", POPULATION, criterion="gini")
+@case("population_importances/variance", POPULATION, number=True, criterion="variance")
+@case("population_importances/depth", POPULATION, max_depth=2)
+@case("population_importances/K = 2", POPULATION, max_features=2)
+@case("population_importances/subspace", POPULATION, subspace=2)
+@case("population_importances/ordered", POPULATION, splits="ordered")
+@case(
+    "population_importances/ordered, best", POPULATION, splits="ordered", cut="best", max_features=2
+)
+@case("population_importances/one-vs-rest", POPULATION, splits="one-vs-rest")
+@case("population_importances/any", POPULATION, splits="any")
+def _population(make: Any = None, number: bool = False, **given: Any) -> Any:
+    dist = make() if make else empirical(y=numbers().round(0) if number else None)
+    jobs_too = {} if given.get("max_features") or given.get("splits") else {"n_jobs": jobs()}
+    return extracts.importances(POPULATION(dist, **given, **jobs_too))
+
+
+@case("tree_importances", theory.tree_importances)
+@case("tree_importances/ordered", theory.tree_importances, splits="ordered", max_depth=3)
+def _trees(**given: Any) -> Any:
+    return theory.tree_importances(empirical(), max_features=2, **given)
+
+
+@case("last_level_importances", theory.last_level_importances)
+@case("last_level_importances/gini", theory.last_level_importances, criterion="gini")
+def _last(**given: Any) -> Any:
+    return extracts.importances(theory.last_level_importances(empirical(), **given))
+
+
+@case("irrelevant_importances", theory.irrelevant_importances, count=3)
+@case("irrelevant_importances/depth", theory.irrelevant_importances, count=2, max_depth=2)
+def _irrelevant(**given: Any) -> Any:
+    found = theory.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
+    return extracts.importances(found)
+
+
+@case("redundant_importances", theory.redundant_importances, copies=2)
+@case("redundant_importances/depth", theory.redundant_importances, max_depth=2, criterion="gini")
+def _redundant(**given: Any) -> Any:
+    found = theory.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
+    return extracts.importances(found)
+
+
+@case("conditioning_terms", theory.conditioning_terms, theory.ConditioningTerms)
+@case("conditioning_terms/depth", theory.conditioning_terms, max_depth=2)
+def _terms(**given: Any) -> Any:
+    found = theory.conditioning_terms(empirical(), 0, **given)
+    return (found.values, found.weights, found.contributions, found.sizes, found.sets)
+
+
+@case("lattice_cost", theory.lattice_cost, theory.LatticeCost)
+def _cost() -> Any:
+    found = theory.lattice_cost(examples.digits7(), n_jobs=1)
+    return (found.n_subsets, len(found.by_size), found.seconds > 0)
+
+
+@case("additive_mda", theory.additive_mda)
+@case("additive_mda/groups", theory.additive_mda, groups={"both": [0, 1], "last": ["z"]})
+def _additive(**given: Any) -> Any:
+    covariance = [[1.0, -0.5, 0.1], [-0.5, 2.0, 0.3], [0.1, 0.3, 1.5]]
+    return extracts.importances(theory.additive_mda(covariance, names=["x", "y", "z"], **given))
+
+
+@case("gaussian_mda", theory.gaussian_mda)
+@case("gaussian_mda/groups", theory.gaussian_mda, groups={"both": [0, 1]})
+def _gaussian(**given: Any) -> Any:
+    covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
+    return extracts.importances(theory.gaussian_mda(covariance, [0.5, 0.3, 0.1], **given))
+
+
+@case("block_mda", theory.block_mda)
+def _block() -> Any:
+    return [theory.block_mda(c, q, 0.5) for c, q in ((0.6, 3), (0.0, 1), (-0.2, 4))]
+
+
+# --- relevance ----------------------------------------------------------------------------------
+
+
+@case("feature_relevance", theory.feature_relevance, theory.Relevance)
+@case("feature_relevance/of digits", theory.feature_relevance, make=examples.digits7)
+@case("feature_relevance/level", theory.feature_relevance, level=0.2)
+@case("feature_relevance/degree", theory.feature_relevance, make=examples.clique, max_degree=1)
+def _relevance(make: Any = empirical, **given: Any) -> Any:
+    return [
+        (
+            one.name,
+            str(one.relevance),
+            one.degree,
+            [list(names) for names in one.conditionings],
+            one.marginal,
+            one.strong_information,
+            one.largest_information,
+            one.searched_degree,
+        )
+        for one in theory.feature_relevance(make(), **given)
+    ]
+
+
+@case("relevance", theory.relevance)
+def _relevance_frame() -> Any:
+    found = theory.relevance(empirical())
+    return [[str(value) for value in found[name].tolist()][:4] for name in found.columns[:3]]
+
+
+@case(
+    "all_relevant, strongly_relevant",
+    theory.all_relevant,
+    theory.strongly_relevant,
+    theory.strong_informations,
+)
+def _relevant() -> Any:
+    makers = (empirical, examples.digits7, examples.xor, examples.problem_1, examples.noisy_copy)
+    dists = [make() for make in makers]
+    return [
+        (
+            theory.strong_informations(dist),
+            theory.all_relevant(dist),
+            theory.all_relevant(dist, level=0.3),
+            theory.strongly_relevant(dist),
+        )
+        for dist in dists
+    ]
+
+
+@case("markov_boundaries", theory.markov_boundaries, theory.minimal_optimal)
+def _boundaries() -> Any:
+    dists = (empirical(), examples.digits7(), examples.noisy_copy(), examples.correlated_xor())
+    return [
+        (sorted(theory.markov_boundaries(one)), sorted(theory.minimal_optimal(one)))
+        for one in dists
+    ]
+
+
+@case("redundancy", theory.redundancy, theory.Redundancy)
+def _redundancy() -> Any:
+    found = [theory.redundancy(one) for one in (empirical(), examples.noisy_copy())]
+    return [
+        (
+            one.degree,
+            one.relevant,
+            one.total,
+            one.determined,
+            one.partial,
+            one.lowest,
+            one.highest,
+            dict(one.shields),
+        )
+        for one in found
+    ]
+
+
+@case("degree_of_redundancy", theory.degree_of_redundancy)
+def _degree() -> Any:
+    dist = empirical()
+    return [theory.degree_of_redundancy(dist, 0, 1), theory.degree_of_redundancy(dist, 0, 1, [2])]
+
+
+@case("properties", theory.properties, theory.Properties, theory.Counterexample)
+def _properties() -> Any:
+    makers = (examples.xor, examples.noisy_copy, examples.example_5_1, examples.problem_1)
+    found = [theory.properties(make()) for make in makers]
+    return [
+        (
+            one.strictly_positive,
+            one.positive_features,
+            one.intersection,
+            one.composition,
+            one.weak_transitivity,
+            one.P,
+            one.PC,
+            one.PCWT,
+            [(x.a, x.c, x.d, x.given) for x in one.counterexamples.values()],
+        )
+        for one in found
+    ]
+
+
+# --- contexts -----------------------------------------------------------------------------------
+
+
+@case("population_context_importances", theory.population_context_importances)
+@case(
+    "population_context_importances/zero",
+    theory.population_context_importances,
+    empty="zero",
+    criterion="gini",
+    max_depth=2,
+)
+def _context(**given: Any) -> Any:
+    makers = (lambda: empirical(context=True), examples.problem_1)
+    return [
+        extracts.contexts(theory.population_context_importances(make(), n_jobs=jobs(), **given))
+        for make in makers
+    ]
+
+
+@case(
+    "feature_context_dependence",
+    theory.feature_context_dependence,
+    theory.ContextDependence,
+    theory.ContextWitness,
+)
+def _dependence() -> Any:
+    return [
+        (
+            one.name,
+            (one.eq_6_1, one.eq_6_3, one.eq_6_4, one.eq_6_5, one.eq_6_6),
+            [str(change) for change in one.changes],
+            one.weakly_sensitive,
+            one.strongly_sensitive,
+            one.searched_degree,
+            None if one.witness is None else (one.witness.overall, one.witness.within),
+        )
+        for make in (examples.problem_1, examples.problem_2, examples.example_6_1)
+        for one in theory.feature_context_dependence(make())
+    ]
+
+
+@case("context_dependence", theory.context_dependence)
+def _dependence_frame() -> Any:
+    found = theory.context_dependence(examples.problem_1())
+    return [[str(value) for value in found[name].tolist()] for name in found.columns[:6]]
+
+
+# --- convergence and planning ---------------------------------------------------------------------
+
+SEARCH = {"n_features": 40, "subspace": 10, "n_relevant": 3}
+
+
+@case(
+    "convergence/chain",
+    theory.expected_trees,
+    theory.trees_to_find_all,
+    theory.transition_matrix,
+    theory.found_curve,
+    theory.found_distribution,
+    scenario="chain",
+)
+@case("convergence/clique", theory.expected_trees, scenario="clique")
+@case("convergence/marginal", theory.expected_trees, scenario="marginal")
+def _convergence(scenario: str) -> Any:
+    return [
+        (
+            theory.expected_trees(scenario, **SEARCH, keep=keep),
+            theory.trees_to_find_all(scenario, **SEARCH, keep=keep, risk=0.1),
+            theory.transition_matrix(scenario, **SEARCH, keep=keep),
+            theory.found_curve(scenario, **SEARCH, keep=keep, n_trees=5),
+            theory.found_distribution(scenario, **SEARCH, keep=keep, n_trees=2),
+        )
+        for keep in (0.0, 0.5, 1.0)
+    ]
+
+
+@case(
+    "coverage",
+    theory.all_seen_probability,
+    theory.unseen_probability,
+    theory.draws_needed,
+    theory.expected_draws,
+    theory.companions_probability,
+    theory.blind_probability,
+)
+def _coverage() -> Any:
+    return [
+        theory.all_seen_probability(20, 4, 25),
+        theory.unseen_probability(20, 4, 5),
+        theory.draws_needed(20, 4),
+        theory.draws_needed(20, 4, risk=0.3),
+        theory.expected_draws(20, 4),
+        theory.companions_probability(40, 10, 2),
+        theory.blind_probability(40, 10, 3),
+    ]
+
+
+@case("simulate/chain", theory.simulate, theory.Simulation, scenario="chain", n_relevant=3)
+@case("simulate/clique, K = 4", theory.simulate, scenario="clique", n_relevant=2, max_features=4)
+@case("simulate/drawn", theory.simulate, drawn=True)
+def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
+    scenario = theory.random_conditionings(4, max_degree=3, random_state=1) if drawn else scenario
+    found = theory.simulate(
+        scenario,
+        n_features=20,
+        subspace=8,
+        keep=0.5,
+        n_trees=12,
+        n_replicates=20,
+        random_state=5,
+        **given,
+    )
+    return (found.curve, found.found_at, found.degrees, found.standard_error, found.feature_curves)
+
+
+@case("conditionings", theory.named_conditionings, theory.random_conditionings)
+def _conditionings() -> Any:
+    named = [theory.named_conditionings(name, 3) for name in ("chain", "clique", "marginal")]
+    drawn = theory.random_conditionings(5, max_degree=3, random_state=2)
+    return [
+        [[sorted(int(x) for x in one) for one in sets] for sets in scenario]
+        for scenario in (*named, drawn)
+    ]
+
+
+@case("plan", theory.plan, theory.Plan, theory.PlanOption, relevant={0: 3, 1: 2})
+@case(
+    "plan/numbers",
+    theory.plan,
+    relevant={0: 5, 2: 1},
+    n_classes=1,
+    bytes_per_value=2,
+    risk=0.2,
+    keep=0.5,
+)
+def _plan(**given: Any) -> Any:
+    found = theory.plan(n_rows=200, n_features=1000, memory=64_000, **given)
+    return (
+        found.n_trees,
+        found.subspace,
+        found.keep,
+        found.overhead,
+        found.bytes_per_feature,
+        [
+            (
+                one.keep,
+                one.places,
+                one.chances,
+                one.trees_by_degree,
+                one.trees_to_find,
+                one.trees_to_see,
+                one.chain_trees,
+                one.marginal_trees,
+                one.trees,
+            )
+            for one in found.options
+        ],
+    )
+
+
+# --- finite samples -------------------------------------------------------------------------------
+
+
+@case(
+    "finite samples",
+    theory.degrees_of_freedom,
+    theory.expected_information,
+    theory.information_p_value,
+    theory.information_threshold,
+    theory.miller_madow,
+)
+def _finite() -> Any:
+    return [
+        theory.information_threshold(0.05, 100, 3, 2),
+        theory.information_threshold(0.01, 100, 3, 4, 2, n_candidates=10, unit="nats"),
+        theory.expected_information(100, 3, 2),
+        theory.expected_information(100, 3, 2, 4, unit="nats"),
+        theory.information_p_value(0.05, 100, 3, 2),
+        theory.information_p_value(np.array([0.01, 0.1]), 100, 3, 2, n_candidates=5),
+        theory.degrees_of_freedom(3, 4, 2),
+        theory.miller_madow([[3, 5], [0, 2]]),
+        theory.miller_madow([[3, 5], [0, 2]], unit="bits"),
+    ]
+
+
+@case("node_test", theory.node_test, theory.NodeTest)
+@case("node_test/candidates", theory.node_test, n_candidates=7)
+def _node(**given: Any) -> Any:
+    found = theory.node_test([[30, 10, 2], [10, 30, 5]], **given)
+    return (
+        found.information,
+        found.n_rows,
+        found.freedom,
+        found.expected,
+        found.p_value,
+        found.corrected,
+    )

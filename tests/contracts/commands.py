@@ -1,0 +1,113 @@
+"""Cases of the command line: what is typed, and what of its results is pinned.
+
+The table ``result.csv``, the results in ``run.json`` and the exit status are pinned; names of
+columns and keys, sentences, times, versions and places are not.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.contracts.inputs import jobs
+from tests.contracts.registry import Case, add
+
+_PLAIN = re.compile(r"^-?\d+(\.\d*)?(e-?\d+)?$")
+# Beyond so many letters a text is a sentence, whose words may change.
+_SENTENCE = 25
+
+
+def command(
+    key: str, line: str, write: Callable[[Path], None], *, status: int = 0, slow: bool = False
+) -> None:
+    """Add a command to the cases.
+
+    Parameters
+    ----------
+    key : str
+        Key of the case, after the name of the command.
+    line : str
+        What is typed after ``duramen``, without ``--out`` and ``--jobs``.
+    write : callable
+        Writes the files that the command reads to a folder.
+    status : int
+        Exit status that the command shall have.
+    slow : bool
+        Whether it takes more than about a second.
+    """
+    words = tuple(line.split())
+    add(Case(f"cli.{words[0]}/{key}", partial(_left, words, write, status), words=words, slow=slow))
+
+
+def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) -> Any:
+    """Run a command in a folder of its own, and return what it left."""
+    from typer.testing import CliRunner
+
+    from duramen.cli.app import app
+
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, _no_drawing():
+        write(Path(folder))
+        os.chdir(folder)
+        try:
+            threads = [] if words[0] == "plan" else ["--jobs", str(jobs())]
+            done = CliRunner().invoke(app, [*words, "--quiet", "--out", "out", *threads])
+        finally:
+            os.chdir(before)
+        if done.exit_code != status:
+            raise RuntimeError(f"{words}: exit status {done.exit_code}: {done.output}")
+        out = Path(folder) / "out"
+        return (_rows(out), _record(out), done.exit_code) if out.exists() else done.exit_code
+
+
+class _no_drawing:
+    """Charts of the report cost most of a command's time, and are pinned as plots."""
+
+    def __enter__(self) -> None:
+        from matplotlib.figure import Figure
+
+        self._savefig = Figure.savefig
+        Figure.savefig = _empty  # type: ignore[method-assign]
+
+    def __exit__(self, *_: object) -> None:
+        from matplotlib.figure import Figure
+
+        Figure.savefig = self._savefig  # type: ignore[method-assign]
+
+
+def _empty(figure: Any, file: Any, **_: Any) -> None:
+    file.write('<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"></svg>')
+
+
+def _rows(out: Path) -> list[list[Any]]:
+    """The rows of the table of results, without the names of its columns."""
+    with (out / "result.csv").open(encoding="utf-8", newline="") as file:
+        return [[_value(cell) for cell in row] for row in csv.reader(file)][1:]
+
+
+def _value(cell: str) -> Any:
+    return float(cell) if _PLAIN.match(cell) else cell
+
+
+def _record(out: Path) -> Any:
+    """The results in the record of the run."""
+    return _numbers(json.loads((out / "run.json").read_text(encoding="utf-8"))["results"])
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers and short texts of a record; what stands under names that may change is sorted."""
+    if isinstance(value, Mapping):
+        parts = [_numbers(part) for part in value.values()]
+        return sorted((part for part in parts if part is not None), key=repr)
+    if isinstance(value, list):
+        return [_numbers(part) for part in value]
+    if isinstance(value, str):
+        return None if len(value) > _SENTENCE or " " in value else value
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

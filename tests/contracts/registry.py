@@ -1,0 +1,80 @@
+"""The table of cases: a stable key, a function without arguments, and the names it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+_FILES = (
+    "forests",
+    "estimators",
+    "importances",
+    "significance",
+    "error_rates",
+    "selection",
+    "context",
+    "distributions",
+    "theory",
+    "tables",
+    "stores",
+    "datasets",
+    "reports",
+    "plots",
+    "rank",
+    "commands",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One pinned result.
+
+    Parameters
+    ----------
+    key : str
+        Name of the case in ``pinned.json``.
+    compute : callable
+        Returns the result as plain values.
+    covers : tuple
+        Public functions and classes whose result it is.
+    words : tuple of str
+        Of a case of the command line: what is typed after ``duramen``.
+    slow : bool
+        Whether it takes more than about a second, and is left to the slow tests.
+    """
+
+    key: str
+    compute: Callable[[], Any]
+    covers: tuple[Any, ...] = ()
+    words: tuple[str, ...] = ()
+    slow: bool = False
+
+
+_CASES: dict[str, Case] = {}
+
+
+def add(case: Case) -> None:
+    """Add a case to the table."""
+    if case.key in _CASES:
+        raise ValueError(f"case: key must be new, got {case.key!r}")
+    _CASES[case.key] = case
+
+
+def case(key: str, *covers: Any, **given: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that adds a function, with these arguments, to the table."""
+
+    def register(compute: Callable[..., Any]) -> Callable[..., Any]:
+        add(Case(key, partial(compute, **given), covers))
+        return compute
+
+    return register
+
+
+def cases() -> dict[str, Case]:
+    """Return all cases by their keys."""
+    for file in _FILES:
+        import_module(f"tests.contracts.cases.{file}")
+    return dict(_CASES)

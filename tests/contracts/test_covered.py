@@ -1,0 +1,143 @@
+"""Every public name and every choice of the command line has a case with a pinned result."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+from tests.contracts.registry import cases
+
+import duramen as dm
+from duramen.cli.app import app
+
+# What has no result of its own, and why.
+WITHOUT_CASE = {
+    "results.replacing": "writes a file; every save goes through it",
+    "tables.Task": "the type of an argument",
+    "theory.distribution.Role": "the type of TARGET and CONTEXT, which cases give as arguments",
+}
+# Options that say where and how to work, or are part of every case.
+OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help"}
+
+
+def modules() -> Iterator[tuple[str, ModuleType]]:
+    """Yield the package and its public modules that say what is public in them."""
+    yield "", dm
+    for found in pkgutil.walk_packages(dm.__path__, "duramen."):
+        path = found.name.removeprefix("duramen.")
+        if not any(part.startswith("_") for part in path.split(".")):
+            module = importlib.import_module(found.name)
+            if hasattr(module, "__all__"):
+                yield path, module
+
+
+def public() -> dict[str, Any]:
+    """Return the public callables by one of their names."""
+    found: dict[int, tuple[str, Any]] = {}
+    for path, module in modules():
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value):
+                full = f"{path}.{name}".lstrip(".")
+                found.setdefault(id(value), (full, value))
+    return dict(found.values())
+
+
+def test_public_names_have_cases() -> None:
+    covered = {id(value) for case in cases().values() for value in case.covers}
+    left = [name for name, value in public().items() if id(value) not in covered]
+    assert sorted(left) == sorted(WITHOUT_CASE)
+
+
+def test_public_names_are_found() -> None:
+    names = public()
+    assert len(names) > 150
+    assert {"RandomForestClassifier", "significance.altmann", "theory.examples.xor"} <= set(names)
+
+
+def test_measures_of_the_significance_tests_have_cases() -> None:
+    forest = dm.RandomForestClassifier(2)
+    with pytest.raises(ValueError, match="measure must be one of") as refused:
+        dm.significance.altmann(forest, [[0], [1], [0], [1]], [0, 1, 0, 1], measure="?!")
+    named = re.findall(r"'(\w+)'", str(refused.value))
+    assert "mda" in named
+    assert [name for name in named if f"altmann/{name}" not in cases()] == []
+
+
+@cache
+def commands() -> dict[str, Any]:
+    """Return the commands by their names."""
+    return dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@cache
+def typed() -> dict[str, list[tuple[str, ...]]]:
+    """Return what the cases type, by command."""
+    lines: dict[str, list[tuple[str, ...]]] = {name: [] for name in commands()}
+    for case in cases().values():
+        if case.words:
+            lines[case.words[0]].append(case.words[1:])
+    return lines
+
+
+@cache
+def choices(command: str, option: str) -> tuple[str, ...]:
+    """Return the values that an option can have, as the command names them when it refuses one."""
+    try:
+        commands()[command].main([option, "?!"], standalone_mode=False)
+    except Exception as error:  # whichever exception this version of typer has
+        message = getattr(error, "message", str(error))
+    else:
+        return ()
+    named = re.search(r"is not one of ((?:'[^']*'[, ]*)+)", message)
+    return () if named is None else tuple(re.findall(r"'([^']*)'", named.group(1)))
+
+
+def options(command: str) -> dict[str, bool]:
+    """Return the options of a command, and whether each is a flag."""
+    return {
+        name: bool(getattr(one, "is_flag", False))
+        for one in commands()[command].params
+        for name in (*one.opts, *one.secondary_opts)
+        if name.startswith("--") and name not in OPTIONS_OF_ALL
+    }
+
+
+@pytest.mark.parametrize("command", commands())
+def test_options_and_choices_have_cases(command: str) -> None:
+    lines = typed()[command]
+    assert lines
+    left = [name for name in options(command) if not any(name in line for line in lines)]
+    for option, flag in options(command).items():
+        if flag:
+            continue
+        used = {value for line in lines for name, value in pairwise(line) if name == option}
+        defaults = {defaulted(command, option)} if any(option not in x for x in lines) else set()
+        missing = set(choices(command, option)) - used - defaults
+        left += [f"{option} {value}" for value in sorted(missing)]
+    assert left == []
+
+
+def defaulted(command: str, option: str) -> str | None:
+    """Return the value of an option that is not given."""
+    (one,) = (one for one in commands()[command].params if option in one.opts)
+    default = getattr(one, "default", None)
+    return None if default is None else str(getattr(default, "value", default))
+
+
+def test_choices_are_read_from_refusals() -> None:
+    assert "mdi" in choices("rank", "--measure")
+    assert "altmann" in choices("rank", "--significance")
+    assert "rf" in choices("rank", "--forest")
+    assert choices("exact", "--splits")
+    assert choices("select", "--relevance")
+    assert choices("context", "--control")
+    assert choices("rank", "--target") == ()
