@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from tests.faults.batches import READ, REFUSED
 from tests.faults.fuzzing import altered
 
 import duramen as dm
 from duramen.tables import read_table
+from duramen.tables.files import text_options
+from duramen.tables.store.inputs.text import TextInput
 
 # The first byte is read as options, the rest as the file.
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -54,13 +57,32 @@ def check(data: bytes, folder: Path) -> str:
     if isinstance(whole, str) or isinstance(packed, str):
         assert isinstance(whole, str) == isinstance(packed, str), f"{whole!r} but {packed!r}"
         return REFUSED
+    _same(whole, packed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        tiles = _outcome(lambda: _by_tiles(path, options, folder))
+    _same(whole, tiles)
+    return READ
+
+
+def _same(whole: Any, packed: Any) -> None:
+    assert not isinstance(packed, str), packed
     assert (whole.names, whole.kinds) == (packed.names, packed.kinds)
     np.testing.assert_array_equal(whole.cut_values, packed.cut_values)
     np.testing.assert_array_equal(whole.missing, packed.missing)
     for j in range(whole.n_columns):
         assert whole.values(j).tolist() == packed.values(j).tolist()
         np.testing.assert_array_equal(whole.codes(j), packed.codes(j))
-    return READ
+
+
+def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTable:
+    """Encode a file column by column, as `pack` does where it is larger than its memory."""
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    words, decimal = options.get("na_values", ()), options.get("decimal", ".")
+    text = TextInput(path, delimiter, 1, 1, "pack", text_options(words, decimal, "pack"))
+    columns = [column for group in text.groups(0, folder) for column in group.columns]
+    assert len(columns) == text.n_columns
+    return dm.encode(pa.table(columns, names=text.names))
 
 
 def _outcome(read: Any) -> Any:

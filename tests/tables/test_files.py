@@ -190,3 +190,13 @@ def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, na
         'a,b\n1,2\n2,"3\n"',
     ):
         assert read(text).num_rows >= 1
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_empty_last_field_is_missing_with_and_without_a_line_end(
+    tmp_path: Path, end: str
+) -> None:
+    table = read_table(write_text(tmp_path / "a.csv", 'a,b\n1,2\n"3",' + end))
+    assert table.column("b").to_pylist() == [2, None]
+    quoted = read_table(write_text(tmp_path / "b.csv", 'a,b\n1,2\n"3",""' + end))
+    assert quoted.column("b").to_pylist() == ["2", ""]

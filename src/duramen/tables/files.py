@@ -260,12 +260,19 @@ def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.T
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    try:
-        table = pa_csv.read_csv(
-            path,
+    def parsed(source: Any) -> "pa.Table":
+        return pa_csv.read_csv(
+            source,
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=options,
         )
+
+    try:
+        table = parsed(path)
+        if _last_cell(table) == "" and path.is_file() and _end_of(path, 1) == delimiter.encode():
+            # Without a line end, Arrow takes an empty last field for quoted if one before it is.
+            with _bytes_of(path) as stream:
+                table = parsed(io.BytesIO(stream.read() + b"\n"))
         table.column_names  # noqa: B018  decodes the names
     except UnicodeDecodeError:
         _explain_encoding(path, function)
@@ -282,6 +289,10 @@ def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.T
     ):
         raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
     return table
+
+
+def _last_cell(table: "pa.Table") -> Any:
+    return table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
 
 
 def ends_in_quote(
@@ -312,7 +323,7 @@ def ends_in_quote(
     if not table.num_rows:
         return False
     borders = (b"\n", b"\r", delimiter.encode())
-    last = table.column(table.num_columns - 1)[-1].as_py()
+    last = _last_cell(table)
     if pa.types.is_string(table.schema.types[-1]) and last is not None:
         field = b'"' + last.encode("utf-8").replace(b'"', b'""')
         text = end(len(field) + 1)
