@@ -30,17 +30,19 @@ class Family:
 
 
 FAMILIES = (
-    Family("crafted_stores"),
-    Family("crafted_forests"),
-    Family("damaged_files"),
-    Family("cut_operations"),
-    Family("stopped_commands"),
-    Family("limited_commands"),
-    Family("routing", weight=2.0),
-    Family("scales", weight=2.0),
-    Family("rows_alone", weight=0.25),
-    Family("fuzz_text", weight=0.5),
-    Family("fuzz_manifest", weight=0.25),
+    Family("crafted_stores", 4.0),
+    Family("crafted_forests", 4.0),
+    Family("damaged_files", 4.0),
+    Family("cut_operations", 3.0),
+    Family("stopped_commands", 1.5),
+    Family("limited_commands", 1.5),
+    Family("refused_places", 1.0),
+    Family("altered_leftovers", 1.5),
+    Family("routing", 8.0),
+    Family("scales", 8.0),
+    Family("rows_alone", 1.0),
+    Family("fuzz_text", 2.0),
+    Family("fuzz_manifest", 1.0),
 )
 
 

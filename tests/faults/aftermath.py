@@ -20,7 +20,8 @@ from tests.faults.commands import (
     words_of,
 )
 
-# Beginnings of the message where a signal came, or memory ran out, before the command began, or after its end.
+# Beginnings of the message where a signal came, or memory ran out, before the command began or
+# after its end.
 _EARLY = ("duramen: interrupted", "duramen: stopped by SIG", "duramen: out of memory")
 # What the next run may find and goes on from: the part of a store, and a checkpoint.
 _GOES_ON = (f".{OUT}.part", KEPT, "kept-c.npz")
@@ -56,7 +57,9 @@ def after_stop(
     if not killed and (fault := ended.fault()) is not None:
         return fault
     found = tree(folder)
-    whole = below(found, OUT) == below(wanted, OUT)
+    there, all_there = below(found, OUT) or {}, below(wanted, OUT) or {}
+    whole = there == all_there
+    results = all(there.get(name) == all_there[name] for name in RESULTS)
     if ended.code == 0 and not whole and not failing:
         return f"wrong: success without all results: {differences(found, wanted)}"
     if not killed and ended.code:
@@ -66,7 +69,7 @@ def after_stop(
         last = ended.lines()[-1]
         if "nothing was written" in last and whole and below(before, OUT) != below(wanted, OUT):
             return f"wrong: results are there, and it is said: {last}"
-        if "results are in" in last and not whole:
+        if "results are in" in last and not results:
             return f"wrong: results are not there, and it is said: {last}"
     if not (whole or below(found, OUT) == below(before, OUT)):
         torn = _torn(before, found, wanted)

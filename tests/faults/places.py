@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -72,7 +73,8 @@ def give_away(folder: Path) -> None:
     if os.geteuid() == 0:
         for place, folders, files in os.walk(folder):
             for name in (".", *folders, *files):
-                os.lchown(os.path.join(place, name), _USER, _USER)
+                with contextlib.suppress(OSError):  # on a disk that is read only
+                    os.lchown(os.path.join(place, name), _USER, _USER)
 
 
 def on_disk(folder: Path, use: Callable[[Path], str]) -> str:

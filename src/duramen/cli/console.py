@@ -56,12 +56,12 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_ctime_ns
 
 
-def _end(command: str, error: BaseException, more: str = "") -> NoReturn:
+def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
     complaint = " ".join(str(error).split())
     if isinstance(error, MemoryError):
         complaint = complaint or "out of memory"
-    elif not isinstance(error, OSError | ValueError | TypeError | ImportError):
+    elif not isinstance(error, OSError | ValueError | TypeError) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
     owner = f"duramen {command}: "
     _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)

@@ -63,7 +63,11 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
 
 def _checked(out: Path, command: str) -> Path:
     """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
-    place = out.resolve()
+    from duramen.results.replacing import real
+
+    place = real(out)
+    if place.is_symlink():
+        raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
     if not place.parent.is_dir():
@@ -121,8 +125,15 @@ def _move(folder: Path, place: Path) -> None:
     if place.exists():
         shutil.copymode(place, folder)
     old = put_in_place(folder, place)
-    if old is not None:
+    if old is None:
+        return
+    try:
         _move_others(old, place)
+    except OSError as error:
+        raise OSError(
+            f"other files of {place} are in {old.name} still ({error.strerror}); the next run puts "
+            "them back"
+        ) from None
 
 
 def _move_others(old: Path, place: Path) -> None:

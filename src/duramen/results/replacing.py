@@ -64,6 +64,14 @@ def naming(path: Path, work: Path | None = None) -> Iterator[None]:
         ) from None
 
 
+def real(path: Path) -> Path:
+    """Return a path with its links resolved; it is a link still where that leads back to it.
+
+    `Path.resolve` raises a RuntimeError for such a link in some versions of Python.
+    """
+    return Path(os.path.realpath(path))
+
+
 def beside(path: Path, suffix: str) -> Path:
     """Return a new name beside `path`, as `unfinished` knows it: ``.NAME.8digits.SUFFIX``."""
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.{suffix}")

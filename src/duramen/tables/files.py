@@ -61,7 +61,7 @@ def read_table(
         If there is no such file.
     ValueError
         If the extension is not known, or the file is empty, has no rows, repeats a column name, is
-        not UTF-8 text, has rows of unequal length, or is damaged.
+        not UTF-8 text, has rows of unequal length, ends within a quoted field, or is damaged.
     MemoryError
         If the file is larger than the memory that is left.
     """

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from duramen.results.interrupts import uninterrupted
 from duramen.results.locking import InUseError, held, taken
-from duramen.results.replacing import finished, put_in_place, unfinished
+from duramen.results.replacing import finished, put_in_place, real, unfinished
 from duramen.tables.store import layout
 from duramen.tables.store.inputs import spool
 from duramen.tables.store.writer import PROGRESS
@@ -31,7 +31,7 @@ _KNOWN = {
 
 def part_of(path: Path) -> Path:
     """Where the store `path` is made."""
-    place = path.resolve()
+    place = real(path)
     return place.parent / f".{place.name}.part"
 
 
@@ -42,8 +42,10 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
     ------
     FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError
     """
-    parent = path.resolve().parent
-    _clear_up(path.resolve(), function)
+    parent = real(path).parent
+    _clear_up(real(path), function)
+    if real(path).is_symlink():
+        raise FileExistsError(f"{function}: {path} is a link to itself; name another place")
     if path.exists():
         if not (path / layout.HEADER).is_file():
             what = "a folder that is no column store" if path.is_dir() else "a file"
@@ -69,11 +71,11 @@ def _clear_up(place: Path, function: str) -> None:
         return
     with _held(place, function):
         for old in unfinished(place, "old"):
-            if not (old / layout.HEADER).is_file():
+            if not old.is_dir():
                 continue
-            if not place.exists():
+            if not place.exists() and (old / layout.HEADER).is_file():
                 old.rename(place)
-            elif all(_is_known(entry.name) for entry in old.iterdir()):
+            elif place.exists() and all(_is_known(entry.name) for entry in old.iterdir()):
                 shutil.rmtree(old, ignore_errors=True)
 
 
@@ -135,7 +137,7 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
             _clear(folder, plan)
         try:
             yield folder, found
-            with uninterrupted(), _held(path.resolve(), function):
+            with uninterrupted(), _held(real(path), function):
                 for name in (PLAN, LOCK):
                     (folder / name).unlink()
                 folder.chmod(0o777 & ~_umask())
@@ -214,7 +216,7 @@ def _umask() -> int:
 
 def _move(folder: Path, path: Path) -> None:
     """Put the whole folder in its place; an older store makes way for it first."""
-    place = path.resolve()
+    place = real(path)
     old = put_in_place(folder, place)
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)
