@@ -77,6 +77,8 @@ def test_huge_and_tiny_numbers():
     for method in ("quantile", "uniform"):
         codes, _ = column(least, n_bins=2, method=method)
         assert codes == [0, 0, 1, 1]
+    neighbors = [1.0 + k * 2**-52 for k in range(4)]
+    assert column(neighbors, n_bins=3)[0] == column(range(4), n_bins=3)[0] == [0, 0, 1, 2]
 
 
 # --- minimum description length ----------------------------------------------------------------
