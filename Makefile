@@ -75,7 +75,7 @@ sanitize: setup ## the kernel's tests under the address and undefined-behaviour 
 sanitize-threads: setup ## growth, permutation and context on several threads, watched for races
 	VENV=$(VENV) tools/sanitize threads
 
-faults: setup ## 2,000 attempts to break the package with altered files, counted by outcome
+faults: setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
 fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by coverage, FUZZ_SECONDS=300 each

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 
 import pytest
 
 from duramen.cli import main
-from duramen.cli.ending import Stopped, out_of_memory
+from duramen.cli.ending import Stopped, out_of_memory, stopped_by_signals
 
 PLAN = ("plan", "--rows", "10", "--features", "10", "--memory", "1MB", "--relevant", "1")
 
@@ -37,6 +38,22 @@ def test_what_ends_a_command_before_it_begins_is_told(
         main()
     assert ended.value.code == code
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.kill")
+def test_a_stop_that_a_finalizer_swallows_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            raise Stopped(signal.SIGTERM)
+
+    def work() -> None:
+        with stopped_by_signals():
+            Finalized()
+            time.sleep(5)
+
+    with pytest.raises(Stopped):
+        work()
+    assert capsys.readouterr().err == ""
 
 
 def test_errors_near_the_limit_on_addresses_are_taken_for_lack_of_memory(

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from duramen.results import threads
 from duramen.results.threads import Pool, startable
 
 
@@ -37,3 +38,14 @@ def test_a_pool_without_threads_tells_of_the_limit(monkeypatch: pytest.MonkeyPat
 def test_startable_counts_the_calling_thread(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     _limit(monkeypatch, most)
     assert startable(8) == min(most, 7) + 1
+
+
+def test_threads_leave_half_of_the_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "addresses_left", lambda: 6 << 20)
+    monkeypatch.setattr(threads, "_stack_bytes", lambda: 1 << 20)
+    assert startable(8) == 3 + 1
+    monkeypatch.setattr(threads, "addresses_left", lambda: 0)
+    assert startable(8) == 1
+    with Pool(8) as pool:  # the first thread has to start
+        assert list(pool.map(abs, range(-9, 0))) == list(range(9, 0, -1))
+        assert len(pool._threads) == 1

@@ -58,10 +58,10 @@ def _record_of(out: Path) -> tuple[int, int, int] | None:
 
 def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
-    complaint = " ".join(str(error).split())
-    if isinstance(error, MemoryError):
-        complaint = complaint or "out of memory"
-    elif not isinstance(error, OSError | ValueError | TypeError) and out_of_memory(error):
+    empty = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+    complaint = " ".join(str(error).split()) or empty
+    told = OSError | ValueError | TypeError | MemoryError
+    if not isinstance(error, told) and out_of_memory(error):
         complaint = f"out of memory ({type(error).__name__}: {complaint})"
     owner = f"duramen {command}: "
     _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)

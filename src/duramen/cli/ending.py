@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 INTERRUPTED = 130
 USER_ERROR = 2
+_SOON = 0.01  # seconds
 _NEARLY = 1 << 26  # bytes below a limit on memory
 
 
@@ -23,7 +26,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored."""
+    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored.
+
+    A stop that comes in a callback of the interpreter, which cannot raise it, is repeated.
+    """
 
     def stop(number: int, _: Any) -> None:
         raise Stopped(signal.Signals(number))
@@ -35,10 +41,40 @@ def stopped_by_signals() -> Iterator[None]:
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
                 kept[number] = signal.signal(number, stop)
     try:
-        yield
+        with _repeating_lost_stops():
+            yield
     finally:
         for number, before in kept.items():
             signal.signal(number, before)
+
+
+@contextmanager
+def _repeating_lost_stops() -> Iterator[None]:
+    """Send signals again whose exception was lost, such as in a finalizer, and say nothing of it.
+
+    Nothing is said either where memory ran out in such a place: the work that goes on without it
+    ends with an error of its own.
+    """
+    usual, timers = sys.unraisablehook, []
+
+    def lost(found: Any) -> None:
+        error = found.exc_value
+        if isinstance(error, KeyboardInterrupt):
+            number = error.signal if isinstance(error, Stopped) else signal.SIGINT
+            timers.append(threading.Timer(_SOON, os.kill, (os.getpid(), number)))
+            timers[-1].daemon = True
+            with suppress(RuntimeError):
+                timers[-1].start()
+        elif not isinstance(error, Exception) or not out_of_memory(error):
+            usual(found)
+
+    sys.unraisablehook = lost
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+        for timer in timers:
+            timer.cancel()
 
 
 def out_of_memory(error: Exception) -> bool:
@@ -47,14 +83,9 @@ def out_of_memory(error: Exception) -> bool:
     Others, such as those that draw figures, raise what they happen to: where the limit on
     addresses (``ulimit -v``) is nearly reached, any error is taken for that.
     """
+    from duramen.results.limits import addresses_left
+
     if isinstance(error, MemoryError):
         return True
-    try:
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError, ValueError, LookupError):
-        return False
-    return most != resource.RLIM_INFINITY and most - used < _NEARLY
+    left = addresses_left()
+    return left is not None and left < _NEARLY
