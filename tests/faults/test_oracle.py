@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.faults import routing
+from tests.faults import fuzz_text, routing
 from tests.faults.batches import READ, REFUSED, outcome_of
 from tests.faults.problems import Column
 
@@ -31,6 +31,20 @@ def test_odd_problems_have_right_results(kind: str, tmp_path: Path) -> None:
         assert outcome in (READ, REFUSED), f"{kind} {number}: {outcome}"
         outcomes[outcome] += 1
     assert outcomes[READ] >= SHORT[kind] // 10
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        b'\x05a\tb\n1,5\t.\n\x00"a "g\'q""2,5\t"na',  # a quote that is not closed
+        b'\x00NA\x01b\n"1,5#"\n4b\n"',
+        b'\x00a,b\n1,2\n"3",',  # an empty last field without a line end
+        b',d\n"\n"',  # a quoted line end at the end
+        b"\x00a,b\n\xef\xbb\xbf,1\nx,2\n",  # a mark of UTF-8 that begins a field
+    ],
+)
+def test_what_the_fuzzer_found(found: bytes, tmp_path: Path) -> None:
+    assert fuzz_text.check(found, tmp_path) in (READ, REFUSED)
 
 
 @pytest.mark.slow

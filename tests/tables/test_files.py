@@ -189,8 +189,11 @@ def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, na
         'b\nx\n"""y"',
         'a,b\n"1","2"',
         'a,b\n1,2\n2,"3\n"',
+        'b\n"\n"',
+        'b\n"\n"\n',
     ):
         assert read(text).num_rows >= 1
+        pack(path, tmp_path / "s", overwrite=True)
 
 
 @pytest.mark.parametrize("end", ["", "\n"])

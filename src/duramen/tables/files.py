@@ -345,7 +345,7 @@ def ends_in_quote(
     end : callable
         Returns so many bytes from the end of the text, or all where there are fewer.
     opened : callable
-        Opens the text, to be read from its beginning where its end leaves a doubt.
+        Opens the text, to be read from its beginning where its end looks as if.
     delimiter : str
         What lies between two fields.
     """
@@ -360,10 +360,12 @@ def ends_in_quote(
     if pa.types.is_string(table.schema.types[-1]) and last is not None:
         field = b'"' + last.encode("utf-8").replace(b'"', b'""')
         text = end(len(field) + 1)
-        return text.endswith(field) and text[: -len(field)] in (b"", *borders)
-    text = end(_LONGEST_NUMBER)
-    at = text.rfind(b'"')
-    if at < 0 or text[:at][-1:] not in (b"", *borders):
+        begins = text[: -len(field)] if text.endswith(field) else None
+    else:
+        text = end(_LONGEST_NUMBER)
+        at = text.rfind(b'"')
+        begins = text[:at][-1:] if at >= 0 else None
+    if begins not in (b"", *borders):
         return False
     try:
         with opened() as stream:

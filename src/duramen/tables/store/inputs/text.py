@@ -24,7 +24,7 @@ from duramen.tables.files import (
 )
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.lines import Lines, UnclosedQuote, lines_of, unquoted
+from duramen.tables.store.inputs.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
 from duramen.tables.store.inputs.spool import Spool
 from duramen.tables.store.pairing import named_rows
 
@@ -114,6 +114,8 @@ class _Text(Input):
         import pyarrow as pa
         import pyarrow.csv as pa_csv
 
+        if names is not None and bytes(text[:3]) == BOM:
+            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
         with self._explained():
             table = pa_csv.read_csv(
                 pa.BufferReader(pa.py_buffer(text)),
