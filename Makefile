@@ -9,6 +9,7 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
+FUZZ_SECONDS ?= 300
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
@@ -23,13 +24,14 @@ PACKAGE := $(VENV)/.stamp-package
 LINTERS := $(VENV)/.stamp-linters
 PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
+FUZZERS := $(VENV)/.stamp-fuzzers
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build both-kernels demo test test-slow lint style types layers cpp-style format \
-	sanitize faults dist bench clean
+	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
 
@@ -77,8 +79,18 @@ format: $(LINTERS) ## rewrite the code in the project's style
 sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
 
+sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several threads, watched for races
+	VENV=$(VENV) tools/sanitize threads
+
 faults: $(TESTERS) setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
+
+fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by coverage, FUZZ_SECONDS=300 each
+	mkdir -p build/fuzz
+	for target in fuzz_text fuzz_manifest; do \
+		$(BIN)/python -m tests.faults.fuzzing $$target -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=build/fuzz/$$target. || exit 1; \
+	done
 
 dist: $(PACKERS) ## wheel and source distribution in dist/
 	rm -rf dist
@@ -125,4 +137,8 @@ $(PACKERS): $(BUILDERS) pyproject.toml
 
 $(BENCHERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group bench
+	@touch $@
+
+$(FUZZERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group fuzz
 	@touch $@

@@ -11,6 +11,8 @@
 // (rounding.hpp).
 #pragma once
 
+#include <math.h>  // lgamma_r
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -73,13 +75,23 @@ struct EntropyTerms {
   const LogTable& logs_;  // for whole weights
 };
 
+// std::lgamma writes the sign to a global variable, which threads must not share.
+inline double log_gamma(double a) {
+#if defined(__linux__)
+  int sign = 0;
+  return ::lgamma_r(a, &sign);
+#else
+  return std::lgamma(a);
+#endif
+}
+
 // Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper
 // incomplete gamma function Q(freedom/2, x/2), by its series or its continued fraction.
 inline double chi_square_tail(double x, double freedom) {
   if (!(x > 0.0) || !(freedom > 0.0)) return 1.0;
   const double a = freedom / 2.0;
   const double z = x / 2.0;
-  const double front = std::exp(-z + a * std::log(z) - std::lgamma(a));
+  const double front = std::exp(-z + a * std::log(z) - log_gamma(a));
   if (z < a + 1.0) {
     double term = 1.0 / a;
     double sum = term;
