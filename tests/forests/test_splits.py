@@ -202,10 +202,10 @@ def test_pert_leaves_no_child_fewer_rows_than_allowed(kinds):
     random = np.random.default_rng(0)
     table = encode(random.integers(0, 6, (60, 3)), kinds=kinds)
     y = random.integers(0, 3, 60)
-    forest = dm.PERTClassifier(50, min_samples_leaf=7, random_state=0).fit(table, y)
+    forest = estimators.PERTClassifier(50, min_samples_leaf=7, random_state=0).fit(table, y)
     assert forest.forest_.rows.min() == 7
     # A node whose rows differ in one way only is a leaf where that way is not allowed.
-    alone = dm.PERTClassifier(5, min_samples_leaf=2, random_state=0)
+    alone = estimators.PERTClassifier(5, min_samples_leaf=2, random_state=0)
     assert alone.fit([[0.0]] * 5 + [[1.0]], [0] * 5 + [1]).forest_.n_nodes == 5
 
 
