@@ -168,11 +168,12 @@ def write_table(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import pyarrow as pa
     >>> from duramen.tables import write_table
     >>> table = pa.table({"name": ["=1+1", "age"], "importance": [0.5, -0.1]})
     >>> write_table(table, "safe.csv", spreadsheet_safe=True)
-    >>> print(open("safe.csv").read())
+    >>> print(Path("safe.csv").read_text())
     "name","importance"
     "'=1+1",0.5
     "age",-0.1
