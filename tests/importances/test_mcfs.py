@@ -38,7 +38,9 @@ def as_dictionary(tree, node=0):
 
 def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random_state):
     """Subsets with the oracle's trees on the training rows that mcfs draws."""
-    learner = _learner(X, y, subset_size, n_splits, 0.66, "ordered", max_depth, 1, None)
+    learner = _learner(
+        dm.learning_set(X, y), subset_size, n_splits, 0.66, "ordered", max_depth, 1, None
+    )
     seed = draw_seed(random_state)
     subsets = learner.draw(n_subsets, seed)
     pairs = []
@@ -411,7 +413,7 @@ def test_subsets_that_do_not_fit_are_refused(monkeypatch):
 
 def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
     X, y = problem()
-    learner = _learner(X, y, "sqrt", 2, 0.66, "ordered", None, 1, None)
+    learner = _learner(dm.learning_set(X, y), "sqrt", 2, 0.66, "ordered", None, 1, None)
     run = relative_importances(learner, 20, 0, 1.0, 1.0, graph=False)
     assert run.edges[0].size == 0
     np.testing.assert_array_equal(
