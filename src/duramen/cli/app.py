@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from duramen import __version__
+from duramen.cli.catalogues import RankCommand
 from duramen.cli.context import context
 from duramen.cli.exact import exact
 from duramen.cli.pack import pack
@@ -41,9 +42,10 @@ def duramen(
 
 
 app.command(
+    cls=RankCommand,
     help="Rank the columns of a table by how much they tell about one of them.\n\n"
     "Grows a forest, prints the ranking, and leaves result.csv, result.parquet, run.json and "
-    "report.html in the folder --out."
+    "report.html in the folder --out.",
 )(rank)
 app.command(
     help="Compute the importances of infinitely many trees, exactly, and which features are "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
 from duramen.catalogue import Entry
 from duramen.results.importances import Importances
@@ -40,6 +41,10 @@ class Inputs:
     n_jobs: int | None = None
     verbose: int = 0
     by_degree: bool = False
+
+    def unfitted(self) -> Inputs:
+        """Return the same with the parameters of the forest in place of the forest."""
+        return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances import catalogue as measures
 from duramen.reports.measures import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Prose, PValues, Section
 from duramen.results.adjusted_significance import (
@@ -20,7 +20,9 @@ from duramen.results.adjusted_significance import (
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.significance import SignificanceTest, catalogue
+
+if TYPE_CHECKING:
+    from duramen.significance import SignificanceTest
 
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
@@ -87,14 +89,18 @@ class Verdict:
     @property
     def test(self) -> SignificanceTest:
         """The record of the test."""
+        from duramen.significance import catalogue  # takes long: other reports do without
+
         return catalogue[self.result.method]
 
     @property
     def title(self) -> str:
         """The method and the measure, for sentences."""
-        if sum(map(self.test.suits, measures)) == 1:  # its title says which
+        from duramen.importances import catalogue
+
+        if sum(map(self.test.suits, catalogue)) == 1:  # its title says which
             return self.test.title
-        return f"{self.test.title} of {measures[self.measure].words.title}"
+        return f"{self.test.title} of {catalogue[self.measure].words.title}"
 
     @property
     def limit(self) -> str:

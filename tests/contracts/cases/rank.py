@@ -51,7 +51,7 @@ def write_plink(folder: Path) -> None:
 
 CLASSES = "rank t.csv --target y --drop z --drop batch --drop person --trees 6"
 NUMBERS = "rank t.csv --target z --drop y --drop batch --drop person --trees 6"
-ROUNDS = {"max-t": 19, "cer": 19, "mr-test": 4}
+ROUNDS = {"max-t": 19, "conditional-error-rate": 19, "mean-rank-test": 4}
 
 command("default test", f"{CLASSES} --permutations 19", write)
 command("no test", f"{CLASSES} --no-test --top 3 --seed 5", write)
@@ -64,6 +64,7 @@ command(
 )
 for measure in (
     "mdi",
+    "mdi-oob",
     "mda",
     "vote-change",
     "conditional-mda",
@@ -81,13 +82,13 @@ command("two measures", f"{NUMBERS} --measure mda --measure noising --no-test", 
 for name in (
     "max-t",
     "altmann",
-    "mprobes",
+    "multiple-probes",
     "one-probe",
-    "cer",
-    "fdr",
-    "frequency",
+    "conditional-error-rate",
+    "fdr-curve",
+    "frequency-control",
     "hapfelmeier",
-    "mr-test",
+    "mean-rank-test",
 ):
     rounds = ROUNDS.get(name, 6)
     command(f"test {name}", f"{CLASSES} --significance {name} --permutations {rounds}", write)
@@ -104,11 +105,16 @@ for distribution in ("empirical", "normal", "lognormal", "gamma"):
         write,
     )
 command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
-command("ranks", f"{CLASSES} --significance cer --permutations 19 --rank-based", write)
+command(
+    "ranks",
+    f"{CLASSES} --significance conditional-error-rate --permutations 19 --rank-based",
+    write,
+)
 for how in ("mean", "sum", "max"):
     command(
         f"groups by {how}",
-        f"{CLASSES} --significance cer --permutations 19 --groups groups.csv --group-score {how}",
+        f"{CLASSES} --significance conditional-error-rate --permutations 19 --groups groups.csv "
+        f"--group-score {how}",
         write,
     )
 command(
