@@ -198,8 +198,8 @@ MDI_OOB = Measure(
     "mdi_oob",
     _of_rows_out_of_bag,
     Words(
-        "out-of-bag MDI",
-        "Out-of-bag MDI is the decrease of impurity by the splits on the feature, measured on the "
+        "MDI-oob",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, measured on the "
         "rows that each tree was grown without, averaged over the trees; in {unit}.",
         SCATTERS,
     ),

@@ -191,7 +191,8 @@ class Verdict:
             known = (index < self.result.n_known).tolist()
             pairs = zip(rates.tolist(), known, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
-            return [VerdictColumn(f"{name}_error_rate", "error rate", rates, cells)]
+            own = f"{name.removesuffix('_error_rate')}_error_rate"
+            return [VerdictColumn(own, "error rate", rates, cells)]
         if isinstance(self.result, AdjustedSignificance):
             verdicts = self.result.verdicts(LEVEL)
             return [
