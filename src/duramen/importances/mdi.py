@@ -199,8 +199,8 @@ MDI_OOB = Measure(
     _of_rows_out_of_bag,
     Words(
         "MDI-oob",
-        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, measured on the "
-        "rows that each tree was grown without, averaged over the trees; in {unit}.",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+        "measured on the rows that each tree was grown without, averaged over the trees; in {unit}.",
         SCATTERS,
     ),
     reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
