@@ -33,8 +33,8 @@ from duramen.selection.relevance import DecoyTest, RelevanceTest
 from duramen.selection.search import Plan, State, search
 from duramen.selection.trees import Grower
 from duramen.selection.workers import Threads
-from duramen.theory.convergence import expected_trees, kept_places
-from duramen.theory.simulation import simulate
+from duramen.theory.subspaces.convergence import expected_trees, kept_places
+from duramen.theory.subspaces.simulation import simulate
 
 TABLE = [
     ("chain", 10_000, 100, 1),

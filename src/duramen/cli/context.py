@@ -29,6 +29,7 @@ from duramen.cli.options import (
     OutOption,
     QuietOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
@@ -182,6 +183,7 @@ def context(
         bool,
         typer.Option("--demo", help="Take the primary tumor set that ships with duramen, by sex."),
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Tell which columns, or links between them, depend on a context."""
@@ -219,6 +221,7 @@ def context(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND):
@@ -250,7 +253,7 @@ def run_context(options: Options) -> None:
             note(line)
         run = record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
-        write_results(folder, stacked(findings), run, report, clock)
+        write_results(folder, stacked(findings), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_context import show_context
 

@@ -78,6 +78,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
     def labels(self) -> dict[str, str]:

@@ -28,11 +28,13 @@ from duramen.cli.options import (
     NaOption,
     OutOption,
     QuietOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
     settled_criterion,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.population import Found, Trees, find
@@ -98,6 +100,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -172,6 +175,7 @@ def exact(
     demo: Annotated[
         bool, typer.Option("--demo", help="Take the primary tumor set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Compute the importances of infinitely many trees, and which features are relevant."""
@@ -198,6 +202,7 @@ def exact(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND):
@@ -244,7 +249,7 @@ def run_exact(options: Options) -> None:
             left_out=found.left_out,
             notes=notes,
         )
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_exact import show_exact
 
@@ -371,4 +376,5 @@ def _command(options: Options, problem: Problem[EncodedTable]) -> str:
         words += ["--level", repr(options.level)]
     if options.max_degree is not None:
         words += ["--max-degree", str(options.max_degree)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join(words)

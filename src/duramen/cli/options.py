@@ -142,5 +142,18 @@ JobsOption = Annotated[
     ),
 ]
 OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+SpreadsheetSafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
+        "formula, such as names that begin with =, +, - or @.",
+    ),
+]
 TopOption = Annotated[int, typer.Option(min=0, metavar="K", help="Rows to show in the terminal.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+def spreadsheet_words(asked: bool) -> list[str]:
+    """Return the option for result.csv that a command line needs."""
+    return ["--spreadsheet-safe"] if asked else []

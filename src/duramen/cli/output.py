@@ -154,6 +154,7 @@ def write_results(
     run: Run,
     summary: Callable[[], Report],
     clock: Clock,
+    spreadsheet_safe: bool,
 ) -> None:
     """Write report.html, result.csv, result.parquet and run.json.
 
@@ -169,6 +170,8 @@ def write_results(
         Gathers the report.
     clock : Clock
         Times the steps.
+    spreadsheet_safe : bool
+        Whether result.csv is guarded against formulas.
     """
     import pyarrow as pa
 
@@ -179,7 +182,7 @@ def write_results(
         (folder / "report.html").write_text(render(summary()), encoding="utf-8")
     with clock.step("write"):
         table = pa.table(dict(columns))
-        write_table(table, folder / "result.csv")
+        write_table(table, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
         write_table(table, folder / "result.parquet")
     record = replace(run, timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

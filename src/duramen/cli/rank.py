@@ -34,11 +34,13 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     StrataOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
@@ -72,6 +74,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -180,6 +183,7 @@ def rank(
     demo: Annotated[
         bool, typer.Option("--demo", help="Rank the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Rank the columns of a table by how much they tell about one of them."""
@@ -219,6 +223,7 @@ def rank(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND):
@@ -253,7 +258,7 @@ def run_rank(options: Options) -> None:
             oob_errors=getattr(estimator, "oob_error_curve_", None),
         )
         columns = ranked(found.measures, tested=found.tested).columns()
-        write_results(folder, columns, run, report, clock)
+        write_results(folder, columns, run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_ranking import show_ranking
 
@@ -386,4 +391,5 @@ def _command(
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.replace("_", "-") for name in found.names])
     words += ["--no-test"] if request is None else request.words()
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

@@ -31,10 +31,12 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
@@ -135,6 +137,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -264,6 +267,7 @@ def select(
     demo: Annotated[
         bool, typer.Option("--demo", help="Search the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Find the columns that tell something about one of them, some of them in memory at a time."""
@@ -294,6 +298,7 @@ def select(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
     with ending_well(COMMAND):
@@ -325,7 +330,7 @@ def run_select(options: Options) -> None:
         found = Selection.of(search)
         run = _record(options, problem, search, found, clock)
         report = partial(summarise_selection, found, run)
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_select import show_select
 
@@ -462,4 +467,5 @@ def _command(options: Options, problem: Problem[Any], search: SequentialRandomSu
             words += [f"--{option.replace('_', '-')}", str(getattr(search, name))]
     words += ["--sampling", options.sampling.value, "--batch", str(options.batch)]
     words += [] if options.patience is None else ["--patience", str(options.patience)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

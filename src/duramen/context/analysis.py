@@ -129,10 +129,10 @@ def context_importances(
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The inputs: anything that `encode` takes.
-    y : array-like of shape (n,)
-        The target.
+    y : array-like of shape (n,), optional
+        The target; None with a learning set.
     context : array-like of shape (n,), str, list of str, mapping or data frame
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is

@@ -16,6 +16,7 @@ from duramen.forests import parameters
 from duramen.forests.progress import stepwise_bar
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
 from duramen.significance.replicates import Plan, replicate_seed
 from duramen.tables import (
     EncodedTable,
@@ -168,8 +169,8 @@ def _target(variables: EncodedTable, j: int) -> Target:
     name = variables.names[j]
     if variables.missing[j]:
         raise ValueError(
-            f"{_FUNCTION}: {name!r} has missing values, and a target has none. Hint: leave such "
-            "rows out, or name the targets that are whole."
+            f"{_FUNCTION}: {quoted(name)} has missing values, and a target has none. Hint: leave "
+            "such rows out, or name the targets that are whole."
         )
     values = np.asarray(variables.values(j))[variables.codes(j)]
     task: Task = "regression" if variables.kinds[j] == "numeric" else "classification"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/settings.hpp).
@@ -193,7 +194,7 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
     for column in np.flatnonzero(counts > EXHAUSTIVE_CATEGORIES):
         if settings.splits == "any" or table.kinds[column] == "nominal":
             raise ValueError(
-                f"column {table.names[column]!r} has {counts[column]} categories; with "
+                f"column {quoted(table.names[column])} has {counts[column]} categories; with "
                 f"{n_classes} classes the best split into two groups is sought among at most "
                 f"{EXHAUSTIVE_CATEGORIES}. Use splits='one-vs-rest' or 'multiway', a forest that "
                 "cuts at random (Extra-Trees), or encode the column as ordinal or numeric"

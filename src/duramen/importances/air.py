@@ -39,10 +39,10 @@ def air(
     estimator : estimator of duramen
         The parameters of the forest, which is grown anew; whether it is fitted plays no part, and
         it is not changed. Any will do: also subspaces, multiway splits and any criterion.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     strata, blocks : array-like of shape (n,), optional
         Label of the stratum, and of the block, of each row. Shadows exchange rows within strata
         only, so that a feature that goes with the strata alone has a shadow that does so too; or

@@ -42,10 +42,10 @@ def holdout_mda(
     ----------
     estimator : estimator of duramen
         The forest to grow; it is cloned, not changed. Its `n_jobs` is used for growth.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     cv : int
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats

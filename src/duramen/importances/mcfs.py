@@ -62,10 +62,10 @@ def mcfs(
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes.
+    y : array-like of shape (n,), optional
+        Their classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
@@ -283,7 +283,7 @@ def _refuse_many_subsets(n_subsets: int, size: int) -> None:
 def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
     unseen = int(np.count_nonzero(n_drawn == 0))
     if unseen:
-        from duramen.theory.coverage import draws_needed
+        from duramen.theory.subspaces.coverage import draws_needed
 
         p = n_drawn.size
         warnings.warn(

@@ -64,10 +64,10 @@ def mda(
     model : fitted estimator or Forest of duramen, or any fitted scikit-learn predictor
         A predictor that is no forest of this package is measured as a whole on the rows given
         (thesis, eq. 4.3), by :func:`sklearn.inspection.permutation_importance`.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows: the training table, in its order, with ``rows="oob"``.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     rows : {"oob", None}
         "oob": each tree is measured on the rows out of its bag. None: every row of `X` goes down
         every tree; for rows that were held out. Ignored for other predictors, which are measured

@@ -200,7 +200,7 @@ MDI_OOB = Measure(
     Words(
         "MDI-oob",
         "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
-        "measured on the rows that each tree was grown without, averaged over the trees; in {unit}.",
+        "measured on the rows that each tree was grown without and averaged over trees; in {unit}.",
         SCATTERS,
     ),
     reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "

@@ -39,10 +39,10 @@ def sandri(
     estimator : estimator of duramen
         The parameters of the forests, which are grown anew; whether it is fitted plays no part,
         and it is not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     n_repeats : int
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.

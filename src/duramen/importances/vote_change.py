@@ -17,6 +17,7 @@ from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import Losses, Permutations, permutation_losses
 from duramen.importances.samples import sample_of
 from duramen.results.significance import Significance
+from duramen.results.text import quoted
 from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
@@ -51,10 +52,10 @@ def vote_change(
     ----------
     forest : fitted estimator or Forest
         A forest of this package, grown on classes.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
-    y : array-like of shape (n,)
-        Target of `X`.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
     rows : {"oob", None}
         As for :func:`mda`.
     df : {"classes", "pearson"}
@@ -200,7 +201,8 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
     seen = losses.votes.sum(axis=1) > 0
     if seen.sum() < 2:
         raise ValueError(
-            f"vote_change: the rows that vote are all of class {names[int(seen.argmax())]!r}; the "
+            "vote_change: the rows that vote are all of class "
+            f"{quoted(names[int(seen.argmax())])}; the "
             "index compares votes on rows of two classes at least. Hint: give a sample with all "
             "classes, or grow more trees."
         )

@@ -16,7 +16,7 @@ from duramen.results.multiplicity import adjusted
 from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed, printable
+from duramen.results.text import aligned, fixed, printable, quoted
 
 FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -382,7 +382,7 @@ class ContextImportances(Result):
         p, n_contexts = len(self.names), len(self.contexts)
         lines = [
             f"ContextImportances: {p} feature{'' if p == 1 else 's'} in {n_contexts} contexts of "
-            f"{self.context_name!r}, in {self.unit}"
+            f"{quoted(self.context_name)}, in {self.unit}"
         ]
         own = f"importance of the context itself: {self.relevance:.4g}"
         if self.relevance_p_value is not None:

@@ -16,7 +16,7 @@ from duramen.results.multiplicity import least_replicates
 from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed
+from duramen.results.text import aligned, fixed, quoted
 
 _SHOWN = 10
 _OPTIONAL = ("p_values", "replicate_mean", "degrees_of_freedom")
@@ -120,7 +120,7 @@ class Intervals(Result):
             j = int(crossed[0])
             raise ValueError(
                 f"{owner}: low must not exceed high, got {self.low[j]:g} and {self.high[j]:g} for "
-                f"{names[j]!r}."
+                f"{quoted(names[j])}."
             )
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
         settle(self, "notes", checked_notes(owner, self.notes))

@@ -33,7 +33,7 @@ from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_targe
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
-from duramen.theory.convergence import kept_places
+from duramen.theory.subspaces.chains import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
 _CRITERIA = ("gini", "entropy", "variance")

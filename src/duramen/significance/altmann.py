@@ -58,10 +58,10 @@ def altmann(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
         "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that

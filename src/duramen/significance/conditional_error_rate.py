@@ -81,10 +81,10 @@ def conditional_error_rate(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_permutations : int

@@ -57,10 +57,10 @@ def estimate_cost(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     n_forests : int
         How many forests there will be: S for `altmann` with S permutations, and for `fdr_curve`;
         p S at the most for `hapfelmeier` and `conditional_error_rate`.

@@ -13,6 +13,7 @@ from duramen.forests import parameters
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
 from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.significance.replicates import Plan, run_replicates
@@ -162,10 +163,10 @@ def forest_probe_ranking(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     measure : str or callable
         As for :func:`altmann`.
     n_probes : int, optional
@@ -344,12 +345,13 @@ def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
         values, kind = table.values(j), table.kinds[j]
         if table.missing[j]:
             raise ValueError(
-                f"{function}: column {name!r} has missing values. Hint: fill them in first, or "
-                "leave it out."
+                f"{function}: column {quoted(name)} has missing values. Hint: fill them in "
+                "first, or leave it out."
             )
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
-                f"{function}: column {name!r} has {len(values)} labels without an order, so that "
+                f"{function}: column {quoted(name)} has {len(values)} labels without an order, "
+                "so that "
                 "it is no direction. Hint: give one column of 0 and 1 for each label, or use "
                 "forest_probe_ranking."
             )

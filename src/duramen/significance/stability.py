@@ -215,10 +215,10 @@ def ranking_stability(
     ----------
     estimator : estimator of duramen
         The parameters of the forests; it is cloned, not changed.
-    X : table of shape (n, p)
+    X : table of shape (n, p), or LearningSet
         The rows.
-    y : array-like of shape (n,)
-        Their classes or numbers.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
     k : int
         Number of best features, less than p; lots decide between equal ones.
     measure : str or callable

@@ -28,7 +28,7 @@ from duramen.significance.agreement import (
 )
 from duramen.significance.measured import Data, FloatArray, MeasureLike, measure_of
 from duramen.tables import LearningSet
-from duramen.theory.coverage import all_seen_probability, draws_needed
+from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64

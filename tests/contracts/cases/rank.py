@@ -91,7 +91,8 @@ for name in (
     "mean-rank-test",
 ):
     rounds = ROUNDS.get(name, 6)
-    command(f"test {name}", f"{CLASSES} --significance {name} --permutations {rounds}", write)
+    line = f"{CLASSES} --significance {name} --permutations {rounds}"
+    command(f"test {name}", line, write, slow=name in ("mprobes", "hapfelmeier", "mr-test"))
 command(
     "test janitza",
     "rank t.csv --target batch --drop y --drop z --drop person --trees 6 --task classification "
@@ -103,6 +104,7 @@ for distribution in ("empirical", "normal", "lognormal", "gamma"):
         f"altmann {distribution}",
         f"{CLASSES} --significance altmann --permutations 12 --distribution {distribution}",
         write,
+        slow=distribution != "gamma",
     )
 command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
 command(
@@ -116,6 +118,7 @@ for how in ("mean", "sum", "max"):
         f"{CLASSES} --significance conditional-error-rate --permutations 19 --groups groups.csv "
         f"--group-score {how}",
         write,
+        slow=how != "max",
     )
 command(
     "strata",
