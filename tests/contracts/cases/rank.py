@@ -62,34 +62,11 @@ command(
     "--no-test --categorical batch",
     write,
 )
-for measure in (
-    "mdi",
-    "mdi-oob",
-    "mda",
-    "vote-change",
-    "conditional-mda",
-    "frequency",
-    "minimal-depth",
-    "noising",
-    "holdout-mda",
-    "air",
-    "sandri",
-    "mcfs",
-):
+for measure in [one.option for one in dm.importances.catalogue]:
     line = f"{CLASSES} --measure {measure} --no-test"
     command(f"measure {measure}", line, write, slow=measure == "mcfs")
 command("two measures", f"{NUMBERS} --measure mda --measure noising --no-test", write)
-for name in (
-    "max-t",
-    "altmann",
-    "multiple-probes",
-    "one-probe",
-    "conditional-error-rate",
-    "fdr-curve",
-    "frequency-control",
-    "hapfelmeier",
-    "mean-rank-test",
-):
+for name in [test.option for test in dm.significance.catalogue if test.repeats]:
     rounds = ROUNDS.get(name, 6)
     line = f"{CLASSES} --significance {name} --permutations {rounds}"
     command(f"test {name}", line, write, slow=name in ("mprobes", "hapfelmeier", "mr-test"))
