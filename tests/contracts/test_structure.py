@@ -19,8 +19,8 @@ IN_CIRCLES = {
     *("cli.population", "cli.rank", "cli.request", "cli.select", "cli.show_exact"),
     *("cli.significance", "forests.base", "forests.decreases", "forests.export"),
     *("forests.forest", "forests.growth", "forests.memory", "forests.paths", "forests.resolve"),
-    *("forests.route", "forests.storage", "forests.structure", "importances.ensemble"),
-    *("importances.mda", "tables.encoded", "tables.encoding", "tables.schema"),
+    *("forests.route", "forests.storage", "forests.structure"),
+    *("tables.encoded", "tables.encoding", "tables.schema"),
     "tables.store.column_store",
 }
 LONG_FILES = {"selection/sequential_random_subspace.py"}
@@ -32,7 +32,6 @@ LONG_FUNCTIONS = {
     "context.network.context_network",
     "datasets.generated.madelon_like",
     "importances.mcfs.mcfs",
-    "importances.mda.mda",
     "importances.vote_change.vote_change",
     "significance.conditional_error_rate.conditional_error_rate",
     "significance.confidence_intervals.confidence_intervals",
