@@ -205,7 +205,7 @@ def exact(
         spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_exact(options)
 
 

@@ -114,7 +114,7 @@ def pack(
         spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_pack(options)
 
 

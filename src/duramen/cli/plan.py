@@ -109,7 +109,7 @@ def plan(
         spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_plan(options)
 
 

@@ -226,7 +226,7 @@ def rank(
         spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_rank(options)
 
 

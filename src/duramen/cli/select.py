@@ -301,7 +301,7 @@ def select(
         spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_select(options)
 
 

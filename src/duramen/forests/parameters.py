@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from duramen.results.threads import startable
 
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
@@ -101,30 +102,6 @@ def kernel_threads(owner: str, value: Any) -> int:
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
         )
     return min(int(effective_n_jobs(value)), MOST_THREADS)
-
-
-def startable(wanted: int) -> int:
-    """Return how many of the threads that are wanted can work at a time, the calling one included.
-
-    Parameters
-    ----------
-    wanted : int
-        At least 1.
-    """
-    done = threading.Event()
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted - 1):
-            thread = threading.Thread(target=done.wait, daemon=True)
-            thread.start()
-            started.append(thread)
-    except (RuntimeError, MemoryError):
-        pass
-    finally:
-        done.set()
-        for thread in started:
-            thread.join()
-    return len(started) + 1
 
 
 def check_verbosity(owner: str, value: Any) -> int:

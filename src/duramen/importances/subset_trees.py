@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from duramen.forests.growth import grow
 from duramen.forests.joining import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.nodes import IntArray
+from duramen.results.threads import Pool
 from duramen.tables import EncodedTable, LearningSet
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.
@@ -73,7 +73,7 @@ class Learner:
             data = self.data.with_table(columns, key=("subset", seed, i))
             return grow(data, self.settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
 
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with Pool(self.n_threads) as pool:
             for start in range(0, len(subsets), step):
                 run = range(start, min(start + step, len(subsets)))
                 grown = list(pool.map(trees, run)) if self.n_threads > 1 else [*map(trees, run)]

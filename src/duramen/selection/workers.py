@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from duramen.forests.parameters import refuse
 from duramen.results.provenance import versions
+from duramen.results.threads import Pool
 from duramen.selection.drawing import IntArray
 from duramen.selection.evidence import BoolArray, Outcome
 from duramen.selection.trees import Grower
@@ -54,7 +55,7 @@ class Threads:
         if self.number == 1:
             yield partial(map, grower.grow)
             return
-        with ThreadPoolExecutor(self.number) as pool:
+        with Pool(self.number) as pool:
             yield partial(pool.map, grower.grow)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from duramen.forests import parameters
 from duramen.results.importances import Importances
+from duramen.results.threads import Pool
 from duramen.significance.measured import Measured, MeasureLike, measured
 
 # A first forest that took longer than this, in seconds, is not timed a second time.
@@ -91,7 +91,7 @@ def estimate_cost(
     at_a_time = min(n_threads, count)
     if at_a_time > 1:
         start = time.perf_counter()
-        with ThreadPoolExecutor(at_a_time) as pool:
+        with Pool(at_a_time) as pool:
             list(pool.map(subject.scores, range(at_a_time)))
         seconds = (time.perf_counter() - start) / at_a_time
     return Cost(seconds * count, count, n_threads)

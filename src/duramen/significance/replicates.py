@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from duramen.forests import parameters
 from duramen.forests.progress import stepwise_bar
 from duramen.results.checkpoint import Checkpoint, identity_of
+from duramen.results.threads import Pool
 from duramen.tables.memory import require_memory
 
 FloatArray = NDArray[np.float64]
@@ -162,7 +163,7 @@ def _in_order(task: Task, numbers: range, seed: int, n_threads: int) -> Iterator
         return
     ahead: deque[Future[FloatArray]] = deque()
     upcoming = iter(numbers)
-    with ThreadPoolExecutor(n_threads) as pool:
+    with Pool(n_threads) as pool:
         try:
             while True:
                 for b in islice(upcoming, 2 * n_threads - len(ahead)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from duramen.results.replacing import replacing
 from duramen.results.text import first_line, quoted
+from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.memory import require_memory
 from duramen.tables.spreadsheets import without_formulas
 
@@ -74,6 +75,7 @@ def read_table(
     size = path.stat().st_size
     if size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    require_arrow_threads(function)
     require_memory(
         size,
         what=f"the table in {path}",

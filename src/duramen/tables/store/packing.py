@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
 from duramen.results.replacing import naming
+from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source, resolve_threads
 from duramen.tables.names import check_names, resolve_kinds
@@ -173,6 +174,7 @@ def pack_with(
     budget = memory_bytes(asked.memory, _FUNCTION)
     n_threads = resolve_threads(asked.n_jobs, _FUNCTION)
     check_place(place, overwrite, _FUNCTION)
+    require_arrow_threads(_FUNCTION)
     given = open_input(
         source,
         transpose=transpose,
