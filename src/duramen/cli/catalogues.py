@@ -28,7 +28,7 @@ _SOME = ("--distribution", "--stop-after", "--rank-based", "--groups", "--group-
 
 def measures() -> Catalogue[Measure]:
     """Return the importance measures."""
-    from duramen.importances import catalogue  # takes long, and most commands need none
+    from duramen.importances import catalogue  # a slow import that most commands need not
 
     return catalogue
 
@@ -73,7 +73,7 @@ class RankCommand(TyperCommand):
         listed = (
             f"Measures (--measure): {', '.join(one.option for one in measures())}. By default "
             f"{defaults}, as far as the forest allows.",
-            f"Tests (--significance), with the options that only they take: "
+            "Tests (--significance), in parentheses the options that only some take: "
             f"{', '.join(map(_with_options, tests()))}. By default {test.option}, with "
             f"{test.rounds()} rounds.",
         )

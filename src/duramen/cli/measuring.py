@@ -141,12 +141,14 @@ def compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
     """
     from duramen.tables import Exchangeability
 
-    free = given.data.with_exchangeability(Exchangeability(given.data.n_rows))
+    data = given.data
+    if data.exchangeability.restricted:
+        data = data.with_exchangeability(Exchangeability(data.n_rows))
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
     for one in choice.measures:
-        # Strata and blocks are for the test; only held-out rows must not be of a block inside.
-        own = given if one.rows == "held-out" else replace(given, data=free)
+        # Strata and blocks are for the test, but a block must not be held out in part.
+        own = given if one.rows == "held-out" else replace(given, data=data)
         try:
             with clock.step(f"measure {one.name}"):
                 done[one.name] = one(own.unfitted() if one.refits else own)

@@ -134,7 +134,7 @@ def rank(
             min=1,
             metavar="B",
             show_default=False,
-            help="Rounds of the test, each with forests of its own; by default those of the test.",
+            help="Rounds of the test, each with forests of its own; 99 or 100 by default.",
         ),
     ] = None,
     strata: StrataOption = None,

@@ -24,7 +24,7 @@ _ADJUSTED = {"bh": "Benjamini and Hochberg", "by": "Benjamini and Yekutieli"}
 
 def words_of(measured: Measured) -> Words:
     """Return the text about a measure; its name alone for one that is not in the catalogue."""
-    from duramen.importances import Words, catalogue  # takes long: other reports do without
+    from duramen.importances import Words, catalogue  # a slow import that other reports do without
 
     name = name_of(measured)
     return catalogue[name].words if name in catalogue else Words(name.replace("_", " "))

@@ -89,7 +89,7 @@ class Verdict:
     @property
     def test(self) -> SignificanceTest:
         """The record of the test."""
-        from duramen.significance import catalogue  # takes long: other reports do without
+        from duramen.significance import catalogue  # a slow import that other reports do without
 
         return catalogue[self.result.method]
 

@@ -199,7 +199,7 @@ def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> M
             spread="",
         )
     known = {one.name: one for one in catalogue if one.testable and (refits or not one.refits)}
-    if measure not in known:
+    if not isinstance(measure, str) or measure not in known:
         raise ValueError(
             f"{function}: measure must be one of {', '.join(map(repr, known))}, or a function "
             f"measure(forest, X, y) that returns importances, got {measure!r}."
