@@ -106,6 +106,13 @@ class Measure(Entry):
     of_copies : callable, optional
         Takes :class:`Inputs` and, of each row, the index of the row that it is a copy of; for a
         measure on out-of-bag rows, which copies of a row in the bag are not.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> measure = dm.importances.catalogue["holdout_mda"]
+    >>> measure.option, measure.refits, measure.rows
+    ('holdout-mda', True, 'held-out')
     """
 
     compute: Callable[[Inputs], Any]

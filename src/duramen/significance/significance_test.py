@@ -43,6 +43,13 @@ class SignificanceTest(Entry):
         Whether ``duramen rank`` runs it where the user names no test.
     adapt : callable, optional
         Further arguments from the grown forest, and whether anything asks for permutations.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> test = dm.significance.catalogue["max_t"]
+    >>> test.option, test.rounds(), test.takes("strata")
+    ('max-t', 99, True)
     """
 
     function: Callable[..., Any]
