@@ -368,8 +368,14 @@ def test_terminal_shows_the_top(out):
         (["FILE", "--target", "riks"], "did you mean 'risk'?"),
         (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean age?"),
         (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean age?"),
-        (["FILE", "--target", "risk", "--criterion", "variance"], "--criterion variance is for"),
-        (["FILE", "--target", "score", "--criterion", "gini"], "--criterion gini is for classes"),
+        (
+            ["FILE", "--target", "risk", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["FILE", "--target", "score", "--criterion", "gini"],
+            "must be auto or variance",
+        ),
         (["FILE", "--target", "score", "--discretize", "mdl"], "--discretize mdl needs classes"),
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),

@@ -13,6 +13,7 @@ from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
 from duramen.cli.measuring import choose
+from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue
 from duramen.importances.air import air
 from duramen.importances.conditional_mda import conditional_mda
@@ -260,7 +261,7 @@ def test_numbers_have_mdi_and_mda(file, tmp_path):
     assert "Rank correlations" not in titles(tmp_path / "out")  # two measures need no heat map
 
 
-@pytest.mark.parametrize("forest", ["extra-trees", "totally-randomised", "random-subspace", "pert"])
+@pytest.mark.parametrize("forest", [kind.name for kind in FORESTS if not kind.samples_rows])
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
     result, record = run(file, tmp_path / "out", "--forest", forest)
     assert record["settings"]["measures"] == ["mdi"]
@@ -400,7 +401,7 @@ def no_growth(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a forest grew")
 
-    monkeypatch.setattr("duramen.forests.base.BaseForest.fit", fail)
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
 
 
 @pytest.mark.parametrize("name", OUT_OF_BAG)
@@ -433,7 +434,7 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
-    given = {"forest": "rf", "task": "classification", "out_of_bag": True}
+    given = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
     chosen = choose(("air", "mdi", "air"), **given).measures
     assert [one.name for one in chosen] == ["air", "mdi"]
     assert [one.name for one in choose((), **given).measures] == ["mdi", "mda"]

@@ -389,7 +389,7 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kind", "--subspace", "1.5"], "--subspace must be a whole"),
         (["genes.csv", "--target", "kind", "--subspace", "500"], "has 102 features"),
         (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be 1MB at the least"),
-        (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features must be auto"),
+        (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
         (["genes.csv", "--target", "kind", "--probes", "3"], "--probes is for --relevance probe"),
         (

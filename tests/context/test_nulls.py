@@ -12,11 +12,11 @@ from scipy import stats
 from tests.context.trees import as_context
 
 import duramen as dm
+from duramen.checks import draw_seed
 from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
-from duramen.forests.parameters import draw_seed
 from duramen.significance.replicates import replicate_seed
 from duramen.tables import learning_set
 from duramen.tables.exchangeability import Exchangeability
@@ -261,7 +261,7 @@ def test_few_arrangements_are_a_note():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"permute": "within"}, "'permute' parameter of context_.* must be one of"),
+        ({"permute": "within"}, "context_.*: permute must be one of"),
         ({"strata": [1, 2]}, "strata must have a label for each of the 36 rows"),
         ({"blocks": [None] * 36}, "blocks must have a label for every row"),
         ({"strata": np.arange(36), "blocks": np.zeros(36)}, "each block must lie in one stratum"),

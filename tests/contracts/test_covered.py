@@ -143,7 +143,7 @@ def defaulted(command: str, option: str) -> str | None:
 def test_choices_are_read_from_refusals() -> None:
     assert "mdi" in choices("rank", "--measure")
     assert "altmann" in choices("rank", "--significance")
-    assert "rf" in choices("rank", "--forest")
+    assert "random-forest" in choices("rank", "--forest")
     assert choices("exact", "--splits")
     assert choices("select", "--relevance")
     assert choices("context", "--control")

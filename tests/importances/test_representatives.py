@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen import forests
+from duramen import estimators
 from duramen.importances import mdi
+from duramen.importances.correlations import standardised
 from duramen.importances.representatives import representatives
 from duramen.results import Importances
 
@@ -109,8 +110,8 @@ def test_clusters_of_one_have_their_own_scores():
     result = representatives(X, n_clusters=6)
     assert result.labels.tolist() == [0, 1, 2, 3, 4, 5]
     y = (X[:, 0] > 0).astype(int)
-    own = mdi(forests.RandomForestClassifier(10, random_state=0).fit(X, y))
-    forest = forests.RandomForestClassifier(10, random_state=0).fit(result.table, y)
+    own = mdi(estimators.RandomForestClassifier(10, random_state=0).fit(X, y))
+    forest = estimators.RandomForestClassifier(10, random_state=0).fit(result.table, y)
     np.testing.assert_array_equal(result.spread(mdi(forest)).values, own.values)
 
 
@@ -122,10 +123,10 @@ def test_a_large_cluster_is_no_longer_hidden(method):
     copies = strong[:, np.newaxis] + 0.05 * random.normal(size=(300, 10))
     X = np.column_stack([copies, weak])
     y = (1.2 * strong + weak > 0).astype(int)
-    plain = mdi(forests.RandomForestClassifier(100, max_features=3, random_state=0).fit(X, y))
+    plain = mdi(estimators.RandomForestClassifier(100, max_features=3, random_state=0).fit(X, y))
     assert plain.order()[0] == 10
     result = representatives(X, threshold=0.9, method=method)
-    forest = forests.RandomForestClassifier(100, random_state=0).fit(result.table, y)
+    forest = estimators.RandomForestClassifier(100, random_state=0).fit(result.table, y)
     spread = result.spread(mdi(forest))
     assert spread.order()[-1] == 10
     assert np.ptp(spread.values[:10]) == 0
@@ -183,11 +184,11 @@ def test_prints_the_largest_clusters():
     [
         ({}, "either threshold or n_clusters must be given"),
         ({"threshold": 0.5, "n_clusters": 2}, "and not both"),
-        ({"threshold": 0.0}, r"threshold must be in \(0, 1\], got 0.0"),
-        ({"threshold": 1.1}, r"threshold must be in \(0, 1\], got 1.1"),
-        ({"n_clusters": 0}, "n_clusters must be in 1 to 6, got 0"),
-        ({"n_clusters": 7}, "n_clusters must be in 1 to 6, got 7"),
-        ({"threshold": 0.5, "method": "mean"}, r"method must be one of \['medoid', 'centroid'\]"),
+        ({"threshold": 0.0}, r"threshold must be a number in \(0, 1\], got 0.0"),
+        ({"threshold": 1.1}, r"threshold must be a number in \(0, 1\], got 1.1"),
+        ({"n_clusters": 0}, "n_clusters must be an int in 1..6, got 0"),
+        ({"n_clusters": 7}, "n_clusters must be an int in 1..6, got 7"),
+        ({"threshold": 0.5, "method": "mean"}, r"method must be one of 'medoid', 'centroid'"),
         ({"threshold": 0.5, "correlation": "kendall"}, "correlation must be one of"),
         ({"threshold": 0.5, "linkage": "ward"}, "linkage must be one of .* got 'ward'"),
     ],
@@ -219,3 +220,11 @@ def test_spread_is_for_these_representatives():
             result.spread(other)
     with pytest.raises(TypeError, match="importances must be Importances, got list"):
         result.spread([1.0])
+
+
+@pytest.mark.parametrize("power", [-1074, -600, 1020])
+def test_pearson_correlations_do_not_depend_on_the_unit(power):
+    columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)
+    wanted = standardised(dm.encode(columns), "pearson")
+    found = standardised(dm.encode(np.ldexp(columns, power)), "pearson")
+    np.testing.assert_array_equal(found, wanted)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.checks import draw_seed
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.parameters import draw_seed
 from duramen.importances import mdi
 from duramen.importances.air import air
 from duramen.importances.refit import repeat_seeds
@@ -89,7 +89,7 @@ def test_result_says_where_it_comes_from():
 
 @pytest.mark.parametrize("n_repeats", [0, 2.0, True])
 def test_wrong_number_of_repeats_is_refused(n_repeats):
-    with pytest.raises(ValueError, match="'n_repeats' parameter of sandri must be an int >= 1"):
+    with pytest.raises(ValueError, match="sandri: n_repeats must be an int >= 1"):
         sandri(dm.RandomForestClassifier(2), *null_columns(0), n_repeats=n_repeats)
 
 

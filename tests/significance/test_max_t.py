@@ -8,7 +8,7 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, noise
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import fdr_curve, pooled_rates
 from duramen.significance.max_t import max_t, step_down
@@ -260,11 +260,11 @@ def test_level_where_rows_are_exchangeable(balanced):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of max_t"),
-        ({"balanced": 1}, ValueError, "'balanced' parameter of max_t"),
+        ({"n_permutations": 0}, ValueError, "max_t: n_permutations"),
+        ({"balanced": 1}, ValueError, "max_t: balanced"),
         ({"measure": "gini"}, ValueError, "max_t: measure must be one of"),
         ({"estimator": 3}, TypeError, "max_t: estimator must be a forest estimator"),
-        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of max_t"),
+        ({"n_jobs": 0}, ValueError, "max_t: n_jobs"),
         ({"blocks": [1]}, ValueError, "max_t: blocks must have a label for each"),
     ],
 )

@@ -1,11 +1,8 @@
-"""Options whose values are records of a catalogue, read when the command runs."""
+"""Measures and significance tests of the catalogues, imported when a command needs them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import typer
-from typer.core import TyperCommand
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duramen.catalogue import Catalogue
@@ -40,47 +37,24 @@ def tests() -> Catalogue[SignificanceTest]:
     return catalogue
 
 
-def default_test() -> SignificanceTest:
-    """Return the test that runs where the user names none."""
-    return next(test for test in tests() if test.default)
+def measure_names() -> tuple[str, ...]:
+    """Return the names of the measures on the command line."""
+    return tuple(one.option for one in measures())
 
 
-def known_measures(names: list[str] | None) -> list[str]:
-    """Check the values of ``--measure``; return them as in Python."""
-    return [_known(name, measures()) for name in names or ()]
+def test_names() -> tuple[str, ...]:
+    """Return the names of the significance tests on the command line."""
+    return tuple(one.option for one in tests())
 
 
-def known_test(name: str | None) -> str | None:
-    """Check the value of ``--significance``; return it as in Python."""
-    return None if name is None else _known(name, tests())
+def described_measure(name: str) -> str:
+    """Return the name of a measure, and whether it is computed by default."""
+    return f"{name} (default)" if measures()[name.replace("-", "_")].default else name
 
 
-def _known(option: str, catalogue: Catalogue[Any]) -> str:
-    names: dict[str, str] = {one.option: one.name for one in catalogue}
-    if option not in names:
-        listed = ", ".join(map(repr, names))
-        raise typer.BadParameter(f"{option!r} is not one of {listed}.")
-    return names[option]
-
-
-class RankCommand(TyperCommand):
-    """Command whose help lists the measures and tests of the catalogues."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with the names of measures and tests at its end."""
-        defaults = " and ".join(one.option for one in measures() if one.default)
-        test = default_test()
-        listed = (
-            f"Measures (--measure): {', '.join(one.option for one in measures())}. By default "
-            f"{defaults}, as far as the forest allows.",
-            "Tests (--significance), in parentheses the options that only some take: "
-            f"{', '.join(map(_with_options, tests()))}. By default {test.option}, with "
-            f"{test.rounds()} rounds.",
-        )
-        self.epilog = "\n\n".join(listed)
-        super().format_help(ctx, formatter)
-
-
-def _with_options(test: SignificanceTest) -> str:
-    own = [option for option in _SOME if test.takes(PARAMETERS[option])]
-    return f"{test.option} ({', '.join(own)})" if own else test.option
+def described_test(name: str) -> str:
+    """Return the name of a test, whether it is the default, and options that few others take."""
+    test = tests()[name.replace("-", "_")]
+    own = ["default"] if test.default else []
+    own += [option for option in _SOME if test.takes(PARAMETERS[option])]
+    return f"{name} ({', '.join(own)})" if own else name

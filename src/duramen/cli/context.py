@@ -19,7 +19,6 @@ from duramen.cli.exact import Missing
 from duramen.cli.options import (
     CategoricalOption,
     CheckpointOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -131,7 +130,7 @@ def context(
             help="Nodes without rows of a context: left out, or as if the feature told nothing."
         ),
     ] = Empty.skip,
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     splits: Annotated[
         Splits,
         typer.Option(
@@ -305,8 +304,8 @@ def _check_network(options: Options) -> None:
         raise ValueError(f"--network takes one --context, got {len(options.contexts)} of them")
     if not options.permutations:
         raise ValueError("--network needs --permutations of 1 or more, to tell links from chance")
-    for option, asked in (("--task", options.task), ("--criterion", options.criterion)):
-        if asked.value != "auto":
+    for option, asked in (("--task", options.task.value), ("--criterion", options.criterion)):
+        if asked != "auto":
             raise ValueError(f"{option} has no use with --network: it goes by each target's kind")
 
 

@@ -98,7 +98,7 @@ def _command(options: Options, given: Given) -> str:
         words += ["--network", *repeated("--targets", options.targets)]
     else:
         words += [] if options.demo else ["--target", source.target]
-        words += ["--task", given.problem.task, "--criterion", options.criterion.value]
+        words += ["--task", given.problem.task, "--criterion", options.criterion]
     words += repeated("--context", options.contexts)
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
     words += options.reading.words()

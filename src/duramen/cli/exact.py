@@ -18,7 +18,6 @@ from duramen.cli.console import ending_well, note, user_errors
 from duramen.cli.finite import FEW, Discretize, Finite, finite, names_of_rows
 from duramen.cli.options import (
     CategoricalOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -89,7 +88,7 @@ class Options:
     missing: Missing
     discretize: Discretize
     bins: int
-    criterion: Criterion
+    criterion: str
     max_features: int
     max_depth: int | None
     splits: Splits
@@ -145,7 +144,7 @@ def exact(
         int | None,
         typer.Option(min=1, metavar="D", help="Depth of the trees; by default they are full."),
     ] = None,
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     splits: Annotated[
         Splits, typer.Option(help="One branch a value, or two branches of some kind.")
     ] = Splits.multiway,
@@ -370,7 +369,7 @@ def _command(options: Options, problem: Problem[EncodedTable]) -> str:
     words += ["--max-features", str(options.max_features)]
     if options.max_depth is not None:
         words += ["--max-depth", str(options.max_depth)]
-    words += ["--criterion", options.criterion.value, "--splits", options.splits.value]
+    words += ["--criterion", options.criterion, "--splits", options.splits.value]
     words += ["--cut", options.cut.value]
     if options.level:
         words += ["--level", repr(options.level)]

@@ -49,7 +49,7 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
     Parameters
     ----------
     asked : sequence of str
-        Names of measures; nothing for the default.
+        Names of measures on the command line; nothing for the default.
     forest : str
         Name of the forest, for messages.
     task : str
@@ -70,7 +70,8 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
         gone = " and ".join(one.option for one in suited if one not in kept)
         why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
         return Choice(kept, asked=False, left_out=why)
-    chosen = tuple(measures()[name] for name in dict.fromkeys(asked))
+    options = {one.option: one for one in measures()}
+    chosen = tuple(options[name] for name in dict.fromkeys(asked))
     for one in chosen:
         if one.classes and numbers:
             others = " and ".join(m.option for m in measures() if m.default and not m.classes)

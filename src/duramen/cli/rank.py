@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from duramen.cli.catalogues import known_measures, known_test
+from duramen.cli.catalogues import (
+    described_measure,
+    described_test,
+    measure_names,
+    test_names,
+)
+from duramen.cli.choices import CatalogueChoice
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
-from duramen.cli.forests import ForestName, leaves_rows_out, make_forest
+from duramen.cli.forests import forest_names, leaves_rows_out, make_forest
 from duramen.cli.inputs import Input, located
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
     BlocksOption,
     CategoricalOption,
     CheckpointOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -61,10 +66,10 @@ class Options:
     """What the user asked for."""
 
     input: Input
-    forest: ForestName
+    forest: str
     trees: int
     max_features: str
-    criterion: Criterion
+    criterion: str
     bootstrap: bool | None
     measures: tuple[str, ...]
     significance: str | None
@@ -89,15 +94,19 @@ def rank(
     categorical: CategoricalOption = None,
     na: NaOption = None,
     decimal: DecimalOption = ".",
-    forest: Annotated[ForestName, typer.Option(help="Kind of forest.")] = ForestName.rf,
+    forest: Annotated[
+        str,
+        typer.Option(parser=CatalogueChoice(forest_names), metavar="NAME", help="Kind of forest."),
+    ] = "random-forest",
     trees: Annotated[int, typer.Option(min=1, metavar="T", help="Number of trees.")] = 1000,
     max_features: Annotated[
         str,
         typer.Option(
-            metavar="K", help="Candidates at a node: auto, sqrt, log2, all, a number or a share."
+            metavar="K",
+            help="Features tried at a node: auto, sqrt, log2, all, count or fraction.",
         ),
     ] = "auto",
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     bootstrap: Annotated[
         bool | None,
         typer.Option(
@@ -111,9 +120,9 @@ def rank(
         typer.Option(
             metavar="NAME",
             show_default=False,
-            callback=known_measures,
-            help="Measure of importance, one of those listed below. Repeat for more, the first one "
-            "ranks.",
+            parser=CatalogueChoice(measure_names, described_measure),
+            help="Measure of importance. Repeat for more, the first one ranks; by default those "
+            "that the forest allows.",
         ),
     ] = None,
     significance: Annotated[
@@ -121,8 +130,8 @@ def rank(
         typer.Option(
             metavar="METHOD",
             show_default=False,
-            callback=known_test,
-            help="Test of the importances, one of those listed below.",
+            parser=CatalogueChoice(test_names, described_test),
+            help="Test of the importances.",
         ),
     ] = None,
     no_test: Annotated[
@@ -285,7 +294,7 @@ def _measure(
     )
     choice = choose(
         options.measures,
-        forest=options.forest.value,
+        forest=options.forest,
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
@@ -362,7 +371,7 @@ def _record(
         fingerprint=grown.fingerprint,
         seed=options.seed,
         settings={
-            "forest": options.forest.value,
+            "forest": options.forest,
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
             **found.settings(),
@@ -385,8 +394,8 @@ def _command(
 ) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
     words = ["duramen", COMMAND, *options.input.words(problem)]
-    words += ["--forest", options.forest.value, "--trees", str(options.trees)]
-    words += ["--max-features", options.max_features, "--criterion", options.criterion.value]
+    words += ["--forest", options.forest, "--trees", str(options.trees)]
+    words += ["--max-features", options.max_features, "--criterion", options.criterion]
     if options.bootstrap is not None:
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.replace("_", "-") for name in found.names])

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.catalogues import PARAMETERS, default_test, measures, tests
+from duramen.cli.catalogues import PARAMETERS, measures, tests
 from duramen.cli.checkpoint import writable
 from duramen.cli.groups import Groups, read_groups
 
@@ -155,7 +155,7 @@ def requested(name: str | None, asked: Asked, *, no_test: bool = False) -> Reque
             raise ValueError(f"{refused[0]} has no use with --no-test, which skips the test")
         return None
     default = name is None
-    test = default_test() if name is None else tests()[name]
+    test = next(one for one in tests() if (one.default if default else one.option == name))
     _check_taken(test, given)
     _check_together(test, asked)
     choices = {PARAMETERS[option]: given[option] for option in given if option in PARAMETERS}

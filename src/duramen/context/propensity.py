@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.context.values import read_context
-from duramen.forests import parameters
+from duramen.results.magnitude import of_unit_size
 from duramen.tables import EncodedTable, encode
 
 FloatArray = NDArray[np.float64]
@@ -83,7 +84,7 @@ def propensity_strata(
     >>> np.bincount(propensity_strata(x, context, n_strata=4))
     array([10, 10, 10, 10])
     """
-    parameters.check_integer(_FUNCTION, "n_strata", n_strata, 2)
+    checks.check_integer(_FUNCTION, "n_strata", n_strata, 2)
     table = encode(X, names=names)
     one = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
     odds = _log_odds(_design(table), one.codes)
@@ -101,7 +102,7 @@ def _design(table: EncodedTable) -> FloatArray:
             columns += [(codes == k).astype(np.float64) for k in np.unique(codes)]
             continue
         missing = codes >= len(values)
-        numbers = np.append(np.asarray(values, dtype=np.float64), 0.0)[codes]
+        numbers = np.append(of_unit_size(np.asarray(values, dtype=np.float64)), 0.0)[codes]
         known = numbers[~missing]
         if known.size and known.std() > 0:
             columns.append(np.where(missing, 0.0, (numbers - known.mean()) / known.std()))

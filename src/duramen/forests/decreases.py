@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.route import forest_arguments
+from duramen.forests.prediction import forest_arguments
 
 
 @dataclass(frozen=True, eq=False)
 class Decreases:
-    """Mean decrease of impurity of every column, in the criterion's unit, not normalised.
+    """Mean decrease of impurity of every column, in the criterion's unit, not normalized.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
@@ -129,17 +129,17 @@ def mda(
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
     forest = forest_of(model, "mda")
     score = score_of(forest, scoring, "mda")
-    parameters.check_choice("mda", "votes", votes, ("tree", "ensemble"))
+    checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
-        parameters.check_flag("mda", name, flag)
+        checks.check_flag("mda", name, flag)
     repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = _grouped(forest, groups)
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
-    n_threads = parameters.check_jobs("mda", n_jobs)
-    quiet = parameters.check_verbosity("mda", verbose)
+    n_threads = checks.check_jobs("mda", n_jobs)
+    quiet = checks.check_verbosity("mda", verbose)
     choices = {
         "rows": rows,
         "scoring": score,
@@ -231,21 +231,18 @@ def score_of(forest: Forest, scoring: Any, function: str) -> str:
     numbers = forest.classes is None
     if scoring is None:
         return "neg_mean_squared_error" if numbers else "accuracy"
-    if not isinstance(scoring, str) or scoring not in SCORES:
-        raise ValueError(
-            f"{function}: scoring must be one of {', '.join(map(repr, SCORES))}, got {scoring!r}."
-        )
-    if numbers != (scoring == "neg_mean_squared_error"):
+    score = checks.check_choice(function, "scoring", scoring, SCORES)
+    if numbers != (score == "neg_mean_squared_error"):
         task = "numbers" if numbers else "classes"
         raise ValueError(
             f"{function}: scoring={scoring!r} does not suit a forest that was grown on {task}."
         )
-    return scoring
+    return score
 
 
 def seed_of(forest: Forest, random_state: Any) -> int:
     """Return the seed of the permutations."""
-    return forest.seed if random_state is None else parameters.draw_seed(random_state)
+    return forest.seed if random_state is None else checks.draw_seed(random_state)
 
 
 def repeats_of(
@@ -262,10 +259,8 @@ def repeats_of(
             )
         return ALL
     if isinstance(n_repeats, str):
-        raise ValueError(
-            f'{function}: n_repeats must be an int of at least 1, or "all", got {n_repeats!r}.'
-        )
-    return parameters.check_integer(function, "n_repeats", n_repeats, 1)
+        raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
+    return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
 def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
@@ -282,7 +277,7 @@ def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntA
         several = isinstance(columns, Iterable) and not isinstance(columns, str)
         given = list(columns) if several else [columns]
         index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
-        good = [parameters.is_integer(j) and 0 <= j < forest.n_features for j in index]
+        good = [checks.is_integer(j) and 0 <= j < forest.n_features for j in index]
         if not given or not all(good):
             wrong = "no column" if not given else repr(given[good.index(False)])
             raise ValueError(

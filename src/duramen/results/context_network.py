@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.context_importances import (
     EFFECTS,
     ContextImportances,
@@ -127,8 +128,7 @@ class ContextNetwork(Result):
         context : str
             One of `contexts`.
         """
-        if effect not in _MATRICES:
-            raise ValueError(f"{_OWNER}: effect must be one of {_MATRICES}, got {effect!r}.")
+        checks.check_choice(_OWNER, "effect", effect, _MATRICES)
         row = self._context(context)
         parts = []
         for one in self.analyses.values():

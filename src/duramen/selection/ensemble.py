@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import (
-    FAMILY_MASK,
-    FIRST_HEAVIER,
-    MISSING_FIRST,
-    MULTIWAY,
-    ORDERED,
-    Forest,
-)
-from duramen.forests.inputs import table_like
-from duramen.forests.joining import joined
+from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MULTIWAY, ORDERED
+from duramen.forests.forest import Forest
+from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.selection.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
+from duramen.tables.containers import table_like
 
 if TYPE_CHECKING:
     from duramen.selection.trees import Grower

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES
-from duramen.forests.joining import joined, separated
+from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.parts import joined, separated
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.selection.drawing import IntArray, among_found, by_weight, stream
 from duramen.selection.evidence import Evidence, Outcome

@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
-from duramen.forests.parameters import refuse
+from duramen.checks import refuse
 from duramen.results.provenance import versions
 from duramen.results.threads import Pool
 from duramen.selection.drawing import IntArray

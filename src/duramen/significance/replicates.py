@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.progress import stepwise_bar
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.results.threads import Pool
@@ -56,8 +56,8 @@ class Plan:
         cls, function: str, n_jobs: Any, checkpoint: str | PathLike[str] | None, verbose: Any
     ) -> Self:
         """Check what the user said; `function` is the one that was called, for errors."""
-        n_threads = parameters.check_jobs(function, n_jobs)
-        return cls(n_threads, checkpoint, parameters.check_verbosity(function, verbose))
+        n_threads = checks.check_jobs(function, n_jobs)
+        return cls(n_threads, checkpoint, checks.check_verbosity(function, verbose))
 
 
 # The replicate whose seed the forest on the data as they are takes.

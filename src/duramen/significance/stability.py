@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -184,7 +184,7 @@ def stability(
     (0.333333, 0.032922)
     """
     chosen = _checked_selections(selections)
-    check_level("stability", level)
+    checks.check_real("stability", "level", level, 0, 1, ends="()")
     p = chosen.shape[1]
     given = [f"x{j}" for j in range(p)] if names is None else names
     labels = checked_names("stability", "names", given)
@@ -266,16 +266,16 @@ def ranking_stability(
         any rows.
     """
     name = "ranking_stability"
-    n = parameters.check_integer(name, "n_resamples", n_resamples, 2)
-    check_level(name, level)
+    n = checks.check_integer(name, "n_resamples", n_resamples, 2)
+    checks.check_real(name, "level", level, 0, 1, ends="()")
     plan = Plan.checked(name, n_jobs, checkpoint, verbose)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     p = len(subject.names)
-    if not parameters.is_integer(k) or not 1 <= k < p:
+    if not checks.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
     units = SamplingUnits.of(subject)
     size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     scores = run_replicates(
         resampling_task(subject, units.rows(subsamples(units.labels, units.count, size))),
         n,
@@ -289,12 +289,6 @@ def ranking_stability(
     chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
     choices = {"k": int(k), "n_resamples": n, "subsample": size, "seed": seed}
     return _stability(chosen, subject.names, level, {**subject.identity(name), **choices})
-
-
-def check_level(function: str, level: Any) -> None:
-    """Refuse what is no probability between 0 and 1."""
-    if not parameters.is_real(level) or not 0 < level < 1:
-        raise ValueError(f"{function}: level must be a number in (0, 1), got {level!r}.")
 
 
 def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:

@@ -8,9 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.structure import part
 from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
 from duramen.importances.nodes import IntArray
@@ -222,7 +221,7 @@ def trees_needed(
     name = "trees_needed"
     grown = forest_of(forest, name)
     _check(grown, X, y, measure, k, agreement, risk)
-    seed = grown.seed if random_state is None else parameters.draw_seed(random_state)
+    seed = grown.seed if random_state is None else checks.draw_seed(random_state)
     values, size = _values_of_parts(grown, X, y, measure)
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
     sizes = groups * size
@@ -250,10 +249,9 @@ def _check(
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
-    parameters.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
+    checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
     for what, share in (("agreement", agreement), ("risk", risk)):
-        if not parameters.is_real(share) or not 0 < share < 1:
-            raise ValueError(f"{name}: {what} must be a number in (0, 1), got {share!r}.")
+        checks.check_real(name, what, share, 0, 1, ends="()")
     if forest.n_trees < _LEAST_TREES:
         raise ValueError(
             f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
@@ -275,7 +273,7 @@ def _values_of_parts(
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
     for g in range(count):
-        trees = part(forest, g * size, (g + 1) * size)
+        trees = forest.part(g * size, (g + 1) * size)
         found: Any = own(trees, X, y) if own else compute(Inputs(trees, cast("Data", data)))
         values[g] = found.values if isinstance(found, Importances) else found
     return values, size

@@ -1,0 +1,148 @@
+"""Checks of arguments, with one form of error: ``owner: name must be ..., got .... Hint: ...``.
+
+In every function ``owner`` is the public function or class that the user called, and ``name`` the
+parameter, both for the error; the checked value is returned as a plain Python object.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from duramen.results.text import quoted
+from duramen.results.threads import startable
+
+MOST = int(np.iinfo(np.uint32).max)
+MOST_THREADS = 256
+
+
+def refuse(owner: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
+    """Return the error for a parameter: what is allowed, what came, and a hint."""
+    tail = f" Hint: {hint}." if hint else ""
+    return ValueError(f"{owner}: {name} must be {allowed}, got {quoted(came)}.{tail}")
+
+
+def is_integer(value: Any) -> bool:
+    """Tell whether a value is an integer and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def is_real(value: Any) -> bool:
+    """Tell whether a value is a real number and no boolean."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def check_integer(
+    owner: str, name: str, value: Any, least: int, *, most: int = MOST, hint: str = ""
+) -> int:
+    """Check an integer in ``least``..``most``."""
+    if not is_integer(value) or not least <= value <= most:
+        allowed = f"an int >= {least}" if most == MOST else f"an int in {least}..{most}"
+        raise refuse(owner, name, allowed, value, hint)
+    return int(value)
+
+
+def check_optional_integer(owner: str, name: str, value: Any, least: int) -> int | None:
+    """Check an integer of at least ``least``, or None for no limit."""
+    if value is None:
+        return None
+    if not is_integer(value) or not least <= value <= MOST:
+        raise refuse(owner, name, f"an int >= {least} or None (no limit)", value)
+    return int(value)
+
+
+def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> str:
+    """Check one of a few words."""
+    options = tuple(allowed)
+    if not isinstance(value, str) or value not in options:
+        raise refuse(owner, name, "one of " + ", ".join(map(repr, options)), value)
+    return value
+
+
+def check_flag(owner: str, name: str, value: Any) -> bool:
+    """Check True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise refuse(owner, name, "True or False", value)
+    return bool(value)
+
+
+def check_count_or_fraction(owner: str, name: str, value: Any, total: int, least: int) -> int:
+    """Resolve a number of rows given as a count, or as a fraction of ``total`` (rounded up)."""
+    if is_integer(value) and least <= value <= MOST:
+        return int(value)
+    if not is_integer(value) and is_real(value) and 0 < value <= 1:
+        return max(least, math.ceil(float(value) * total))
+    raise refuse(owner, name, f"an int >= {least} or a float in (0, 1]", value)
+
+
+def check_real(
+    owner: str,
+    name: str,
+    value: Any,
+    least: float,
+    most: float = math.inf,
+    *,
+    ends: str = "[]",
+    hint: str = "",
+) -> float:
+    """Check a finite number between ``least`` and ``most``.
+
+    ``ends`` tells, in the notation of intervals, which of the two are allowed: "[]", "()", ...
+    """
+    above = is_real(value) and (least < value or (ends[0] == "[" and value == least))
+    below = above and (value < most or (ends[1] == "]" and value == most))
+    if not below or not math.isfinite(value):
+        sign = ">=" if ends[0] == "[" else ">"
+        allowed = f"a number {sign} {least:g}"
+        if most < math.inf:
+            allowed = f"a number in {ends[0]}{least:g}, {most:g}{ends[1]}"
+        raise refuse(owner, name, allowed, value, hint)
+    return float(value)
+
+
+def check_jobs(owner: str, value: Any) -> int:
+    """Resolve ``n_jobs`` to a number of threads of Python, as joblib does.
+
+    At most 256, and no more than the system lets the process start: a limit on processes or memory
+    makes the work slower, and changes nothing else.
+    """
+    return startable(kernel_threads(owner, value))
+
+
+def kernel_threads(owner: str, value: Any) -> int:
+    """Resolve ``n_jobs`` for the kernel alone, which does without threads that cannot start."""
+    from joblib import effective_n_jobs
+
+    if value is not None and (not is_integer(value) or value == 0):
+        raise refuse(
+            owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"
+        )
+    return min(int(effective_n_jobs(value)), MOST_THREADS)
+
+
+def check_verbosity(owner: str, value: Any) -> int:
+    """Resolve ``verbose``: 0 or False for no output, anything above for a progress bar."""
+    if isinstance(value, bool | np.bool_) or (is_integer(value) and value >= 0):
+        return int(value)
+    raise refuse(owner, "verbose", "an int >= 0 or a bool", value)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw a 64-bit seed from ``random_state``: the same one every time for an int.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None
+        A generator is advanced by the draw; None draws from NumPy's global state, as in
+        scikit-learn.
+    """
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(0, 2**64, dtype=np.uint64, endpoint=False))
+    source = check_random_state(random_state)
+    return int(source.randint(0, 2**64, dtype=np.uint64))

@@ -1,0 +1,500 @@
+"""Base classes of the forest estimators: fitting, prediction, out-of-bag estimates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from duramen import checks
+from duramen.estimators import storage
+from duramen.estimators.class_weights import combine_class_weight
+from duramen.estimators.parameters import PARAMETERS, Given, resolve
+from duramen.forests import export, memory, prediction
+from duramen.forests import storage as forest_storage
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import Forest
+from duramen.forests.growth import grow
+from duramen.forests.paths import decision_path
+from duramen.forests.progress import progress_bar
+from duramen.forests.settings import GrowthSettings
+from duramen.results.masked import refuse_masked
+from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
+from duramen.tables.exchangeability import Exchangeability
+from duramen.tables.learning_set import given_set
+from duramen.tables.memory import require_memory
+from duramen.tables.weights import row_weights
+
+_NEEDS_BAGS = (
+    " needs trees that leave rows out. Hint: bootstrap=True, or max_samples below all the rows."
+)
+
+OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+ClassWeight = Mapping[Any, float] | str | None
+Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
+
+
+class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
+    """Base of the forest estimators; use one of the named ones.
+
+    An estimator is a set of parameters with defaults of its own: its ``__init__`` stores them, and
+    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`. The
+    values below stand for the parameters that an estimator may lack.
+    """
+
+    oob_score: Any
+    n_jobs: Any
+    random_state: Any
+    categorical_features: Any
+    max_features: Any = None
+    max_leaf_nodes: Any = None
+    min_impurity_decrease: Any = 0.0
+    n_subspace_features: Any = None
+    class_weight: Any = None
+    splits: Any = "ordered"
+    stop_alpha: Any = None
+    count_constant_features: Any = False
+
+    task: ClassVar[Task]
+    cut_rule: ClassVar[str] = "best"
+
+    forest_: Forest
+    n_features_in_: int
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    def growth_settings(self, n_rows: int, n_features: int) -> GrowthSettings:
+        """Check every parameter, and return the settings of growth on a table of n rows.
+
+        Parameters
+        ----------
+        n_rows, n_features : int
+            Shape of the training table.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter, what is allowed and what came.
+        """
+        return self._resolved(n_rows, n_features)[1]
+
+    def _resolved(self, n_rows: int, n_features: int) -> tuple[dict[str, Any], GrowthSettings]:
+        values = {one.name: getattr(self, one.name) for one in PARAMETERS}
+        given = Given(self._owner, self.task, values, n_rows, n_features)
+        resolved, settings = resolve(given)
+        return resolved, GrowthSettings(cut=self.cut_rule, **settings)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix, EncodedTable or LearningSet of shape (n, p)
+            The training table. NaN and None are missing values; infinities are refused. With a
+            learning set, `y` and `sample_weight` are those that it holds.
+        y : array-like of shape (n,)
+            Class labels, or finite numbers in regression.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows; rows of weight 0 are left out. Only their ratios
+            matter: weights whose largest is beyond 2**-22..2**22 are divided by a power of two.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            When a parameter, X, y or the weights are not as described.
+        MemoryError
+            When the forest could not fit in memory.
+        """
+        function = f"{self._owner}.fit"
+        given = given_set(X, y, function, self.task, sample_weight=sample_weight)
+        X = table_like(X if given is None else given.table)
+        n_rows, n_features = shape_of(X) or encode(X).shape
+        resolved, settings = self._resolved(n_rows, n_features)
+        n_trees, n_threads = resolved["n_estimators"], resolved["n_jobs"]
+        if self.oob_score and not settings.samples_rows:
+            raise ValueError(f"{self._owner}: oob_score{_NEEDS_BAGS}")
+        kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
+        if given is None:
+            target = encode_target(
+                y, self.task, n_rows=n_rows, allow_one_class=True, function=function
+            )
+            weights = row_weights(sample_weight, n_rows, function)
+        else:
+            target, weights = given.target, given.weights
+        weights = combine_class_weight(self._owner, self.class_weight, target, weights)
+        seed = checks.draw_seed(self.random_state)
+        memory.refuse_many_trees(function, n_trees, target.n_values)
+        table = self._encode(X, kinds, n_threads)
+        data = given
+        if data is None or data.table is not table or data.weights is not weights:
+            data = LearningSet(table, target, weights, Exchangeability(n_rows))
+
+        def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
+            return grow(
+                data, settings, n_trees=count, seed=seed, n_threads=n_threads, progress=report
+            )
+
+        memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
+        with progress_bar(n_trees, self._owner, resolved["verbose"]) as report:
+            forest = grow_trees(n_trees, report)
+        self._adopt(forest)
+        if self.oob_score:
+            self._estimate_out_of_bag(data, n_threads)
+        return self
+
+    def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
+        if kinds and isinstance(X, EncodedTable):
+            raise ValueError(
+                f"{self._owner}.fit: X is an EncodedTable, whose kinds are set already; leave "
+                "categorical_features at None, or name the kinds in encode"
+            )
+        return encode(X, kinds=kinds, n_jobs=n_threads)
+
+    def _adopt(self, forest: Forest) -> None:
+        """Set the fitted attributes that follow from the forest, and forget all others."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        self.forest_ = forest
+        self.n_outputs_ = 1
+        self.n_features_in_ = forest.n_features
+        if forest.schema.named:
+            self.feature_names_in_ = np.array(forest.names, dtype=object)
+
+    # Out-of-bag estimates
+
+    def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
+        estimate = prediction.estimate_out_of_bag(
+            self.forest_, data.table, data.target.values, n_threads
+        )
+        self.oob_error_curve_ = estimate.error_curve
+        seen = estimate.counts > 0
+        if not seen.all():
+            import warnings
+
+            warnings.warn(
+                f"{self._owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
+                "tree and have no out-of-bag estimate (NaN); grow more trees",
+                UserWarning,
+                stacklevel=3,
+            )
+        self._set_out_of_bag(estimate.means(), seen, data.target)
+
+    @abstractmethod
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        """Set the out-of-bag attributes of the task."""
+
+    def _score_out_of_bag(
+        self, truth: NDArray[Any], guess: NDArray[Any], default: Callable[..., float]
+    ) -> float:
+        if len(truth) == 0:
+            return float("nan")
+        score = self.oob_score if callable(self.oob_score) else default
+        return float(score(truth, guess))
+
+    # Rows through the trees
+
+    def _routed(self, X: Any, method: str) -> prediction.Rows:
+        check_is_fitted(self, "forest_")
+        return prediction.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
+
+    def _threads(self) -> int:
+        return checks.kernel_threads(self._owner, self.n_jobs)
+
+    def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
+        rows = self._routed(X, method)
+        return prediction.predict(self.forest_, rows, self._threads())
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf of every row in every tree.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        int32 array of shape (n, n_estimators)
+            Number of the leaf among the nodes of its tree.
+        """
+        rows = self._routed(X, "apply")
+        return prediction.leaves(self.forest_, rows, self._threads())
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
+        """Return the nodes that every row passes through.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+
+        Returns
+        -------
+        indicator : sparse CSR matrix of shape (n, N)
+            1 where a row passes through a node; the nodes of all trees side by side.
+        n_nodes_ptr : int64 array of shape (n_estimators + 1,)
+            Columns ``n_nodes_ptr[t]:n_nodes_ptr[t + 1]`` are the nodes of tree t.
+        """
+        return decision_path(self.forest_, self.apply(X))
+
+    def proximity(self, X: Any, oob: bool = False) -> NDArray[np.float64]:
+        """Return the fraction of trees in which two rows fall into the same leaf.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+        oob : bool
+            Count only the trees whose bag lacks both rows. X must be the training table: its bags
+            are drawn again, and that they lead to the leaves of the forest is checked. NaN where
+            no tree lacks both rows.
+
+        Returns
+        -------
+        float64 array of shape (n, n)
+            Symmetric, 1 on the diagonal.
+
+        Raises
+        ------
+        ValueError
+            When ``oob`` is true and X is not the training table, or no row was left out.
+        """
+        oob = checks.check_flag(f"{self._owner}.proximity", "oob", oob)
+        leaves = self.apply(X)
+        require_memory(
+            8 * len(leaves) ** 2,
+            what=f"{len(leaves)} x {len(leaves)} proximities",
+            function=f"{self._owner}.proximity",
+            hint="give fewer rows",
+        )
+        if oob:
+            self._check_training_leaves(leaves)
+        return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
+
+    def _check_training_leaves(self, leaves: NDArray[np.int32]) -> None:
+        if not self.forest_.settings.samples_rows:
+            raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
+        if not prediction.leads_to_training_counts(self.forest_, leaves):
+            raise ValueError(
+                f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
+                f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
+            )
+
+    # Importances and text
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean decrease of impurity of every column, divided by its sum.
+
+        The mean is over all trees, and then normalized; scikit-learn normalizes each tree before
+        it takes the mean. The two are equal where all trees explain the same amount. All zero when
+        no tree has a split. ``duramen.importances.mdi`` gives the values in the criterion's unit.
+        """
+        check_is_fitted(self, "forest_")
+        values = mean_decreases(self.forest_).values
+        total = values.sum()
+        return values / total if total > 0 else np.zeros_like(values)
+
+    def export_text(self, tree_index: int = 0, **options: Any) -> str:
+        """Write one tree as indented text (see :func:`duramen.forests.export.export_text`)."""
+        check_is_fitted(self, "forest_")
+        return export.export_text(self.forest_, tree_index, **options)
+
+    def export_dot(self, tree_index: int = 0, **options: Any) -> str:
+        """Write one tree in the DOT language (see :func:`duramen.forests.export.export_dot`)."""
+        check_is_fitted(self, "forest_")
+        return export.export_dot(self.forest_, tree_index, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the fitted estimator to one .npz file, without pickle.
+
+        A ``random_state`` that is a generator is saved as None, and a callable ``oob_score`` as
+        True; the forest keeps its seed.
+        """
+        check_is_fitted(self, "forest_")
+        given = self.get_params(deep=False).items()
+        parameters = {name: storage.plain_parameter(name, value) for name, value in given}
+        arrays, plain = forest_storage.pack(self.forest_.fields())
+        known = [name for name in OUT_OF_BAG if hasattr(self, name)]
+        arrays.update({name: np.asarray(getattr(self, name)) for name in known})
+        forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Load an estimator that :meth:`save` wrote.
+
+        Raises
+        ------
+        ValueError
+            When the file holds something else.
+        """
+        return forest_storage.read(path, cls.__name__, f"{cls.__name__}.load", cls._unpacked)
+
+    @classmethod
+    def _unpacked(cls, saved: forest_storage.Saved) -> Self:
+        plain = saved.header["parameters"].items()
+        estimator = cls(**{name: storage.parameter_from_plain(value) for name, value in plain})
+        estimator._adopt(Forest.unpacked(saved))
+        for name in OUT_OF_BAG:
+            if name in saved.arrays:
+                kept = saved.arrays[name]
+                setattr(estimator, name, kept if kept.ndim else kept.item())
+        return estimator
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
+    """Base of the forests for classification.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The trees as flat arrays.
+    classes_ : array of shape (C,)
+        Sorted class labels.
+    n_classes_ : int
+        Number of classes C.
+    n_features_in_ : int
+        Number of columns p.
+    feature_names_in_ : array of shape (p,)
+        Names of the columns, where X had names.
+    feature_importances_ : array of shape (p,)
+        Mean decrease of impurity, with sum 1.
+    oob_score_ : float
+        Out-of-bag accuracy, if asked for.
+    oob_decision_function_ : array of shape (n, C)
+        Out-of-bag class probabilities; NaN where a row is in every bag.
+    oob_error_curve_ : array of shape (n_estimators,)
+        Out-of-bag error rate after 1, 2, ... trees.
+    """
+
+    task: ClassVar[Task] = "classification"
+
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def _adopt(self, forest: Forest) -> None:
+        super()._adopt(forest)
+        if forest.classes is not None:
+            self.classes_ = forest.classes
+            self.n_classes_ = len(forest.classes)
+
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        from sklearn.metrics import accuracy_score
+
+        self.oob_decision_function_ = means
+        self.oob_score_ = self._score_out_of_bag(
+            target.labels[seen],
+            self.classes_[np.argmax(means[seen], axis=1)],
+            accuracy_score,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of every row, shape (n,); the first one of equal ones.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows. Categories that were never seen go to the heavier child.
+        """
+        best = np.argmax(self.predict_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict class probabilities, shape (n, n_classes): means over trees of leaf frequencies.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows.
+        """
+        return self._mean_values(X, "predict")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the accuracy of :meth:`predict`, as scikit-learn does; nothing may be masked."""
+        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
+    """Base of the forests for regression.
+
+    Attributes
+    ----------
+    forest_, n_features_in_, feature_names_in_, feature_importances_
+        As in :class:`ForestClassifier`.
+    oob_score_ : float
+        Out-of-bag coefficient of determination, if asked for.
+    oob_prediction_ : array of shape (n,)
+        Out-of-bag predictions; NaN where a row is in every bag.
+    oob_error_curve_ : array of shape (n_estimators,)
+        Out-of-bag mean squared error after 1, 2, ... trees.
+    """
+
+    task: ClassVar[Task] = "regression"
+
+    def _set_out_of_bag(
+        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        from sklearn.metrics import r2_score
+
+        self.oob_prediction_ = means[:, 0]
+        truth = target.values[seen]
+        if len(truth) == 1 and not callable(self.oob_score):
+            self.oob_score_ = float("nan")
+            return
+        self.oob_score_ = self._score_out_of_bag(truth, means[seen, 0], r2_score)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the mean over the trees of the means of the leaves, shape (n,).
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or EncodedTable of shape (n, p)
+            The rows. Categories that were never seen go to the heavier child.
+        """
+        return self._mean_values(X, "predict")[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute R^2 of :meth:`predict`, as scikit-learn does; nothing may be masked."""
+        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
+
+
+def _unmasked(owner: str, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    function = f"{owner}.score"
+    weights = refuse_masked(sample_weight, "sample_weight", function)
+    return refuse_masked(y, "y", function), weights

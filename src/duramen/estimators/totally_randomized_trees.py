@@ -1,0 +1,231 @@
+"""Totally randomized trees: a random feature at each node, one child a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duramen.estimators.base import (
+    ClassWeight,
+    Columns,
+    ForestClassifier,
+    ForestRegressor,
+    RandomState,
+)
+from duramen.estimators.forest_kind import ForestKind
+
+
+class TotallyRandomizedTreesClassifier(ForestClassifier):
+    """Totally randomized trees for classification: random features, one child for each value.
+
+    With the defaults the feature of a node is drawn at random, whatever the target, and each of its
+    values has a child: the trees whose importances are known in closed form.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"gini", "entropy", "log_loss"}, default="entropy"
+        Impurity.
+    max_depth : int or None, default=None
+        Largest depth of a leaf; None for no limit.
+    min_samples_split : int or float, default=2
+        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float, default=1
+        Least number of distinct rows at a child; a float is a fraction of all rows.
+    max_features : {"sqrt", "log2"}, int, float or None, default=1
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
+    max_leaf_nodes : int or None, default=None
+        Largest number of leaves; the splits that decrease impurity most come first.
+    min_impurity_decrease : float, default=0.0
+        Least decrease of impurity of a split, times the fraction of the weight at the node.
+    bootstrap : bool, default=False
+        Whether the rows of a tree are drawn with replacement.
+    oob_score : bool or callable, default=False
+        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
+    n_jobs : int or None, default=None
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the seed; an int gives the same forest every time.
+    verbose : int, default=0
+        Above 0 for a progress bar on standard error.
+    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
+        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories.
+    categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
+        Columns to treat as categorical, besides those whose type says so.
+    stop_alpha : float or None, default=None
+        Level of the chi-square test that a split must pass; None for no test.
+    count_constant_features : bool, default=False
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
+
+    References
+    ----------
+    Louppe, Wehenkel, Sutera, Geurts, Understanding variable importances in forests of randomized
+    trees, NIPS (2013).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> dm.TotallyRandomizedTreesClassifier(20, random_state=0).fit(X, y).predict([[3.0]])
+    array(['b'], dtype=object)
+    """
+
+    cut_rule = "random"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "entropy",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = 1,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        class_weight: ClassWeight = None,
+        max_samples: int | float | None = None,
+        splits: str = "multiway",
+        categorical_features: Columns = None,
+        stop_alpha: float | None = None,
+        count_constant_features: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.class_weight = class_weight
+        self.max_samples = max_samples
+        self.splits = splits
+        self.categorical_features = categorical_features
+        self.stop_alpha = stop_alpha
+        self.count_constant_features = count_constant_features
+
+
+class TotallyRandomizedTreesRegressor(ForestRegressor):
+    """Totally randomized trees for regression: random features, one child for each value.
+
+    With the defaults the feature of a node is drawn at random, whatever the target, and each of its
+    values has a child: the trees whose importances are known in closed form.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"squared_error", "variance"}, default="squared_error"
+        Impurity.
+    max_depth : int or None, default=None
+        Largest depth of a leaf; None for no limit.
+    min_samples_split : int or float, default=2
+        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float, default=1
+        Least number of distinct rows at a child; a float is a fraction of all rows.
+    max_features : {"sqrt", "log2"}, int, float or None, default=1
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
+    max_leaf_nodes : int or None, default=None
+        Largest number of leaves; the splits that decrease impurity most come first.
+    min_impurity_decrease : float, default=0.0
+        Least decrease of impurity of a split, times the fraction of the weight at the node.
+    bootstrap : bool, default=False
+        Whether the rows of a tree are drawn with replacement.
+    oob_score : bool or callable, default=False
+        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
+    n_jobs : int or None, default=None
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the seed; an int gives the same forest every time.
+    verbose : int, default=0
+        Above 0 for a progress bar on standard error.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories.
+    categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
+        Columns to treat as categorical, besides those whose type says so.
+    stop_alpha : float or None, default=None
+        Level of the chi-square test that a split must pass; None for no test.
+    count_constant_features : bool, default=False
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 1.0, 1.0]
+    >>> dm.TotallyRandomizedTreesRegressor(20, random_state=0).fit(X, y).predict([[3.0]])
+    array([1.])
+    """
+
+    cut_rule = "random"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = 1,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        max_samples: int | float | None = None,
+        splits: str = "multiway",
+        categorical_features: Columns = None,
+        stop_alpha: float | None = None,
+        count_constant_features: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.max_samples = max_samples
+        self.splits = splits
+        self.categorical_features = categorical_features
+        self.stop_alpha = stop_alpha
+        self.count_constant_features = count_constant_features
+
+
+TOTALLY_RANDOMIZED_TREES = ForestKind(
+    "totally-randomized-trees",
+    "Totally randomized trees: a random feature at each node, one child a value",
+    TotallyRandomizedTreesClassifier,
+    TotallyRandomizedTreesRegressor,
+)

@@ -1,0 +1,66 @@
+"""Joining and separation of the flat arrays of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.forest import Forest
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def arrays_on(forest: Forest, columns: NDArray[np.integer]) -> dict[str, NDArray[Any]]:
+    """Return the flat arrays of a forest with its columns numbered anew.
+
+    Cuts and thresholds keep their meaning where the columns keep their codes, as those of
+    `take_columns` do.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees on m columns.
+    columns : integer array of shape (m,)
+        The new number of each column.
+    """
+    arrays = forest.arrays()
+    feature = arrays["feature"]
+    arrays["feature"] = np.where(feature < 0, -1, columns[feature]).astype(np.int32)
+    return arrays
+
+
+def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
+    """Return the flat arrays of several runs of trees as those of one, in their order."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in ARRAY_NAMES:
+        own = [part[name] for part in parts]
+        if name.endswith("offsets"):
+            sizes = np.concatenate([[0], *map(np.diff, own)])
+            arrays[name] = np.cumsum(sizes, dtype=np.int64)
+        else:
+            arrays[name] = np.concatenate(own)
+    return arrays
+
+
+def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
+    """Return the flat arrays of each tree of a forest by itself: views."""
+    nodes, leaves, words = (arrays[name] for name in ("offsets", "leaf_offsets", "pool_offsets"))
+    trees = []
+    for t in range(len(nodes) - 1):
+        bounds = {"offsets": nodes, "leaf_offsets": leaves, "pool_offsets": words}
+        tree: dict[str, NDArray[Any]] = {
+            name: np.array([0, all_of[t + 1] - all_of[t]]) for name, all_of in bounds.items()
+        }
+        for name in ARRAY_NAMES:
+            if name in tree:
+                continue
+            first = {"pool": words, "leaf_values": leaves}.get(name, nodes)
+            whole = arrays[name]
+            # Arrays of nodes may be empty where they follow from others.
+            tree[name] = whole[first[t] : first[t + 1]] if len(whole) else whole
+        trees.append(tree)
+    return trees

@@ -1,0 +1,213 @@
+"""Prediction: leaves of rows, means, out-of-bag estimates, proximities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.forests.forest import Forest
+from duramen.forests.growth import bag, out_of_bag, table_arguments
+from duramen.tables import EncodedTable, Schema
+
+Rows = EncodedTable | NDArray[np.float64]
+
+
+def forest_arguments(forest: Forest) -> tuple[Any, ...]:
+    """Return the arrays of a forest in the order in which the kernel takes them."""
+    return (
+        forest.offsets,
+        forest.leaf_offsets,
+        forest.pool_offsets,
+        forest.feature,
+        forest.child,
+        forest.cut,
+        forest.threshold,
+        forest.split,
+        forest.pool,
+        forest.rows,
+        forest.node_degree,
+        forest.node_weight,
+        forest.impurity,
+        forest.leaf_values,
+    )
+
+
+def value_arguments(forest: Forest, values: NDArray[np.float64]) -> tuple[Any, ...]:
+    """Return the arguments of the kernel for rows given by their values."""
+    schema = forest.schema
+    return (
+        *forest_arguments(forest),
+        schema.cut_values,
+        schema.value_offsets,
+        forest.kind_codes,
+        schema.missing,
+        values,
+    )
+
+
+def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
+    """Prepare rows to be sent down the trees.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    X : table of shape (n, p)
+        Anything that ``encode`` takes.
+    estimator_name, function : str
+        Who asks, for errors.
+
+    Returns
+    -------
+    EncodedTable, or C-ordered float64 array of shape (n, p)
+        X itself where its codes mean what those of the training table mean; else numbers, or
+        codes of categories (-1 for one that was never seen), NaN for missing.
+    """
+    if hasattr(X, "as_table"):  # a ColumnStore
+        X = X.as_table()
+    if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
+        return X
+    values: NDArray[np.float64] = forest.schema.routing_values(
+        X, estimator_name=estimator_name, function=function
+    )
+    return values
+
+
+def same_encoding(one: Schema, other: Schema) -> bool:
+    """Tell whether the codes of two tables mean the same values, column by column."""
+    return one is other or (
+        one.names == other.names
+        and one.kinds == other.kinds
+        and np.array_equal(one.value_offsets, other.value_offsets)
+        and np.array_equal(one.missing, other.missing)
+        and np.array_equal(one.cut_values, other.cut_values)
+        and one.labels.keys() == other.labels.keys()
+        and all(np.array_equal(labels, other.labels[j]) for j, labels in one.labels.items())
+    )
+
+
+def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
+    """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
+    numbers: NDArray[np.int32]
+    if isinstance(rows, EncodedTable):
+        numbers = _kernel.apply_codes(*forest_arguments(forest), *table_arguments(rows), n_threads)
+    else:
+        numbers = _kernel.apply_values(*value_arguments(forest, rows), n_threads)
+    return numbers
+
+
+def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
+    """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
+    if isinstance(rows, EncodedTable):
+        return predict_leaves(forest, leaves(forest, rows, n_threads))
+    means: NDArray[np.float64] = _kernel.predict_values(*value_arguments(forest, rows), n_threads)
+    return means
+
+
+def predict_leaves(forest: Forest, leaves: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Average the values of the given leaves over the trees, in their order."""
+    (means,) = staged_means(forest, leaves, [forest.n_trees])
+    return means
+
+
+def staged_means(
+    forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
+) -> Iterator[NDArray[np.float64]]:
+    """Average the values of leaves over the first trees, up to each of some ascending ends."""
+    total, start = np.zeros((len(leaves), forest.n_values)), 0
+    for end in ends:
+        for tree in range(start, end):
+            number = forest.child[forest.offsets[tree] + leaves[:, tree]]
+            total += forest.leaf_values[forest.leaf_offsets[tree] + number]
+        start = end
+        yield total / end
+
+
+def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
+    """Tell whether rows fill the leaves as the training rows did.
+
+    The bags are drawn again; in every tree no leaf may hold fewer distinct rows of the bag than
+    it did in growth (rows of weight 0 were left out of it), nor any row come to another leaf.
+    """
+    if len(leaves) != forest.n_rows:
+        return False
+    for tree in range(forest.n_trees):
+        drawn = bag(forest, tree) > 0
+        grown = forest.tree(tree)
+        counts = np.bincount(leaves[drawn, tree], minlength=grown.n_nodes)
+        ends = grown.feature < 0
+        if (counts[ends] < grown.rows[ends]).any():
+            return False
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfBag:
+    """Out-of-bag estimates of a forest on its training rows.
+
+    Attributes
+    ----------
+    sums : float64 array of shape (n, C)
+        Sum, over the trees whose bag lacks a row, of the values of its leaf.
+    counts : uint32 array of shape (n,)
+        Number of those trees.
+    error_curve : float64 array of shape (T,)
+        Error after 1..T trees over the rows that are out of some bag so far: share of wrong
+        majority classes, or mean squared error. NaN while there is no such row.
+    """
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.uint32]
+    error_curve: NDArray[np.float64]
+
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean values, shape (n, C); NaN where a row is in every bag."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sums / self.counts[:, np.newaxis]
+
+
+def estimate_out_of_bag(
+    forest: Forest,
+    table: EncodedTable,
+    target: NDArray[np.uint32] | NDArray[np.float64],
+    n_threads: int = 1,
+) -> OutOfBag:
+    """Compute out-of-bag estimates on the training table and target."""
+    sums, counts, curve = _kernel.oob(
+        *forest_arguments(forest),
+        *table_arguments(table),
+        forest.settings.row_samples,
+        forest.settings.bootstrap,
+        forest.seed,
+        forest.first_tree,
+        target,
+        n_threads,
+    )
+    return OutOfBag(sums, counts, curve)
+
+
+def proximity(
+    forest: Forest, leaves: NDArray[np.int32], *, oob: bool = False, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Compute the fraction of trees in which two rows fall into the same leaf, of shape (n, n).
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    leaves : int32 array of shape (n, T)
+        Leaf of every row in every tree.
+    oob : bool
+        Count only the trees whose bag lacks both rows; the rows must then be the training rows, in
+        their order. NaN where there is no such tree.
+    n_threads : int
+        Threads to use.
+    """
+    mask = out_of_bag(forest) if oob else None
+    shares: NDArray[np.float64] = _kernel.proximity(leaves, mask, n_threads)
+    return shares

@@ -1,0 +1,142 @@
+"""The estimators keep scikit-learn's contract, and work among its tools."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from duramen import estimators
+from duramen.estimators.catalogue import FORESTS
+
+CLASSIFIERS = [kind.classifier for kind in FORESTS]
+REGRESSORS = [kind.regressor for kind in FORESTS if kind.regressor is not None]
+
+BAGS = "a bag draws rows, however often they are repeated or however much they weigh"
+PAIRS = "a cut is drawn from a pair of rows, however often they are repeated"
+TIES = "equal splits are told apart by random draws, whose number depends on the number of rows"
+PURE = (
+    "leaves of fully grown trees are pure, whatever the weights of the classes; scikit-learn's "
+    "forests pass because the check sets min_weight_fraction_leaf, which is not offered here"
+)
+WEIGHTS = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+WHY_WEIGHTS_DIFFER = {
+    "RandomForestClassifier": BAGS,
+    "RandomForestRegressor": BAGS,
+    "BaggedTreesClassifier": BAGS,
+    "BaggedTreesRegressor": BAGS,
+    "RandomPatchesClassifier": BAGS,
+    "RandomPatchesRegressor": BAGS,
+    "PERTClassifier": PAIRS,
+    "ExtraTreesRegressor": TIES,
+    "RandomSubspaceRegressor": TIES,
+}
+
+
+def expected_failures(estimator):
+    """Checks that an estimator need not pass, each with its reason."""
+    name = type(estimator).__name__
+    reasons = {}
+    if name in WHY_WEIGHTS_DIFFER:
+        reasons.update(dict.fromkeys(WEIGHTS, WHY_WEIGHTS_DIFFER[name]))
+    if is_classifier(estimator) and name != "TotallyRandomizedTreesClassifier":
+        reasons["check_class_weight_classifiers"] = PURE
+    return reasons
+
+
+@parametrize_with_checks(
+    [kind(n_estimators=10) for kind in CLASSIFIERS + REGRESSORS],
+    expected_failed_checks=expected_failures,
+)
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS + REGRESSORS, ids=lambda kind: kind.__name__)
+class TestEveryEstimator:
+    def problem(self, kind):
+        load = load_iris if kind in CLASSIFIERS else load_diabetes
+        X, y = load(return_X_y=True)
+        return X, y
+
+    def test_task_and_tags(self, kind):
+        estimator = kind()
+        assert is_classifier(estimator) == (kind in CLASSIFIERS)
+        assert is_regressor(estimator) == (kind in REGRESSORS)
+        tags = estimator.__sklearn_tags__()
+        assert tags.input_tags.allow_nan
+        assert tags.input_tags.sparse
+        assert tags.target_tags.required
+
+    def test_every_parameter_is_documented_with_its_default(self, kind):
+        lines = inspect.getdoc(kind).splitlines()
+        for name, value in kind().get_params().items():
+            shown = f'"{value}"' if isinstance(value, str) else value
+            (line,) = [line for line in lines if line.startswith(f"{name} : ")]
+            assert line.endswith(f"default={shown}")
+
+    def test_clone_grows_the_same_forest(self, kind):
+        X, y = self.problem(kind)
+        estimator = kind(n_estimators=5, random_state=3).fit(X, y)
+        again = clone(estimator)
+        assert not hasattr(again, "forest_")
+        again.fit(X, y)
+        for name, array in estimator.forest_.arrays().items():
+            np.testing.assert_array_equal(array, again.forest_.arrays()[name], err_msg=name)
+
+    def test_pipeline_and_cross_validation(self, kind):
+        X, y = self.problem(kind)
+        pipeline = make_pipeline(StandardScaler(), kind(n_estimators=10, random_state=0))
+        scores = cross_val_score(pipeline, X, y, cv=3)
+        assert scores.mean() > (0.8 if kind in CLASSIFIERS else 0.0)
+
+    def test_refit_forgets_the_former_fit(self, kind):
+        X, y = self.problem(kind)
+        estimator = kind(n_estimators=3, random_state=0)
+        estimator.fit(pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]), y)
+        assert list(estimator.feature_names_in_) == [f"c{j}" for j in range(X.shape[1])]
+        estimator.fit(X[:, :2], y)
+        assert not hasattr(estimator, "feature_names_in_")
+        assert estimator.n_features_in_ == 2
+        assert estimator.feature_importances_.shape == (2,)
+
+
+def test_grid_search():
+    X, y = load_iris(return_X_y=True)
+    grid = GridSearchCV(
+        estimators.RandomForestClassifier(n_estimators=5, random_state=0),
+        {"max_features": [1, "sqrt", None], "splits": ["ordered", "multiway"]},
+        cv=3,
+    ).fit(X, y)
+    assert grid.best_score_ > 0.9
+
+
+def test_set_output_of_a_scaler_before_the_forest():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(
+        StandardScaler().set_output(transform="pandas"),
+        estimators.ExtraTreesClassifier(n_estimators=5, random_state=0),
+    ).fit(X, y)
+    assert list(pipeline[-1].feature_names_in_) == list(X.columns)
+    assert pipeline.score(X, y) > 0.9
+
+
+def test_metadata_routing_of_sample_weight():
+    X, y = load_iris(return_X_y=True)
+    weights = np.where(y == 0, 5.0, 1.0)
+    with config_context(enable_metadata_routing=True):
+        forest = estimators.RandomForestClassifier(n_estimators=3, random_state=0)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, forest.set_fit_request(sample_weight=True))
+        pipeline.fit(X, y, sample_weight=weights)
+    assert pipeline[-1].forest_.total_weight == weights.sum()

@@ -1,0 +1,292 @@
+"""Leaves, predictions, paths, proximities and out-of-bag estimates, against slow recomputations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score
+from tests.forests.problems import mixed_table, two_classes
+from tests.oracles import route as oracle
+
+from duramen import estimators
+from duramen.forests.growth import bag, out_of_bag
+from duramen.tables import encode
+
+NAMES = [
+    *(
+        f"{task}, {cut}, {splits}"
+        for task in ("classes", "numbers")
+        for cut in ("best", "random")
+        for splits in ("ordered", "multiway", "one-vs-rest", "any")
+    ),
+    "pert",
+    "subspace",
+    "patches",
+    "shallow",
+]
+
+
+def schema_of(forest):
+    schema = forest.schema
+    return {
+        "kinds": schema.kinds,
+        "value_offsets": schema.value_offsets,
+        "cut_values": schema.cut_values,
+        "missing": schema.missing,
+    }
+
+
+def odd_rows():
+    """Rows that training never saw: new numbers and labels, and missing values everywhere."""
+    X, _ = mixed_table(n_rows=60, seed=5)
+    X["colour"] = X["colour"].astype(object)
+    X.loc[::7, "colour"] = "violet"
+    X["size"] = X["size"].cat.add_categories("XXL")
+    X.loc[::11, "size"] = "XXL"
+    X["depth"] = X["depth"] + 0.05
+    X.loc[::5, "depth"] = np.nan
+    X["count"] = X["count"].astype(float)
+    X.loc[::9, "count"] = np.nan
+    X.loc[::13, "same"] = 2.0
+    X.loc[3, ["depth", "holed", "size", "colour", "count", "same"]] = np.nan
+    return X
+
+
+@pytest.fixture(params=NAMES)
+def estimator(request, grown):
+    return grown[request.param]
+
+
+def test_leaves_and_predictions_of_training_rows(estimator, mixed):
+    forest, X = estimator.forest_, mixed[0]
+    values = forest.schema.routing_values(X)
+    wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
+    np.testing.assert_array_equal(estimator.apply(X), wanted)
+    means = oracle.predictions_of(forest.arrays(), schema_of(forest), values)
+    np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
+
+
+def test_leaves_and_predictions_of_odd_rows(estimator):
+    forest, X = estimator.forest_, odd_rows()
+    values = forest.schema.routing_values(X)
+    assert (values == -1).any()
+    wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
+    np.testing.assert_array_equal(estimator.apply(X), wanted)
+    means = oracle.predictions_of(forest.arrays(), schema_of(forest), values)
+    np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
+
+
+def probabilities(estimator, X):
+    if estimator.forest_.is_classifier:
+        return estimator.predict_proba(X)
+    return estimator.predict(X)[:, np.newaxis]
+
+
+def test_codes_and_values_lead_to_the_same_leaves(estimator, mixed):
+    X = mixed[0]
+    table = encode(X)
+    np.testing.assert_array_equal(estimator.apply(X), estimator.apply(table))
+    np.testing.assert_array_equal(probabilities(estimator, X), probabilities(estimator, table))
+    some = table.take_rows(np.arange(0, 120, 7))
+    np.testing.assert_array_equal(estimator.apply(X.iloc[::7]), estimator.apply(some))
+
+
+def test_another_encoding_is_read_by_its_values(estimator):
+    X = odd_rows()
+    np.testing.assert_array_equal(estimator.apply(X), estimator.apply(encode(X)))
+
+
+def test_threads_do_not_matter(estimator):
+    X = odd_rows()
+    one = estimator.apply(X), probabilities(estimator, X)
+    estimator.set_params(n_jobs=3)
+    three = estimator.apply(X), probabilities(estimator, X)
+    estimator.set_params(n_jobs=None)
+    for a, b in zip(one, three, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_decision_path(estimator, mixed):
+    X = mixed[0]
+    indicator, offsets = estimator.decision_path(X)
+    forest = estimator.forest_
+    assert indicator.format == "csr"
+    assert indicator.shape == (len(X), forest.n_nodes)
+    assert indicator.has_canonical_format or indicator.has_sorted_indices
+    np.testing.assert_array_equal(offsets, forest.offsets)
+    leaves = estimator.apply(X)
+    for t, tree in enumerate(forest):
+        passed = indicator[:, offsets[t] : offsets[t + 1]].toarray()
+        assert set(np.unique(passed)) <= {0, 1}
+        assert (passed[:, 0] == 1).all()
+        np.testing.assert_array_equal(passed.sum(axis=1), tree.depth[leaves[:, t]] + 1)
+        for node in range(1, tree.n_nodes):
+            assert (passed[:, node] <= passed[:, tree.parent[node]]).all()
+        np.testing.assert_array_equal(passed[np.arange(len(X)), leaves[:, t]], 1)
+
+
+def test_predictions_of_classes(grown, mixed):
+    estimator = grown["classes, best, ordered"]
+    shares = estimator.predict_proba(mixed[0])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(
+        estimator.predict(mixed[0]), estimator.classes_[shares.argmax(axis=1)]
+    )
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(estimator.predict_log_proba(mixed[0]), np.log(shares))
+
+
+def test_containers_agree():
+    X, y = load_iris(return_X_y=True)
+    names = [f"c{j}" for j in range(4)]
+    frame = pd.DataFrame(X, columns=names)
+    import polars as pl
+    import pyarrow as pa
+    from scipy import sparse
+
+    forest = estimators.RandomForestClassifier(5, random_state=0)
+    wanted = forest.fit(X, y).predict_proba(X)
+    assert not hasattr(forest, "feature_names_in_")
+    for container in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        np.testing.assert_array_equal(forest.fit(container, y).predict_proba(container), wanted)
+        assert list(forest.feature_names_in_) == names
+    for container in (sparse.csr_matrix(X), sparse.csc_array(X), X.tolist(), np.asfortranarray(X)):
+        np.testing.assert_array_equal(forest.fit(container, y).predict_proba(container), wanted)
+    table = encode(X)
+    np.testing.assert_array_equal(forest.fit(table, y).predict_proba(X), wanted)
+    assert not hasattr(forest, "feature_names_in_")
+
+
+def test_targets_of_any_container():
+    X, y = load_iris(return_X_y=True)
+    import polars as pl
+    import pyarrow as pa
+
+    labels = np.array(["a", "b", "c"])[y]
+    forest = estimators.RandomForestClassifier(3, random_state=0)
+    wanted = forest.fit(X, labels).predict(X)
+    for container in (
+        list(labels),
+        labels.astype(object),
+        pd.Series(labels),
+        pd.Series(labels, dtype="category"),
+        pl.Series(labels),
+        pa.array(labels),
+        pa.chunked_array([labels[:50], labels[50:]]),
+    ):
+        np.testing.assert_array_equal(forest.fit(X, container).predict(X), wanted)
+    numbers = estimators.RandomForestRegressor(3, random_state=0)
+    wanted = numbers.fit(X, y.astype(float)).predict(X)
+    for container in (list(y), pd.Series(y), pl.Series(y), pa.array(y), y.astype(np.int8)):
+        np.testing.assert_array_equal(numbers.fit(X, container).predict(X), wanted)
+    truth = estimators.RandomForestClassifier(3, random_state=0).fit(X, y == 1)
+    assert truth.classes_.dtype == bool
+
+
+def slow_out_of_bag(estimator, X):
+    """Sums and counts over the trees whose bag lacks a row."""
+    forest = estimator.forest_
+    leaves = estimator.apply(X)
+    sums = np.zeros((len(X), forest.n_values))
+    counts = np.zeros(len(X), dtype=int)
+    history = []
+    for t, tree in enumerate(forest):
+        for row in np.flatnonzero(bag(forest, t) == 0):
+            sums[row] += tree.values[tree.child[leaves[row, t]]]
+            counts[row] += 1
+        history.append((sums.copy(), counts.copy()))
+    return history
+
+
+@pytest.mark.parametrize("kind", ["RandomForest", "RandomPatches", "BaggedTrees"])
+@pytest.mark.parametrize("n_trees", [1, 30])
+@pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
+def test_out_of_bag_classes(kind, n_trees, mixed):
+    X, labels, _ = mixed
+    estimator = getattr(estimators, f"{kind}Classifier")(n_trees, oob_score=True, random_state=4)
+    if kind != "RandomForest":
+        labels = two_classes(labels)
+    estimator.fit(X, labels)
+    truth = np.searchsorted(estimator.classes_, labels)
+    history = slow_out_of_bag(estimator, X)
+    for (sums, counts), error in zip(history, estimator.oob_error_curve_, strict=True):
+        seen = counts > 0
+        assert error == pytest.approx((sums[seen].argmax(axis=1) != truth[seen]).mean())
+    sums, counts = history[-1]
+    seen = counts > 0
+    np.testing.assert_allclose(
+        estimator.oob_decision_function_[seen], sums[seen] / counts[seen, np.newaxis]
+    )
+    assert np.isnan(estimator.oob_decision_function_[~seen]).all()
+    assert estimator.oob_score_ == pytest.approx(
+        accuracy_score(truth[seen], sums[seen].argmax(axis=1))
+    )
+    assert estimator.oob_score_ == pytest.approx(1 - estimator.oob_error_curve_[-1])
+
+
+@pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
+def test_out_of_bag_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    estimator = estimators.RandomForestRegressor(12, oob_score=True, random_state=4).fit(X, y)
+    history = slow_out_of_bag(estimator, X)
+    for (sums, counts), error in zip(history, estimator.oob_error_curve_, strict=True):
+        seen = counts > 0
+        assert error == pytest.approx(np.mean((sums[seen, 0] / counts[seen] - y[seen]) ** 2))
+    sums, counts = history[-1]
+    seen = counts > 0
+    np.testing.assert_allclose(estimator.oob_prediction_[seen], sums[seen, 0] / counts[seen])
+    assert estimator.oob_score_ == pytest.approx(r2_score(y[seen], estimator.oob_prediction_[seen]))
+
+
+def test_out_of_bag_score_of_ones_own():
+    X, y = load_iris(return_X_y=True)
+    forest = estimators.RandomForestClassifier(
+        50, oob_score=balanced_accuracy_score, random_state=0
+    )
+    forest.fit(X, y)
+    guess = forest.oob_decision_function_.argmax(axis=1)
+    assert forest.oob_score_ == pytest.approx(balanced_accuracy_score(y, guess))
+
+
+def test_rows_in_every_bag_are_warned_about():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="of 150 rows are in the bag of every tree"):
+        estimators.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)
+
+
+def test_refit_without_out_of_bag_forgets_it():
+    X, y = load_iris(return_X_y=True)
+    forest = estimators.RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
+    forest.set_params(oob_score=False).fit(X, y)
+    assert not hasattr(forest, "oob_score_")
+    assert not hasattr(forest, "oob_error_curve_")
+
+
+def test_proximity():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::5], y[::5]
+    forest = estimators.RandomForestClassifier(15, random_state=0).fit(X, y)
+    leaves = forest.apply(X)
+    np.testing.assert_allclose(
+        forest.proximity(X), (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
+    )
+    out = out_of_bag(forest.forest_)
+    both = out[:, None, :] & out[None, :, :]
+    shared = ((leaves[:, None, :] == leaves[None, :, :]) & both).sum(axis=2)
+    with np.errstate(invalid="ignore"):
+        wanted = shared / both.sum(axis=2)
+    np.fill_diagonal(wanted, 1.0)
+    np.testing.assert_allclose(forest.proximity(X, oob=True), wanted)
+
+
+def test_out_of_bag_proximity_wants_the_training_rows():
+    X, y = load_iris(return_X_y=True)
+    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
+    for other in (X[::-1], X[:100]):
+        with pytest.raises(ValueError, match="oob=True needs the table that the forest was grown"):
+            forest.proximity(other, oob=True)
+    with pytest.raises(ValueError, match=": oob must be"):
+        forest.proximity(X, oob=2)
+    every = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="oob=True needs trees that leave rows out"):
+        every.proximity(X, oob=True)
