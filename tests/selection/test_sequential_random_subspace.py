@@ -27,9 +27,10 @@ import duramen as dm
 from duramen.forests.route import leaves
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive
-from duramen.selection import SequentialRandomSubspace, search
-from duramen.selection.drawing import among_found, by_weight, stream
-from duramen.selection.trees import Grower
+from duramen.selection import SequentialRandomSubspace
+from duramen.selection.sequential_random_subspace import search
+from duramen.selection.sequential_random_subspace.drawing import among_found, by_weight, stream
+from duramen.selection.sequential_random_subspace.trees import Grower
 from duramen.tables.store.budget import memory_bytes
 
 RESULTS = (
@@ -824,7 +825,8 @@ CHILD = """
     import pickle, sys
     import numpy as np
     from duramen.results import checkpoint
-    from duramen.selection import SequentialRandomSubspace, search
+    from duramen.selection import SequentialRandomSubspace
+    from duramen.selection.sequential_random_subspace import search
 
     search._INTERVAL = checkpoint._PATIENCE = 0.02
     random = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import ARRAY_NAMES
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.selection.trees import Grower
+from duramen.selection.sequential_random_subspace.trees import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
 SEED = 11

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.srs.model import SMALL, Positive, population, sample, trees_until_found
 
 import duramen as dm
-from duramen.selection.relevance import DecoyTest
+from duramen.selection.sequential_random_subspace.relevance import DecoyTest
 from duramen.theory import expected_trees
 
 pytestmark = pytest.mark.slow

@@ -382,7 +382,7 @@ def _parsed_subspace(given: str) -> int | float:
 
 
 def _check_decoys(options: Options, problem: Problem[Any]) -> None:
-    from duramen.selection.relevance import FEWEST_FEATURES
+    from duramen.selection.sequential_random_subspace.relevance import FEWEST_FEATURES
 
     p = problem.data.n_columns
     if options.relevance is RelevanceName.decoy and p < FEWEST_FEATURES:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from duramen.context.subject import Subject
 from duramen.forests import parameters
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
-from duramen.significance.replicates import replicate_seed
 from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]

@@ -1,62 +1,82 @@
-"""Many forests on permuted or resampled data: in parallel, resumable, the same for any threads.
+"""Many independent jobs: in parallel, resumable, the same bytes for any threads or cluster.
 
-A method of this room is a *task*, what to compute in replicate number b, and a reading of what all
-the replicates gave. The engine here runs the tasks, in any number of threads but always read in
-their order, keeps what is done on disk, and stops early where the method says that it is decided.
+A method is a *task*, the computation of job number b, and a reading of all the results. The engine
+here runs the task, on any workers but always read in the order of the jobs, keeps what is done on
+disk, and stops early where the method says that it is decided.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests import parameters
 from duramen.forests.progress import stepwise_bar
+from duramen.jobs.kept import Arrays, FloatArray, Kept, Records, Results, Rows
+from duramen.jobs.workers import Cluster, Threads, Workers, check_client
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.tables.memory import require_memory
 
-FloatArray = NDArray[np.float64]
-Task = Callable[[int, int], FloatArray]
+Task = Callable[..., FloatArray]
 Decided = Callable[[FloatArray], bool]
 Ready = Callable[[FloatArray], int]
+Arguments = Callable[[int], tuple[Any, ...]]
+ResultT = TypeVar("ResultT")
+AllT = TypeVar("AllT")
 
-_KIND = "replicates"
 _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How replicates are run; what the user may say about it in every method of this room.
+    """How jobs are run: what the user may say about it in every function that repeats work.
 
     Attributes
     ----------
     n_threads : int
-        Replicates that are computed at a time. The result does not depend on it.
+        Jobs that are computed at a time. The result does not depend on it.
     checkpoint : path or None
         File to keep what is done in. Where it exists and is of the same run, the run goes on.
     verbose : int
         Above 0: a progress bar with the time left.
+    cluster : Cluster or None
+        Workers that run the jobs in place of threads.
     """
 
     n_threads: int = 1
     checkpoint: str | PathLike[str] | None = None
     verbose: int = 0
+    cluster: Cluster | None = None
 
     @classmethod
     def checked(
-        cls, function: str, n_jobs: Any, checkpoint: str | PathLike[str] | None, verbose: Any
+        cls,
+        function: str,
+        n_jobs: Any,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: Any = 0,
+        client: Any = None,
     ) -> Self:
         """Check what the user said; `function` is the one that was called, for errors."""
         n_threads = parameters.check_jobs(function, n_jobs)
-        return cls(n_threads, checkpoint, parameters.check_verbosity(function, verbose))
+        verbose = parameters.check_verbosity(function, verbose)
+        cluster = None if client is None else check_client(function, client)
+        return cls(n_threads, checkpoint, verbose, cluster)
+
+    @property
+    def workers(self) -> Workers:
+        """The cluster if there is one, else threads."""
+        return self.cluster or Threads(self.n_threads)
+
+    @property
+    def threads_within(self) -> int:
+        """Threads that a job may take where jobs run one after the other in this process."""
+        return 1 if self.cluster else self.n_threads
 
 
 # The replicate whose seed the forest on the data as they are takes.
@@ -80,6 +100,7 @@ def run_replicates(
     function: str,
     decided: Decided | None = None,
     ready: Ready | None = None,
+    arguments: Arguments | None = None,
     unit: str = "forest",
 ) -> FloatArray:
     """Run a task for replicate 0, 1, 2 ... and return what each gave.
@@ -88,7 +109,7 @@ def run_replicates(
     ----------
     task : callable
         ``task(b, seed_b)`` returns the float64 array of shape (width,) of replicate b. It may be
-        called from several threads at a time.
+        called from several threads at a time, or on a copy of all it refers to in another process.
     n_replicates : int
         Number B of replicates.
     width : int
@@ -99,7 +120,7 @@ def run_replicates(
         What the run depends on beside the seed, as far as JSON can hold it: settings, fingerprint
         of the data, the method. A checkpoint with another identity is refused.
     plan : Plan
-        Threads, checkpoint, progress.
+        Workers, checkpoint, progress.
     function : str
         The function that the user called, for errors and the progress bar.
     decided : callable, optional
@@ -108,6 +129,9 @@ def run_replicates(
         Where the next replicates depend on what the last ones gave: called with all the replicates
         so far, returns how many, from 0 and at most B, can be computed without knowing more. Once
         these are done it is called again; the run ends where it returns no more than there are.
+    arguments : callable, optional
+        Where a task depends on what `ready` was told: ``arguments(b)``, called in this process,
+        returns what the task takes after the seed.
     unit : str
         What a replicate is, for the progress bar.
 
@@ -129,79 +153,104 @@ def run_replicates(
         function=function,
         hint="ask for fewer replicates",
     )
+    results = Rows(n_replicates, width)
     whole = identity_of(identity, seed=seed, width=width)
-    checkpoint = Checkpoint(plan.checkpoint, _KIND, whole, function, _INTERVAL)
+    return _run(
+        task,
+        n_replicates,
+        results,
+        Checkpoint(plan.checkpoint, results.kind, whole, function, _INTERVAL),
+        seed=seed,
+        plan=plan,
+        function=function,
+        decided=decided,
+        ready=ready,
+        arguments=arguments,
+        unit=unit,
+    )
+
+
+def run_jobs(
+    task: Callable[[int, int], Mapping[str, NDArray[Any]]],
+    n_jobs: int,
+    *,
+    seed: int,
+    identity: Mapping[str, Any],
+    plan: Plan,
+    function: str,
+    unit: str = "job",
+) -> list[Arrays]:
+    """Run a task whose results are named arrays, such as one for each target of a network.
+
+    Parameters
+    ----------
+    task : callable
+        ``task(b, seed_b)`` returns the arrays of job b: the same names, types and numbers of
+        dimensions for every job, of any shapes.
+    n_jobs : int
+        Number of jobs.
+    seed, identity, plan, function, unit
+        As for :func:`run_replicates`.
+
+    Returns
+    -------
+    list of dict of arrays
+        One for each job, in order.
+
+    Raises
+    ------
+    ValueError
+        If the checkpoint belongs to another run, its folder does not exist, or jobs return arrays
+        of different names, types or dimensions.
+    """
+    results = Records(n_jobs)
+    checkpoint = Checkpoint(
+        plan.checkpoint, results.kind, identity_of(identity, seed=seed), function, _INTERVAL
+    )
+    return _run(
+        task, n_jobs, results, checkpoint, seed=seed, plan=plan, function=function, unit=unit
+    )
+
+
+def _run(
+    task: Callable[..., ResultT],
+    n_jobs: int,
+    results: Results[ResultT, AllT],
+    checkpoint: Checkpoint,
+    *,
+    seed: int,
+    plan: Plan,
+    function: str,
+    decided: Callable[[AllT], bool] | None = None,
+    ready: Callable[[AllT], int] | None = None,
+    arguments: Arguments | None = None,
+    unit: str,
+) -> AllT:
+    """Run the jobs that a checkpoint does not hold, until all are done or it is decided."""
+
+    def job(b: int) -> tuple[Any, ...]:
+        return b, replicate_seed(seed, b), *(arguments(b) if arguments else ())
+
     with checkpoint.held():
-        store = _Kept(checkpoint)
-        values = np.empty((n_replicates, width))
-        done = store.read(values)
-        if decided is not None:
-            for b in range(1, done + 1):
-                if decided(values[:b]):
-                    return values[:b]
-        with stepwise_bar(n_replicates, function, unit, plan.verbose, done=done) as advance:
+        kept = Kept(checkpoint, results)
+        for done in range(1, len(results) + 1):
+            if decided is not None and decided(results.first(done)):
+                return results.first(done)
+        with (
+            stepwise_bar(n_jobs, function, unit, plan.verbose, done=len(results)) as advance,
+            plan.workers.running(task) as run,
+        ):
             try:
-                while (until := n_replicates if ready is None else ready(values[:done])) > done:
-                    for result in _in_order(task, range(done, until), seed, plan.n_threads):
-                        values[done] = result
-                        done += 1
+                while True:
+                    done = len(results)
+                    until = n_jobs if ready is None else ready(results.first(done))
+                    for result in run(map(job, range(done, until))):
+                        results.add(result)
                         advance()
-                        if decided is not None and decided(values[:done]):
-                            return values[:done]
-                        store.write_now_and_then(values[:done])
+                        if decided is not None and decided(results.first(len(results))):
+                            return results.first(len(results))
+                        kept.write_now_and_then()
+                    if until <= done:
+                        return results.first(done)
             finally:  # at the end, and when interrupted
-                store.write(values[:done])
-        return values[:done]
-
-
-def _in_order(task: Task, numbers: range, seed: int, n_threads: int) -> Iterator[FloatArray]:
-    """Yield what the tasks return, in the order of their numbers."""
-    if n_threads == 1:
-        for b in numbers:
-            yield task(b, replicate_seed(seed, b))
-        return
-    ahead: deque[Future[FloatArray]] = deque()
-    upcoming = iter(numbers)
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            while True:
-                for b in islice(upcoming, 2 * n_threads - len(ahead)):
-                    ahead.append(pool.submit(task, b, replicate_seed(seed, b)))
-                if not ahead:
-                    return
-                yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
-
-
-class _Kept:
-    """The replicates that are done, on disk."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        self._checkpoint = checkpoint
-        self._count = 0
-
-    def read(self, values: FloatArray) -> int:
-        """Fill in the replicates that are on disk; return how many."""
-        arrays = self._checkpoint.read()
-        if arrays is None:
-            return 0
-        found = arrays["values"]
-        if found.shape[1:] != values.shape[1:] or found.dtype != values.dtype:
-            raise ValueError("the checkpoint holds replicates of another shape; remove it")
-        kept = found[: len(values)]
-        values[: len(kept)] = kept
-        self._count = len(arrays["values"])
-        return len(kept)
-
-    def write_now_and_then(self, values: FloatArray) -> None:
-        """Keep the replicates if the last time was long ago."""
-        if self._checkpoint.due:
-            self.write(values)
-
-    def write(self, values: FloatArray) -> None:
-        """Keep the replicates, unless as many are kept already."""
-        if len(values) > self._count:
-            self._checkpoint.write({"values": values})
-            self._count = len(values)
+                kept.write()

@@ -14,10 +14,10 @@ from duramen.importances.arguments import forest_of, matched
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
+from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.measured import FloatArray, Measure, Measured, measured
-from duramen.significance.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.significance.resampling import (
     Draw,
     bootstraps,
@@ -61,6 +61,7 @@ def confidence_intervals(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Intervals:
@@ -123,6 +124,9 @@ def confidence_intervals(
         Seed of forests and samples.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished replicates are kept; a run that was killed goes on from it, to the
         same bytes. "subsampling" and "delete-d" share it.
@@ -204,7 +208,7 @@ def confidence_intervals(
     if not parameters.is_real(level) or not 0 < level < 1:
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
     _check_together(measure, method, kind, subsample, correction)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     units = SamplingUnits.of(subject)
     size = _units_of_a_sample(units, subsample, method)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen.forests import parameters
+from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.measured import Measure, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
-from duramen.significance.replicates import Plan, run_replicates
 
 NULL = (
     "The feature is a column of chance: it has no more to do with the target than a random column "
@@ -30,6 +30,7 @@ def one_probe(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -67,6 +68,9 @@ def one_probe(
         Seed of forests and probes.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished runs are kept; a run that was killed goes on from it, to the same
         bytes.
@@ -114,7 +118,7 @@ def one_probe(
     name = "one_probe"
     runs = parameters.check_integer(name, "n_runs", n_runs, 1)
     parameters.check_flag(name, "add_one", add_one)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = with_settled_candidates(
         measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     )

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from duramen.forests.resolve import resolve_settings
+from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
-from duramen.significance.replicates import Task
 from duramen.tables.shadows import with_probes
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from duramen.forests import parameters
 from duramen.importances.nodes import FloatArray, IntArray
+from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.significance.measured import GROWN, Measured
-from duramen.significance.replicates import Task
 
 # Measures whose standard error is that of a mean over the trees of a forest.
 OVER_TREES = (*GROWN, "holdout_mda", "air")

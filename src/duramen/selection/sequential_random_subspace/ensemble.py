@@ -20,11 +20,11 @@ from duramen.forests.forest import (
 from duramen.forests.inputs import table_like
 from duramen.forests.joining import joined
 from duramen.forests.structure import decreases
-from duramen.selection.drawing import IntArray
+from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
 
 if TYPE_CHECKING:
-    from duramen.selection.trees import Grower
+    from duramen.selection.sequential_random_subspace.trees import Grower
 
 PROBE = "(probe)"
 _AT_A_TIME = 4096  # columns that are taken into memory for what is known of them

@@ -19,16 +19,26 @@ from duramen.forests import parameters, route
 from duramen.forests.forest import Forest
 from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
+from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
-from duramen.selection.drawing import IntArray
-from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
-from duramen.selection.memory import column_bytes, widest_within
-from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
-from duramen.selection.search import Plan, State, search
-from duramen.selection.trees import Grower
-from duramen.selection.workers import Threads, Workers, check_client
+from duramen.selection.sequential_random_subspace.drawing import IntArray
+from duramen.selection.sequential_random_subspace.ensemble import (
+    Ensemble,
+    names_of,
+    rows_for,
+    staged_totals,
+)
+from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
+from duramen.selection.sequential_random_subspace.relevance import (
+    DecoyTest,
+    ProbeBinomial,
+    ProbeShare,
+    RelevanceTest,
+)
+from duramen.selection.sequential_random_subspace.search import Plan, State, search
+from duramen.selection.sequential_random_subspace.trees import Grower
 from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
