@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.multiplicity import least_replicates
 from duramen.significance.confidence_intervals import FRACTION
@@ -106,7 +106,7 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
 
     def task(_: int, seed: int) -> Float:
         X, y = cell.draw(seed)
-        table, n, seed = dm.encode(X), len(y), parameters.draw_seed(seed % 2**32)
+        table, n, seed = dm.encode(X), len(y), checks.draw_seed(seed % 2**32)
         size = subsample_size(None, n, 2, "intervals", shrinking_size(n, FRACTION))
         draw = subsamples(y if cell.problem == "classification" else None, n, size)
         observed = grown(cell, table, y, replicate_seed(seed, OBSERVED))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from duramen import (
         context,
         datasets,
+        estimators,
+        forests,
         importances,
         plots,
         reports,
@@ -33,12 +35,11 @@ if TYPE_CHECKING:
         context_importances,
         context_network,
     )
-    from duramen.forests import (
+    from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
-        Forest,
         PERTClassifier,
         RandomForestClassifier,
         RandomForestRegressor,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
+    from duramen.forests import Forest
     from duramen.importances import Importances, Significance
     from duramen.selection import SequentialRandomSubspace
     from duramen.tables import EncodedTable, encode
@@ -83,6 +85,8 @@ __all__ = [
     "context_network",
     "datasets",
     "encode",
+    "estimators",
+    "forests",
     "importances",
     "learning_set",
     "open_store",
@@ -97,6 +101,7 @@ __all__ = [
 _ROOMS = (
     "context",
     "datasets",
+    "estimators",
     "forests",
     "importances",
     "plots",
@@ -115,6 +120,7 @@ _HOMES = {
     "context_network": "context",
     "encode": "tables",
     "EncodedTable": "tables",
+    "Forest": "forests",
     "Importances": "importances",
     "LearningSet": "tables",
     "learning_set": "tables",
@@ -131,7 +137,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"duramen.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'duramen' has no attribute {name!r}")
-    value = getattr(import_module(f"duramen.{_HOMES.get(name, 'forests')}"), name)
+    value = getattr(import_module(f"duramen.{_HOMES.get(name, 'estimators')}"), name)
     globals()[name] = value
     return value
 

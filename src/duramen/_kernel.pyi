@@ -24,7 +24,7 @@ class ColumnEncoder:
     ]: ...
 
 # forests: the arrays of a table, of a forest and of a schema come in a fixed order, which
-# duramen.forests.growth.table_arguments, route.forest_arguments and value_arguments keep.
+# duramen.forests.growth.table_arguments, prediction.forest_arguments and value_arguments keep.
 
 def grow(*arguments: Any) -> dict[str, NDArray[Any]]: ...
 def bag(

@@ -395,7 +395,7 @@ def no_growth(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a forest grew")
 
-    monkeypatch.setattr("duramen.forests.base.BaseForest.fit", fail)
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
 
 
 @pytest.mark.parametrize("name", OUT_OF_BAG)

@@ -473,7 +473,7 @@ def no_growth(monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a forest grew")
 
-    monkeypatch.setattr("duramen.forests.base.BaseForest.fit", fail)
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
 
 
 def test_names_of_no_method(file, no_growth):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.jobs.replicates import replicate_seed
 
 SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}

@@ -14,7 +14,7 @@ from tests.faults.batches import READ
 
 import duramen as dm
 from duramen.forests.forest import Forest
-from duramen.forests.route import predict, rows_of
+from duramen.forests.prediction import predict, rows_of
 from duramen.results.archive import read_archive
 
 N_ROWS = 40

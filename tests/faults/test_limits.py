@@ -27,7 +27,7 @@ alone = everything(1)
 with open("/proc/self/statm") as file:
     size = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + int(sys.argv[1]) * 2**20,) * 2)
-from duramen.forests.parameters import check_jobs
+from duramen.checks import check_jobs
 assert 1 <= check_jobs("test", 64) < 64  # what Python's own threads are asked for
 many = everything(64)
 assert all(np.array_equal(a, b) for a, b in zip(alone, many, strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.forests.problems import mixed_table, two_classes
 
-from duramen import forests
+from duramen import estimators
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +21,8 @@ def grown(mixed):
     X, classes, numbers = mixed
     result = {}
     kinds = {
-        "best": (forests.RandomForestClassifier, forests.RandomForestRegressor),
-        "random": (forests.ExtraTreesClassifier, forests.ExtraTreesRegressor),
+        "best": (estimators.RandomForestClassifier, estimators.RandomForestRegressor),
+        "random": (estimators.ExtraTreesClassifier, estimators.ExtraTreesRegressor),
     }
     for cut, (classifier, regressor) in kinds.items():
         for splits in ("ordered", "multiway", "one-vs-rest", "any"):
@@ -32,17 +32,17 @@ def grown(mixed):
             result[f"numbers, {cut}, {splits}"] = regressor(max_features=0.5, **common).fit(
                 X, numbers
             )
-    result["pert"] = forests.PERTClassifier(n_estimators=6, random_state=1).fit(X, classes)
-    result["subspace"] = forests.RandomSubspaceClassifier(n_estimators=6, random_state=1).fit(
+    result["pert"] = estimators.PERTClassifier(n_estimators=6, random_state=1).fit(X, classes)
+    result["subspace"] = estimators.RandomSubspaceClassifier(n_estimators=6, random_state=1).fit(
         X, classes
     )
-    result["patches"] = forests.RandomPatchesRegressor(n_estimators=6, random_state=1).fit(
+    result["patches"] = estimators.RandomPatchesRegressor(n_estimators=6, random_state=1).fit(
         X, numbers
     )
-    result["few leaves"] = forests.RandomForestClassifier(
+    result["few leaves"] = estimators.RandomForestClassifier(
         n_estimators=6, max_leaf_nodes=5, random_state=1
     ).fit(X, classes)
-    result["shallow"] = forests.ExtraTreesRegressor(
+    result["shallow"] = estimators.ExtraTreesRegressor(
         n_estimators=6, max_depth=3, min_samples_leaf=5, random_state=1
     ).fit(X, numbers)
     return result

@@ -6,24 +6,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import route as oracle
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, decreases
 
 KINDS = {
     "classes": [
-        forests.RandomForestClassifier,
-        forests.ExtraTreesClassifier,
-        forests.TotallyRandomizedTreesClassifier,
-        forests.RandomSubspaceClassifier,
-        forests.RandomPatchesClassifier,
-        forests.PERTClassifier,
+        estimators.RandomForestClassifier,
+        estimators.ExtraTreesClassifier,
+        estimators.TotallyRandomizedTreesClassifier,
+        estimators.RandomSubspaceClassifier,
+        estimators.RandomPatchesClassifier,
+        estimators.PERTClassifier,
     ],
     "numbers": [
-        forests.RandomForestRegressor,
-        forests.ExtraTreesRegressor,
-        forests.TotallyRandomizedTreesRegressor,
-        forests.RandomPatchesRegressor,
+        estimators.RandomForestRegressor,
+        estimators.ExtraTreesRegressor,
+        estimators.TotallyRandomizedTreesRegressor,
+        estimators.RandomPatchesRegressor,
     ],
 }
 FLOATS = st.floats(-1e300, 1e300, allow_nan=False)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.growth import bag, grow
 from duramen.forests.settings import GrowthSettings
 from duramen.tables import learning_set
@@ -24,14 +24,14 @@ def same(one, other):
 @pytest.mark.parametrize(
     "kind",
     [
-        forests.RandomForestClassifier,
-        forests.ExtraTreesClassifier,
-        forests.TotallyRandomizedTreesClassifier,
-        forests.RandomSubspaceClassifier,
-        forests.RandomPatchesClassifier,
-        forests.PERTClassifier,
-        forests.RandomForestRegressor,
-        forests.ExtraTreesRegressor,
+        estimators.RandomForestClassifier,
+        estimators.ExtraTreesClassifier,
+        estimators.TotallyRandomizedTreesClassifier,
+        estimators.RandomSubspaceClassifier,
+        estimators.RandomPatchesClassifier,
+        estimators.PERTClassifier,
+        estimators.RandomForestRegressor,
+        estimators.ExtraTreesRegressor,
     ],
     ids=lambda kind: kind.__name__,
 )
@@ -52,7 +52,9 @@ def test_threads_do_not_change_a_bit(kind, weighted):
 def test_threads_do_not_change_out_of_bag_estimates():
     X, y = load_diabetes(return_X_y=True)
     one, other = (
-        forests.RandomForestRegressor(17, n_jobs=n_jobs, oob_score=True, random_state=0).fit(X, y)
+        estimators.RandomForestRegressor(17, n_jobs=n_jobs, oob_score=True, random_state=0).fit(
+            X, y
+        )
         for n_jobs in (1, 4)
     )
     assert one.oob_prediction_.tobytes() == other.oob_prediction_.tobytes()
@@ -82,7 +84,7 @@ def test_chunks_do_not_change_a_bit(cuts, threads):
 def test_more_threads_than_there_is_work():
     X, y = load_iris(return_X_y=True)
     one, many = (
-        forests.RandomForestClassifier(3, n_jobs=n_jobs, random_state=0).fit(X, y)
+        estimators.RandomForestClassifier(3, n_jobs=n_jobs, random_state=0).fit(X, y)
         for n_jobs in (1, 10**6)
     )
     same(one.forest_, many.forest_)
@@ -93,7 +95,7 @@ def test_seeds():
     X, y = load_iris(return_X_y=True)
 
     def grown(random_state):
-        forest = forests.ExtraTreesClassifier(4, random_state=random_state)
+        forest = estimators.ExtraTreesClassifier(4, random_state=random_state)
         return forest.fit(X, y).forest_
 
     same(grown(7), grown(7))
@@ -110,7 +112,7 @@ def test_numpy_seeds_steer_forests_without_random_state():
     seeds = []
     for _ in range(2):
         np.random.seed(0)  # noqa: NPY002 - the global state is what is tested
-        seeds.append(forests.ExtraTreesClassifier(2).fit(X, y).forest_.seed)
+        seeds.append(estimators.ExtraTreesClassifier(2).fit(X, y).forest_.seed)
     assert seeds[0] == seeds[1]
 
 
@@ -120,6 +122,6 @@ def test_the_order_of_the_rows_does_not_matter_without_bags():
     y = random.normal(size=60)
     order = random.permutation(60)
     settings = {"n_estimators": 5, "max_features": 1, "random_state": 0}
-    one = forests.ExtraTreesRegressor(**settings).fit(X, y)
-    other = forests.ExtraTreesRegressor(**settings).fit(X[order], y[order])
+    one = estimators.ExtraTreesRegressor(**settings).fit(X, y)
+    other = estimators.ExtraTreesRegressor(**settings).fit(X[order], y[order])
     np.testing.assert_allclose(one.predict(X), other.predict(X))

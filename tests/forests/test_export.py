@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from duramen import forests
+from duramen import estimators
 
 
 def test_text_of_a_small_tree():
     X = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "same": [0.0] * 4})
-    best = forests.RandomSubspaceClassifier(1, n_subspace_features=1.0, random_state=0)
+    best = estimators.RandomSubspaceClassifier(1, n_subspace_features=1.0, random_state=0)
     text = best.fit(X, ["no", "no", "yes", "yes"]).export_text()
     assert text == (
         "all rows [rows 4, weight 4, gini 0.5]\n"
@@ -24,7 +24,7 @@ def test_text_of_a_small_tree():
 
 def test_dot_of_a_small_tree():
     X = pd.DataFrame({'a "quoted" \\ name': [1.0, 2.0, 3.0, 4.0]})
-    forest = forests.RandomSubspaceRegressor(1, max_depth=1, random_state=0)
+    forest = estimators.RandomSubspaceRegressor(1, max_depth=1, random_state=0)
     dot = forest.fit(X, [0.0, 0.0, 1.0, 1.0]).export_dot()
     assert dot.startswith("digraph tree {\n")
     assert dot.endswith("}\n")
@@ -71,7 +71,7 @@ def test_tests_read_well(grown):
 
 def test_missing_alone():
     X = np.array([[np.nan], [1.0], [2.0], [np.nan]])
-    forest = forests.RandomSubspaceClassifier(1, random_state=0).fit(X, [0, 1, 1, 0])
+    forest = estimators.RandomSubspaceClassifier(1, random_state=0).fit(X, [0, 1, 1, 0])
     text = forest.export_text()
     assert "x0 missing [" in text
     assert "x0 known [" in text
@@ -79,7 +79,7 @@ def test_missing_alone():
 
 def test_bad_requests():
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomForestClassifier(2, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(2, random_state=0).fit(X, y)
     with pytest.raises(IndexError, match=r"index must be in -2..1, got 2"):
         forest.export_text(2)
     with pytest.raises(ValueError, match="'decimals' parameter of export_text"):

@@ -10,7 +10,7 @@ import pytest
 from sklearn import datasets, ensemble
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
-from duramen import forests
+from duramen import estimators
 
 
 def problem(name):
@@ -35,7 +35,7 @@ NUMBERS = ["diabetes", "friedman1", "linear"]
 
 def pair(kind, name):
     task = "Classifier" if name in CLASSES else "Regressor"
-    return getattr(ensemble, kind + task), getattr(forests, kind + task)
+    return getattr(ensemble, kind + task), getattr(estimators, kind + task)
 
 
 def importances(kind, X, y, seeds, **settings):

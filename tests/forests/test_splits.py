@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from tests.oracles import splits as oracle
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.growth import bag
 from duramen.tables import encode
 
@@ -44,9 +44,9 @@ def test_best_splits(family, criterion, weighted, least):
             X = X.drop(columns="colour")
         y = random.integers(0, 3, len(X))
         weights = random.random(len(X)) + 0.2 if weighted else np.ones(len(X))
-        kind = forests.BaggedTreesClassifier
+        kind = estimators.BaggedTreesClassifier
         if criterion == "variance":
-            kind, y = forests.BaggedTreesRegressor, random.normal(size=len(X))
+            kind, y = estimators.BaggedTreesRegressor, random.normal(size=len(X))
         forest = kind(
             4,
             criterion=criterion,
@@ -94,11 +94,11 @@ def roots(forest, *names):
 @pytest.mark.parametrize(
     "kind",
     [
-        forests.RandomForestClassifier,
-        forests.ExtraTreesClassifier,
-        forests.TotallyRandomizedTreesClassifier,
-        forests.RandomForestRegressor,
-        forests.ExtraTreesRegressor,
+        estimators.RandomForestClassifier,
+        estimators.ExtraTreesClassifier,
+        estimators.TotallyRandomizedTreesClassifier,
+        estimators.RandomForestRegressor,
+        estimators.ExtraTreesRegressor,
     ],
 )
 def test_one_candidate_is_drawn_uniformly_among_columns_that_vary(kind):
@@ -121,7 +121,7 @@ def test_equal_columns_are_chosen_equally_often(task, family):
     other = random.integers(0, 3, 40).astype(float)
     X = np.column_stack([other, column, 2 - column, column, column + 5])
     y = (column == 1) + (column == 2) * 2
-    kind = getattr(forests, f"BaggedTrees{task}")
+    kind = getattr(estimators, f"BaggedTrees{task}")
     forest = kind(4000, bootstrap=False, splits=family, max_depth=1, random_state=0).fit(X, y)
     (feature,) = roots(forest, "feature")
     counts = np.bincount(feature, minlength=5)
@@ -133,7 +133,7 @@ def test_equal_columns_are_chosen_equally_often(task, family):
 def test_equal_cuts_are_chosen_equally_often(task):
     X = np.arange(6.0).reshape(-1, 1)
     y = np.array([0, 1, 0, 1, 0, 1])  # the cuts next to the ends are equally good
-    kind = getattr(forests, f"BaggedTrees{task}")
+    kind = getattr(estimators, f"BaggedTrees{task}")
     forest = kind(4000, bootstrap=False, max_depth=1, random_state=0).fit(X, y)
     (threshold,) = roots(forest, "threshold")
     values, counts = np.unique(threshold, return_counts=True)
@@ -148,7 +148,7 @@ def test_random_cuts_are_uniform_in_real_values(task, n_rows):
     X = np.exp(random.normal(size=(n_rows, 1)))
     X[0], X[1] = 0.0, 20.0
     y = random.integers(0, 2, n_rows)
-    kind = getattr(forests, f"ExtraTrees{task}")
+    kind = getattr(estimators, f"ExtraTrees{task}")
     forest = kind(5000, max_depth=1, random_state=0).fit(X, y)
     cut, threshold = roots(forest, "cut", "threshold")
     # A cut may be moved within the gap that it falls into, so gaps are what is compared.
@@ -168,7 +168,7 @@ def test_random_groups_are_uniform_among_bipartitions():
     colour = np.repeat(list("abcd"), 3)
     X = pd.DataFrame({"colour": colour})
     y = np.tile([0, 1, 2], 4)
-    forest = forests.ExtraTreesClassifier(7000, splits="any", max_depth=1, random_state=0)
+    forest = estimators.ExtraTreesClassifier(7000, splits="any", max_depth=1, random_state=0)
     forest.fit(X, y)
     words = forest.forest_.pool[forest.forest_.pool_offsets[:-1]] & 15
     groups = np.minimum(words, 15 - words)
@@ -180,7 +180,7 @@ def test_random_groups_are_uniform_among_bipartitions():
 def test_pert_cuts_lie_between_two_rows_of_different_classes():
     X = np.array([[0.0], [1.0], [10.0]])
     y = np.array([0, 0, 1])
-    forest = forests.PERTClassifier(6000, max_depth=1, random_state=0).fit(X, y)
+    forest = estimators.PERTClassifier(6000, max_depth=1, random_state=0).fit(X, y)
     cut, threshold = roots(forest, "cut", "threshold")
     # Pairs (0, 10) and (1, 10), equally likely; the cut is uniform between the two.
     share = (cut == 0).mean()
@@ -190,7 +190,7 @@ def test_pert_cuts_lie_between_two_rows_of_different_classes():
 
 def test_pert_draws_columns_uniformly_among_those_that_differ():
     X = np.array([[0.0, 5.0, 0.0], [0.0, 6.0, 1.0]] * 5)
-    forest = forests.PERTClassifier(3000, max_depth=1, random_state=0).fit(X, [0, 1] * 5)
+    forest = estimators.PERTClassifier(3000, max_depth=1, random_state=0).fit(X, [0, 1] * 5)
     (feature,) = roots(forest, "feature")
     counts = np.bincount(feature, minlength=3)
     assert counts[0] == 0
@@ -202,18 +202,18 @@ def test_constant_columns_count_where_asked_to():
     X = np.hstack([random.normal(size=(40, 1)), np.zeros((40, 9))])
     y = (X[:, 0] > 0).astype(int)
     settings = {"max_features": 3, "bootstrap": False, "random_state": 0}
-    passing = forests.RandomForestClassifier(400, **settings).fit(X, y)
+    passing = estimators.RandomForestClassifier(400, **settings).fit(X, y)
     assert (roots(passing, "feature")[0] == 0).all()
-    counting = forests.RandomForestClassifier(4000, count_constant_features=True, **settings).fit(
-        X, y
-    )
+    counting = estimators.RandomForestClassifier(
+        4000, count_constant_features=True, **settings
+    ).fit(X, y)
     assert (roots(counting, "feature")[0] == 0).mean() == pytest.approx(0.3, abs=0.03)
 
 
 def test_columns_of_a_subspace_are_drawn_uniformly():
     random = np.random.default_rng(0)
     X = random.normal(size=(20, 5))
-    forest = forests.RandomSubspaceClassifier(
+    forest = estimators.RandomSubspaceClassifier(
         6000, n_subspace_features=1, max_depth=1, random_state=0
     ).fit(X, random.integers(0, 2, 20))
     (feature,) = roots(forest, "feature")

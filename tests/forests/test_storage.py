@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests import Forest
 
 
@@ -64,9 +64,9 @@ class TestRoundTrips:
 
 def test_out_of_bag_estimates_are_kept(tmp_path):
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, y)
     forest.save(tmp_path / "f")
-    again = forests.RandomForestClassifier.load(tmp_path / "f")
+    again = estimators.RandomForestClassifier.load(tmp_path / "f")
     assert again.oob_score_ == forest.oob_score_
     np.testing.assert_array_equal(again.oob_decision_function_, forest.oob_decision_function_)
     np.testing.assert_array_equal(again.oob_error_curve_, forest.oob_error_curve_)
@@ -76,14 +76,14 @@ def test_out_of_bag_estimates_are_kept(tmp_path):
 def test_parameters_of_every_type(tmp_path):
     X, y = load_iris(return_X_y=True)
     labels = np.array(["a", "b", "c"], dtype=object)[y]
-    forest = forests.ExtraTreesClassifier(
+    forest = estimators.ExtraTreesClassifier(
         np.int64(3),
         class_weight={"a": 1.0, "b": 2, "c": np.float64(0.5)},
         categorical_features=np.array([False, True, False, False]),
         random_state=np.random.default_rng(0),
     ).fit(X, labels)
     forest.save(tmp_path / "f.npz")
-    again = forests.ExtraTreesClassifier.load(tmp_path / "f.npz")
+    again = estimators.ExtraTreesClassifier.load(tmp_path / "f.npz")
     assert again.n_estimators == 3
     assert again.class_weight == {"a": 1.0, "b": 2, "c": 0.5}
     assert again.categorical_features == [False, True, False, False]
@@ -95,11 +95,11 @@ def test_parameters_of_every_type(tmp_path):
 
 def test_labels_that_numpy_cannot_hold_without_objects(tmp_path):
     X = np.arange(6.0).reshape(-1, 1)
-    forest = forests.RandomForestClassifier(2, random_state=0).fit(X, ["a\0", "a", "é"] * 2)
+    forest = estimators.RandomForestClassifier(2, random_state=0).fit(X, ["a\0", "a", "é"] * 2)
     forest.classes_[0]
     forest.save(tmp_path / "f")
     np.testing.assert_array_equal(
-        forests.RandomForestClassifier.load(tmp_path / "f").classes_, forest.classes_
+        estimators.RandomForestClassifier.load(tmp_path / "f").classes_, forest.classes_
     )
 
 
@@ -125,7 +125,7 @@ def test_wrong_files_are_refused(grown, tmp_path):
         Forest.load(path)
     grown["patches"].save(path)
     with pytest.raises(ValueError, match="holds a RandomPatchesRegressor, not RandomForest"):
-        forests.RandomForestRegressor.load(path)
+        estimators.RandomForestRegressor.load(path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     for name, message in (("child.npy", "lacks 'child'"), ("cut_values.npy", "lacks 'cut_values'")):
@@ -167,4 +167,4 @@ def test_unfitted_estimators_are_not_saved(tmp_path):
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError):
-        forests.RandomForestClassifier().save(tmp_path / "f.npz")
+        estimators.RandomForestClassifier().save(tmp_path / "f.npz")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 from tests.forests.problems import two_classes
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, depths, parents
 from duramen.tables import encode
@@ -143,7 +143,9 @@ def test_limits_are_kept():
     X, y = load_iris(return_X_y=True)
 
     def forest(**limits):
-        return forests.RandomForestClassifier(n_estimators=10, random_state=0, **limits).fit(X, y)
+        return estimators.RandomForestClassifier(n_estimators=10, random_state=0, **limits).fit(
+            X, y
+        )
 
     assert depths(forest(max_depth=2).forest_).max() == 2
     for tree in forest(max_leaf_nodes=4).forest_:
@@ -165,7 +167,7 @@ def test_the_node_test_stops_growth_on_noise_alone():
     signal = (X[:, 0] > 0).astype(int)
 
     def splits(y, alpha, **options):
-        forest = forests.RandomForestClassifier(
+        forest = estimators.RandomForestClassifier(
             30, stop_alpha=alpha, random_state=0, **options
         ).fit(X, y)
         return int((forest.forest_.feature >= 0).sum())
@@ -174,7 +176,7 @@ def test_the_node_test_stops_growth_on_noise_alone():
     assert splits(noise, 0.05) < 0.02 * splits(noise, None)
     assert splits(signal, 0.05, max_features=None) >= 30
     for tree in (
-        forests.ExtraTreesRegressor(5, stop_alpha=0.01, random_state=0).fit(X, signal).forest_
+        estimators.ExtraTreesRegressor(5, stop_alpha=0.01, random_state=0).fit(X, signal).forest_
     ):
         assert (tree.decrease[tree.feature >= 0] > 0).all()
 
@@ -182,7 +184,9 @@ def test_the_node_test_stops_growth_on_noise_alone():
 def test_a_subspace_tree_keeps_to_its_columns():
     X, y = load_iris(return_X_y=True)
     X = np.hstack([X, X[:, ::-1] ** 2])
-    forest = forests.RandomSubspaceClassifier(40, n_subspace_features=2, random_state=0).fit(X, y)
+    forest = estimators.RandomSubspaceClassifier(40, n_subspace_features=2, random_state=0).fit(
+        X, y
+    )
     used = [set(tree.feature[tree.feature >= 0].tolist()) for tree in forest.forest_]
     assert max(len(columns) for columns in used) == 2
     assert set().union(*used) == set(range(8))
@@ -190,7 +194,9 @@ def test_a_subspace_tree_keeps_to_its_columns():
 
 def test_patches_draw_rows_without_replacement():
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomPatchesClassifier(30, max_samples=40, random_state=0).fit(X, y).forest_
+    forest = (
+        estimators.RandomPatchesClassifier(30, max_samples=40, random_state=0).fit(X, y).forest_
+    )
     bags = np.array([bag(forest, t) for t in range(forest.n_trees)])
     assert bags.max() == 1
     assert (bags.sum(axis=1) == 40).all()
@@ -200,7 +206,7 @@ def test_patches_draw_rows_without_replacement():
 
 def test_bootstrap_bags():
     X, y = load_iris(return_X_y=True)
-    forest = forests.BaggedTreesClassifier(400, random_state=0).fit(X, y).forest_
+    forest = estimators.BaggedTreesClassifier(400, random_state=0).fit(X, y).forest_
     bags = np.array([bag(forest, t) for t in range(forest.n_trees)])
     assert (bags.sum(axis=1) == 150).all()
     assert (bags == 0).mean() == pytest.approx((1 - 1 / 150) ** 150, abs=0.01)
@@ -210,7 +216,7 @@ def test_bootstrap_bags():
 def test_weights_of_zero_leave_rows_out():
     X, y = load_iris(return_X_y=True)
     weights = np.where(y == 2, 0.0, 1.0)
-    forest = forests.ExtraTreesClassifier(20, random_state=0).fit(X, y, sample_weight=weights)
+    forest = estimators.ExtraTreesClassifier(20, random_state=0).fit(X, y, sample_weight=weights)
     assert list(forest.classes_) == [0, 1, 2]
     assert (forest.predict_proba(X)[:, 2] == 0).all()
     assert (forest.forest_.rows[forest.forest_.offsets[:-1]] == 100).all()
@@ -220,8 +226,8 @@ def test_weights_of_zero_leave_rows_out():
 def test_a_bag_without_weight_predicts_the_whole_sample():
     settings = {"n_estimators": 30, "bootstrap": False, "max_samples": 1, "random_state": 0}
     X, weights = [[0], [0], [0]], [1, 3, 0]
-    numbers = forests.RandomForestRegressor(**settings).fit(X, [0, 4, 9], sample_weight=weights)
-    classes = forests.RandomForestClassifier(**settings).fit(X, [0, 1, 1], sample_weight=weights)
+    numbers = estimators.RandomForestRegressor(**settings).fit(X, [0, 4, 9], sample_weight=weights)
+    classes = estimators.RandomForestClassifier(**settings).fit(X, [0, 1, 1], sample_weight=weights)
     for forest, empty in ((numbers.forest_, [3.0]), (classes.forest_, [0.25, 0.75])):
         forest.check()
         without = forest.weight == 0
@@ -235,7 +241,7 @@ def test_whole_weights_are_repetitions():
     random = np.random.default_rng(0)
     weights = random.integers(0, 4, len(y))
     settings = {"n_estimators": 20, "random_state": 0}
-    for kind in (forests.ExtraTreesClassifier, forests.RandomSubspaceClassifier):
+    for kind in (estimators.ExtraTreesClassifier, estimators.RandomSubspaceClassifier):
         weighted = kind(**settings).fit(X, y, sample_weight=weights)
         repeated = kind(**settings).fit(X.repeat(weights, axis=0), y.repeat(weights))
         np.testing.assert_array_equal(weighted.forest_.feature, repeated.forest_.feature)
@@ -245,7 +251,7 @@ def test_whole_weights_are_repetitions():
 def test_weights_may_be_scaled():
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).random(len(y))
-    forest = forests.RandomForestClassifier(10, random_state=0)
+    forest = estimators.RandomForestClassifier(10, random_state=0)
     one = forest.fit(X, y, sample_weight=weights).forest_
     other = forest.fit(X, y, sample_weight=8 * weights).forest_
     np.testing.assert_array_equal(one.feature, other.feature)
@@ -260,7 +266,7 @@ def test_class_weights():
     X, y = X[keep, :1], y[keep]
 
     def share_of_rare(class_weight, bootstrap=False):
-        forest = forests.ExtraTreesClassifier(
+        forest = estimators.ExtraTreesClassifier(
             100, max_depth=2, class_weight=class_weight, bootstrap=bootstrap, random_state=0
         ).fit(X, y)
         root = forest.forest_.weight[forest.forest_.offsets[:-1]]

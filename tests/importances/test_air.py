@@ -8,8 +8,8 @@ from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
 import duramen as dm
-from duramen.forests import route
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
+from duramen.forests import prediction
 from duramen.importances import mdi
 from duramen.importances.air import air
 from duramen.importances.refit import repeat_seeds
@@ -99,7 +99,7 @@ def grown_with_shadows(estimator, X, y, seed):
     forest = shadowed_forest(estimator, dm.learning_set(X, y), seeds, "air")
     order = np.random.default_rng(int(seeds[0])).permutation(n)
     rows = np.column_stack([X, X[order]])
-    fitted = SimpleNamespace(forest_=forest, apply=lambda X: route.leaves(forest, X))
+    fitted = SimpleNamespace(forest_=forest, apply=lambda X: prediction.leaves(forest, X))
     return nested(fitted, rows, rows)
 
 

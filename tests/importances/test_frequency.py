@@ -7,7 +7,7 @@ from tests.importances.nesting import nested
 from tests.oracles import mdi as walk
 from tests.oracles import subtrees as oracle
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.structure import part
 from duramen.importances.frequency import frequency
 
@@ -32,7 +32,7 @@ def shares(counts, p):
 
 def test_shares_of_the_splits_as_counted_from_arrays():
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(20, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
     counts = oracle.features_on_splits([tree.feature for tree in forest.forest_])
     result = frequency(forest)
     np.testing.assert_allclose(result.values, shares(counts, 7), rtol=1e-12)
@@ -46,9 +46,9 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
     X, labels, numbers = table()
     y = labels if task == "classes" else numbers
     theirs, ours = (
-        (SklearnForest, forests.RandomForestClassifier)
+        (SklearnForest, estimators.RandomForestClassifier)
         if task == "classes"
-        else (SklearnRegressor, forests.RandomForestRegressor)
+        else (SklearnRegressor, estimators.RandomForestRegressor)
     )
     settings = {"n_estimators": 300, "max_features": None, "random_state": 0}
     peer = theirs(**settings).fit(X[:, :5], y)
@@ -62,7 +62,7 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
 
 def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
     X, y, _ = table()
-    forest = forests.ExtraTreesClassifier(15, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(15, random_state=0).fit(X, y)
     per_tree = frequency(forest, normalise=False, by_degree=True)
     inner = np.count_nonzero(forest.forest_.feature >= 0)
     assert per_tree.values.sum() == pytest.approx(inner / 15)
@@ -76,7 +76,7 @@ def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
 def test_weights_and_degrees_against_nested_nodes(splits, weighted):
     X, y, _ = table(60)
     X = np.round(X)
-    forest = forests.RandomForestClassifier(8, splits=splits, random_state=3).fit(X, y)
+    forest = estimators.RandomForestClassifier(8, splits=splits, random_state=3).fit(X, y)
     deepest = int(forest.forest_.degree.max())
     sums = np.zeros((8, 7, deepest + 1))
     for t, root in enumerate(nested(forest, X, X)):
@@ -101,7 +101,7 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
 
 def test_weighted_splits_are_those_that_a_training_row_passes():
     X, y, _ = table()
-    forest = forests.ExtraTreesClassifier(10, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(10, random_state=0).fit(X, y)
     result = frequency(forest, weighted=True, normalise=False)
     depths = [
         tree.depth[leaves] for tree, leaves in zip(forest.forest_, forest.apply(X).T, strict=True)
@@ -113,7 +113,7 @@ def test_frequency_rewards_deep_splits_and_weights_do_not():
     random = np.random.default_rng(0)
     X = np.column_stack([random.integers(0, 2, 300), random.normal(size=300)])
     y = np.where(random.random(300) < 0.2, 1 - X[:, 0], X[:, 0]).astype(int)
-    forest = forests.RandomForestClassifier(50, max_features=None, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(50, max_features=None, random_state=0).fit(X, y)
     assert frequency(forest).order()[0] == 1
     plain, weighted = frequency(forest)["x0"], frequency(forest, weighted=True)["x0"]
     assert weighted > 5 * plain
@@ -125,7 +125,7 @@ def test_frequency_rewards_deep_splits_and_weights_do_not():
 @pytest.mark.parametrize("normalise", [False, True])
 def test_standard_error_is_the_spread_of_forests(normalise):
     X, y, _ = table(40)
-    forest = forests.ExtraTreesClassifier(6000, random_state=0).fit(X, y).forest_
+    forest = estimators.ExtraTreesClassifier(6000, random_state=0).fit(X, y).forest_
     runs = [frequency(part(forest, 30 * i, 30 * i + 30), normalise=normalise) for i in range(200)]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)[:6]
     stated = np.sqrt(np.mean([run.standard_error**2 for run in runs], axis=0))[:6]
@@ -134,14 +134,14 @@ def test_standard_error_is_the_spread_of_forests(normalise):
 
 def test_single_tree_has_no_standard_error():
     X, y, _ = table()
-    forest = forests.ExtraTreesClassifier(1, random_state=1).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
     assert frequency(forest).standard_error is None
     assert frequency(forest, normalise=False).standard_error is None
 
 
 def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(12, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
     whole = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
     monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
     parts = [frequency(forest, weighted=weighted, by_degree=True) for weighted in (False, True)]
@@ -155,7 +155,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalise", [False, True])
 def test_stumps_without_a_split_have_frequency_zero(weighted, normalise):
-    forest = forests.RandomForestClassifier(3, random_state=0).fit(
+    forest = estimators.RandomForestClassifier(3, random_state=0).fit(
         np.ones((10, 2)), np.arange(10) % 2
     )
     result = frequency(forest, weighted=weighted, normalise=normalise, by_degree=True)
@@ -169,7 +169,7 @@ def test_trees_whose_bag_weighs_nothing():
     weights = np.zeros(12)
     weights[:3] = 1.0
     y[:3] = [0, 1, 0]
-    forest = forests.RandomForestClassifier(40, random_state=0).fit(X, y, sample_weight=weights)
+    forest = estimators.RandomForestClassifier(40, random_state=0).fit(X, y, sample_weight=weights)
     assert (forest.forest_.weight[forest.forest_.offsets[:-1]] == 0).any()
     result = frequency(forest, weighted=True)
     assert result.values.sum() == pytest.approx(1)
@@ -177,7 +177,7 @@ def test_trees_whose_bag_weighs_nothing():
 
 def test_result_says_where_it_comes_from():
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(5, random_state=1).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=1).fit(X, y)
     result = frequency(forest.forest_, weighted=True)
     assert result.equals(frequency(forest, weighted=True))
     assert result.by_degree is None
@@ -188,6 +188,6 @@ def test_result_says_where_it_comes_from():
 def test_needs_a_fitted_forest_of_this_package():
     X, y, _ = table()
     with pytest.raises(NotFittedError, match="frequency: this RandomForestClassifier is not"):
-        frequency(forests.RandomForestClassifier())
+        frequency(estimators.RandomForestClassifier())
     with pytest.raises(TypeError, match="frequency: forest must be an estimator of duramen"):
         frequency(SklearnForest(2).fit(X, y))

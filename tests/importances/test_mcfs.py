@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.oracles import mcfs as oracle
 
 import duramen as dm
+from duramen.checks import draw_seed
 from duramen.forests.growth import out_of_bag
-from duramen.forests.parameters import draw_seed
 from duramen.importances.mcfs import _learner, mcfs
 from duramen.importances.relative_importance import relative_importances
 from duramen.results.importances import Importances

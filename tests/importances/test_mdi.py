@@ -5,7 +5,7 @@ from sklearn.exceptions import NotFittedError
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
-from duramen import datasets, forests
+from duramen import datasets, estimators
 from duramen.importances import mdi
 
 EXACT_DIGITS = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
@@ -52,7 +52,7 @@ def assert_is(result, expected):
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_training_counts_against_oracle(criterion, bootstrap):
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(
+    forest = estimators.RandomForestClassifier(
         7, criterion=criterion, bootstrap=bootstrap, random_state=0
     ).fit(X, y)
     impurity = getattr(oracle, criterion)
@@ -68,7 +68,7 @@ def test_training_counts_against_oracle(criterion, bootstrap):
 
 def test_regression_counts_against_oracle():
     X, _, y = mixed()
-    forest = forests.ExtraTreesRegressor(5, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesRegressor(5, random_state=0).fit(X, y)
     expected = tallied(
         nested(forest, X, X),
         4,
@@ -84,7 +84,7 @@ def test_regression_counts_against_oracle():
 
 def test_digits_have_their_known_importances():
     digits = datasets.digits7()
-    forest = forests.TotallyRandomizedTreesClassifier(5000, random_state=0)
+    forest = estimators.TotallyRandomizedTreesClassifier(5000, random_state=0)
     result = mdi(forest.fit(digits.X, digits.y), by_degree=True)
     np.testing.assert_allclose(result.values, EXACT_DIGITS, atol=0.012)
     assert result.values.sum() == pytest.approx(np.log2(10), abs=1e-9)
@@ -94,7 +94,7 @@ def test_digits_have_their_known_importances():
 
 def test_result_says_where_it_comes_from():
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(5, random_state=1).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=1).fit(X, y)
     result = mdi(forest)
     assert result.measure == "mdi"
     assert result.unit == "gini"
@@ -109,14 +109,14 @@ def test_result_says_where_it_comes_from():
 
 def test_forest_serves_as_well_as_its_estimator():
     X, y, _ = mixed()
-    forest = forests.ExtraTreesClassifier(5, random_state=1).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(5, random_state=1).fit(X, y)
     assert mdi(forest.forest_).equals(mdi(forest))
     np.testing.assert_allclose(mdi(forest).normalised().values, forest.feature_importances_)
 
 
 def test_single_tree_has_no_standard_error():
     X, y, _ = mixed()
-    forest = forests.ExtraTreesClassifier(1, random_state=1, criterion="entropy").fit(X, y)
+    forest = estimators.ExtraTreesClassifier(1, random_state=1, criterion="entropy").fit(X, y)
     assert mdi(forest).standard_error is None
     assert mdi(forest, correction="expected").standard_error is None
 
@@ -124,7 +124,7 @@ def test_single_tree_has_no_standard_error():
 def test_standard_error_shrinks_with_the_square_root_of_the_trees():
     X, y, _ = mixed()
     few, many = (
-        mdi(forests.ExtraTreesClassifier(size, random_state=1).fit(X, y)).standard_error[:3]
+        mdi(estimators.ExtraTreesClassifier(size, random_state=1).fit(X, y)).standard_error[:3]
         for size in (200, 3200)
     )
     np.testing.assert_allclose(many / few, 0.25, rtol=0.2)
@@ -138,7 +138,7 @@ def test_standard_error_shrinks_with_the_square_root_of_the_trees():
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_corrections_against_oracle(splits, correction, bootstrap):
     X, y, _ = mixed()
-    forest = forests.TotallyRandomizedTreesClassifier(
+    forest = estimators.TotallyRandomizedTreesClassifier(
         6, splits=splits, bootstrap=bootstrap, random_state=2
     ).fit(X, y)
     bias = oracle.expected_bias if correction == "expected" else oracle.miller_madow_bias
@@ -160,7 +160,7 @@ def test_corrections_centre_an_irrelevant_feature_at_zero(correction):
     for seed in range(60):
         random = np.random.default_rng(seed)
         X, y = random.integers(0, [2, 8], size=(300, 2)), random.integers(0, 3, 300)
-        forest = forests.TotallyRandomizedTreesClassifier(
+        forest = estimators.TotallyRandomizedTreesClassifier(
             20, splits="multiway", max_depth=1, random_state=seed
         ).fit(X, y)
         plain.append(mdi(forest).values)
@@ -180,7 +180,7 @@ def test_held_out_rows_against_oracle(criterion, oob):
     X_new, y_new, _ = mixed(40, seed=5)
     if oob:
         X_new, y_new = X, y
-    forest = forests.RandomForestClassifier(6, criterion=criterion, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(6, criterion=criterion, random_state=0).fit(X, y)
     trained, seen = np.eye(3)[y], np.eye(3)[y_new]
     roots = nested(forest, X, X_new, oob=oob)
 
@@ -199,7 +199,7 @@ def test_held_out_rows_against_oracle(criterion, oob):
 def test_held_out_regression_against_oracle():
     X, _, y = mixed()
     X_new, _, y_new = mixed(40, seed=5)
-    forest = forests.RandomForestRegressor(6, random_state=0).fit(X, y)
+    forest = estimators.RandomForestRegressor(6, random_state=0).fit(X, y)
     roots = nested(forest, X, X_new)
     centred = [(numbers - 1000.0)[:, np.newaxis] for numbers in (y, y_new)]
     expected = tallied(
@@ -212,7 +212,9 @@ def test_held_out_regression_against_oracle():
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 def test_training_rows_as_held_out_give_plain_mdi(criterion, splits):
     X, labels, numbers = mixed()
-    kind = forests.ExtraTreesClassifier if criterion == "gini" else forests.ExtraTreesRegressor
+    kind = (
+        estimators.ExtraTreesClassifier if criterion == "gini" else estimators.ExtraTreesRegressor
+    )
     y = labels if criterion == "gini" else numbers
     forest = kind(20, splits=splits, random_state=0).fit(X, y)
     np.testing.assert_allclose(mdi(forest, X, y).values, mdi(forest).values, atol=1e-10)
@@ -228,9 +230,9 @@ def test_irrelevant_features_get_zero_on_average(criterion):
         )
         y = (random.random(50) < 0.3).astype(int)
         if criterion == "variance":
-            forest = forests.RandomForestRegressor(30, max_features=1, random_state=seed)
+            forest = estimators.RandomForestRegressor(30, max_features=1, random_state=seed)
         else:
-            forest = forests.RandomForestClassifier(
+            forest = estimators.RandomForestClassifier(
                 30, criterion=criterion, max_features=1, random_state=seed
             )
         forest.fit(X, y)
@@ -245,7 +247,7 @@ def test_out_of_bag_mdi_finds_the_relevant_feature_that_cardinality_hides():
     random = np.random.default_rng(3)
     X = np.column_stack([random.integers(0, 2, 200), random.normal(size=(200, 4))])
     y = np.where(random.random(200) < 0.35, 1 - X[:, 0], X[:, 0]).astype(int)
-    forest = forests.RandomForestClassifier(200, max_features=1, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(200, max_features=1, random_state=0).fit(X, y)
     assert mdi(forest).order()[0] != 0
     held = mdi(forest, X, y, rows="oob")
     assert held.order()[0] == 0
@@ -254,7 +256,7 @@ def test_out_of_bag_mdi_finds_the_relevant_feature_that_cardinality_hides():
 
 def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(12, criterion="entropy", random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(12, criterion="entropy", random_state=0).fit(X, y)
     whole = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
     monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
     parts = [mdi(forest, X, y, rows="oob"), mdi(forest, correction="expected", by_degree=True)]
@@ -264,7 +266,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 
 def test_tables_with_categories_and_missing_values():
     tumor = datasets.load_primary_tumor()
-    forest = forests.RandomForestClassifier(
+    forest = estimators.RandomForestClassifier(
         50, criterion="entropy", splits="multiway", random_state=0
     ).fit(tumor.X, tumor.y)
     held = mdi(forest, tumor.X, tumor.y, rows="oob")
@@ -275,7 +277,7 @@ def test_tables_with_categories_and_missing_values():
 def test_stumps_without_a_split_have_importance_zero():
     X = np.ones((10, 2))
     y = np.arange(10) % 2
-    forest = forests.RandomForestClassifier(3, criterion="entropy", random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(3, criterion="entropy", random_state=0).fit(X, y)
     for result in (
         mdi(forest, by_degree=True),
         mdi(forest, X, y, by_degree=True),
@@ -291,7 +293,7 @@ def test_stumps_without_a_split_have_importance_zero():
 @pytest.fixture(scope="module")
 def fitted():
     X, y, _ = mixed()
-    return X, y, forests.RandomForestClassifier(5, criterion="entropy", random_state=0).fit(X, y)
+    return X, y, estimators.RandomForestClassifier(5, criterion="entropy", random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -330,14 +332,14 @@ def test_clear_errors(fitted, arguments, options, message):
 
 def test_corrections_are_for_entropy():
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(5, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match='Hint: fit with criterion="entropy"'):
         mdi(forest, correction="expected")
 
 
 def test_out_of_bag_needs_rows_out_of_the_bag():
     X, y, _ = mixed()
-    forest = forests.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="every tree of this forest saw all of them"):
         mdi(forest, X, y, rows="oob")
 
@@ -345,10 +347,10 @@ def test_out_of_bag_needs_rows_out_of_the_bag():
 def test_needs_a_fitted_forest_of_this_package():
     X, y, _ = mixed()
     with pytest.raises(NotFittedError, match="call fit first"):
-        mdi(forests.RandomForestClassifier())
+        mdi(estimators.RandomForestClassifier())
     with pytest.raises(TypeError, match="must be an estimator of duramen"):
         mdi(SklearnForest(2).fit(X, y))
     with pytest.raises(TypeError, match="got ndarray"):
         mdi(X)
     with pytest.raises(TypeError, match="mdi: forest must be"):
-        mdi(forests.RandomForestClassifier)
+        mdi(estimators.RandomForestClassifier)

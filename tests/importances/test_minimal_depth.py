@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
-from duramen import forests
+from duramen import estimators
 from duramen.importances.minimal_depth import (
     FirstSplits,
     first_splits,
@@ -107,7 +107,7 @@ def test_maximal_subtrees_against_recursion(seed, p, n, splits):
     random = np.random.default_rng(seed)
     X, y = random.integers(0, 5, size=(n, p)), random.integers(0, 3, n)
     y[:2] = [0, 1]
-    forest = forests.ExtraTreesClassifier(
+    forest = estimators.ExtraTreesClassifier(
         3, max_features=1, splits=splits, bootstrap=True, random_state=seed
     ).fit(X, y)
     first = maximal(Nodes(forest.forest_))
@@ -131,7 +131,7 @@ def test_maximal_subtrees_against_recursion(seed, p, n, splits):
 def test_depths_against_recursion(splits):
     X, y, _ = table(50)
     X = np.round(X)
-    forest = forests.RandomForestClassifier(9, splits=splits, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(9, splits=splits, random_state=0).fit(X, y)
     roots = nested(forest, X, X)
     depths = np.array([[depth_in(root, j) for j in range(6)] for root in roots])
     multiway = splits == "multiway"
@@ -162,7 +162,7 @@ def test_depths_against_recursion(splits):
 
 def test_null_is_the_mean_over_the_trees_of_their_laws():
     X, y, _ = table(40)
-    forest = forests.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
+    forest = estimators.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
     laws = [
         minimal_depth_law(5, oracle.splits_by_depth(root))
         for root in nested(forest, X[:, :5], X[:, :5])
@@ -176,7 +176,7 @@ def test_null_is_the_mean_over_the_trees_of_their_laws():
 
 def test_relevant_features_come_first_and_pass_the_threshold():
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(200, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(200, random_state=0).fit(X, y)
     result, found = minimal_depth(forest), first_splits(forest)
     assert result.order().tolist() == found.order().tolist()
     assert found.selected() == tuple(name for name, value in result.top(6) if value > 0)
@@ -190,7 +190,7 @@ def test_features_chosen_by_chance_are_at_the_threshold():
     # of the five is as likely, and the law is exact.
     random = np.random.default_rng(0)
     X, y = random.normal(size=(60, 5)), random.integers(0, 2, 60)
-    forest = forests.TotallyRandomizedTreesClassifier(3000, random_state=0).fit(X, y)
+    forest = estimators.TotallyRandomizedTreesClassifier(3000, random_state=0).fit(X, y)
     result = minimal_depth(forest)
     assert np.abs(result.values / result.standard_error).max() < 4
     found = first_splits(forest)
@@ -203,9 +203,9 @@ def test_features_chosen_by_chance_in_multiway_trees():
     # All cells of five columns and no two equal targets: each path splits on every column once.
     X = np.array(list(itertools.product([0, 1], [0, 1], [0, 1, 2], [0, 1], [0, 1, 2])))
     y = np.random.default_rng(0).normal(size=len(X))
-    forest = forests.TotallyRandomizedTreesRegressor(3000, splits="multiway", random_state=0).fit(
-        X, y
-    )
+    forest = estimators.TotallyRandomizedTreesRegressor(
+        3000, splits="multiway", random_state=0
+    ).fit(X, y)
     result = minimal_depth(forest)
     assert np.abs(result.values / result.standard_error).max() < 4
 
@@ -216,7 +216,7 @@ def test_features_chosen_by_chance_among_those_that_a_tree_sees():
     for seed in range(150):
         X, y = random.normal(size=(20, 8)), random.integers(0, 2, 20)
         y[:2] = [0, 1]
-        forest = forests.RandomSubspaceClassifier(
+        forest = estimators.RandomSubspaceClassifier(
             10, n_subspace_features=3, max_features=1, random_state=seed
         )
         gains.append(minimal_depth(forest.fit(X, y)).values)
@@ -234,7 +234,7 @@ def test_features_chosen_by_chance_among_those_that_a_tree_sees():
 def test_trees_without_a_split_are_left_out():
     X = np.arange(8.0)[:, np.newaxis] * [1.0, -1.0]
     y = np.array([0] * 7 + [1])
-    forest = forests.RandomForestClassifier(30, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(30, random_state=0).fit(X, y)
     split = [tree.n_nodes > 1 for tree in forest.forest_]
     assert 0 < sum(split) < 30
     found = first_splits(forest)
@@ -250,7 +250,7 @@ def test_trees_without_a_split_are_left_out():
 
 
 def test_forest_without_a_split():
-    forest = forests.RandomForestClassifier(3, random_state=0).fit(
+    forest = estimators.RandomForestClassifier(3, random_state=0).fit(
         np.ones((10, 2)), np.arange(10) % 2
     )
     result, found = minimal_depth(forest), first_splits(forest)
@@ -263,14 +263,14 @@ def test_forest_without_a_split():
 
 def test_single_tree_has_no_standard_error():
     X, y, _ = table()
-    forest = forests.ExtraTreesClassifier(1, random_state=1).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
     assert minimal_depth(forest).standard_error is None
     assert first_splits(forest).standard_error is None
 
 
 def test_blocks_of_trees_do_not_show(monkeypatch):
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(12, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(12, random_state=0).fit(X, y)
     whole, law = minimal_depth(forest), first_splits(forest).null
     monkeypatch.setattr("duramen.importances.nodes._BLOCK", 100)
     assert minimal_depth(forest).equals(whole, rtol=1e-9, atol=1e-12)
@@ -282,7 +282,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 
 def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
     X, y, _ = table()
-    forest = forests.RandomForestClassifier(20, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(20, random_state=0).fit(X, y)
     found = first_splits(forest)
     columns = found.columns()
     assert columns["rank"][0] == 1
@@ -309,13 +309,13 @@ def test_result_as_a_frame_in_a_file_and_in_print(tmp_path):
 
 def test_long_results_print_their_best():
     X, y = np.random.default_rng(0).normal(size=(30, 14)), np.arange(30) % 2
-    forest = forests.RandomForestClassifier(5, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
     assert repr(first_splits(forest)).endswith("... and 4 more")
 
 
 def test_depths_cannot_be_changed():
     X, y, _ = table()
-    found = first_splits(forests.RandomForestClassifier(5, random_state=0).fit(X, y))
+    found = first_splits(estimators.RandomForestClassifier(5, random_state=0).fit(X, y))
     with pytest.raises(ValueError, match="read-only"):
         found.depths[0] = 0.0
 
@@ -323,4 +323,4 @@ def test_depths_cannot_be_changed():
 @pytest.mark.parametrize("function", [minimal_depth, first_splits])
 def test_needs_a_fitted_forest(function):
     with pytest.raises(NotFittedError, match=f"{function.__name__}: this RandomForestClassifier"):
-        function(forests.RandomForestClassifier())
+        function(estimators.RandomForestClassifier())

@@ -5,7 +5,7 @@ from sklearn.exceptions import NotFittedError
 from tests.importances.nesting import nested
 from tests.oracles import noising as oracle
 
-from duramen import datasets, forests
+from duramen import datasets, estimators
 from duramen.importances.noising import noising
 
 
@@ -29,8 +29,8 @@ def problem(task, rows):
     X, labels, numbers = mixed()
     X_new, labels_new, numbers_new = (X, labels, numbers) if rows == "oob" else mixed(30, seed=5)
     if task == "classes":
-        return (X, labels), (X_new, labels_new), forests.RandomForestClassifier, oracle.zero_one
-    return (X, numbers), (X_new, numbers_new), forests.RandomForestRegressor, oracle.squared
+        return (X, labels), (X_new, labels_new), estimators.RandomForestClassifier, oracle.zero_one
+    return (X, numbers), (X_new, numbers_new), estimators.RandomForestRegressor, oracle.squared
 
 
 def rises(estimator, train, held, loss, rows, rise=oracle.rise):
@@ -95,7 +95,7 @@ def sides(n00, n01, n10, n11):
 
 def test_stump_loses_what_it_knows_beyond_a_coin():
     X, y = sides(3, 0, 0, 3)
-    forest = forests.ExtraTreesClassifier(2, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(2, random_state=0).fit(X, y)
     # By sides 8 of 10 are right, at random half of them are, whatever the margins.
     assert noising(forest, *sides(6, 1, 1, 2), rows=None).values == pytest.approx([0.3])
     assert noising(forest, *sides(1, 3, 4, 0), rows=None).values == pytest.approx([1 / 8 - 0.5])
@@ -103,7 +103,7 @@ def test_stump_loses_what_it_knows_beyond_a_coin():
 
 def test_stump_in_regression():
     X = np.array([[0.0], [1.0]])
-    forest = forests.ExtraTreesRegressor(1, random_state=0).fit(X, [1.0, 5.0])
+    forest = estimators.ExtraTreesRegressor(1, random_state=0).fit(X, [1.0, 5.0])
     # (0, y=2): 1 as it goes, (1 + 9) / 2 at random; (1, y=5): 0, and (0 + 16) / 2.
     assert noising(forest, X, [2.0, 5.0], rows=None).values == pytest.approx([(4 + 8) / 2])
 
@@ -112,7 +112,7 @@ def test_noise_reaches_the_whole_subtree_and_no_more():
     # The root splits on x0; on its right side x1 tells classes 1 and 2 apart.
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
     y = np.array([0, 0, 1, 2])
-    forest = forests.ExtraTreesClassifier(60, criterion="entropy", random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(60, criterion="entropy", random_state=0).fit(X, y)
     roots = [int(tree.feature[0]) for tree in forest.forest_]
     trees = [np.array(by_tree) for by_tree in rises(forest, (X, y), (X, y), oracle.zero_one, None)]
     # x0 at the root: leaves of probability 1/2, 1/4, 1/4; x1 below: the two rows on the right lose
@@ -127,7 +127,7 @@ def test_noise_reaches_the_whole_subtree_and_no_more():
 
 def test_tied_leaf_votes_for_the_first_class():
     X = np.array([[0.0], [0.0], [1.0]])
-    forest = forests.ExtraTreesClassifier(1, random_state=0).fit(X, ["b", "a", "b"])
+    forest = estimators.ExtraTreesClassifier(1, random_state=0).fit(X, ["b", "a", "b"])
     # Leaves vote a and b; at random both rows are right half of the time.
     new = np.array([[0.0], [1.0]])
     assert noising(forest, new, ["a", "b"], rows=None).values == pytest.approx([0.5])
@@ -144,7 +144,7 @@ def test_coins_have_noising_zero_on_average():
         random = np.random.default_rng(seed)
         X = np.column_stack([random.integers(0, 2, 50), random.normal(size=(50, 2))])
         y = random.integers(0, 2, 50)
-        forest = forests.RandomForestClassifier(20, max_features=1, random_state=seed).fit(X, y)
+        forest = estimators.RandomForestClassifier(20, max_features=1, random_state=seed).fit(X, y)
         values.append(noising(forest, X, y).values)
     mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(60)
     assert np.all(np.abs(mean) < 4 * error)
@@ -153,7 +153,7 @@ def test_coins_have_noising_zero_on_average():
 
 def test_training_rows_through_every_tree_flatter():
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(50, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(50, random_state=0).fit(X, y)
     honest, flattered = noising(forest, X, y), noising(forest, X, y, rows=None)
     assert flattered.values[2] > honest.values[2] + 0.1
     assert honest.metadata["noising"]["rows"] == "out-of-bag"
@@ -166,7 +166,7 @@ def test_training_rows_through_every_tree_flatter():
 def test_trees_without_out_of_bag_rows_add_nothing_and_count():
     X = np.arange(4.0)[:, np.newaxis]
     y = np.array([0, 0, 1, 1])
-    forest = forests.RandomForestClassifier(60, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(60, random_state=0).fit(X, y)
     without = sum(not root["held"] for root in nested(forest, X, X, oob=True))
     assert without > 0
     expected = rises(forest, (X, y), (X, y), oracle.zero_one, "oob")
@@ -178,7 +178,7 @@ def test_trees_without_out_of_bag_rows_add_nothing_and_count():
 def test_no_out_of_bag_rows_at_all():
     # Among the first seeds there is a tree whose bag holds both rows.
     X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
-    kinds = [forests.RandomForestClassifier(1, random_state=seed).fit(X, y) for seed in range(9)]
+    kinds = [estimators.RandomForestClassifier(1, random_state=seed).fit(X, y) for seed in range(9)]
     full = [kind for kind in kinds if kind.forest_.rows[0] == 2]
     with pytest.raises(ValueError, match="no tree of this forest has out-of-bag rows"):
         noising(full[0], X, y)
@@ -186,14 +186,14 @@ def test_no_out_of_bag_rows_at_all():
 
 def test_stumps_without_a_split_lose_nothing():
     X, y = np.ones((10, 2)), np.arange(10) % 2
-    forest = forests.RandomForestClassifier(3, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(3, random_state=0).fit(X, y)
     assert noising(forest, X, y).values.tolist() == [0.0, 0.0]
 
 
 def test_far_off_targets_keep_their_digits():
     X, _, y = mixed()
     near, far = (
-        noising(forests.RandomForestRegressor(5, random_state=0).fit(X, y + shift), X, y + shift)
+        noising(estimators.RandomForestRegressor(5, random_state=0).fit(X, y + shift), X, y + shift)
         for shift in (0.0, 2.0**20)
     )
     np.testing.assert_allclose(far.values, near.values, rtol=1e-6)
@@ -201,7 +201,7 @@ def test_far_off_targets_keep_their_digits():
 
 def test_single_tree_has_no_standard_error():
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(1, random_state=1).fit(X, y)
+    forest = estimators.RandomForestClassifier(1, random_state=1).fit(X, y)
     assert noising(forest, X, y).standard_error is None
 
 
@@ -216,7 +216,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch, task):
 
 def test_tables_with_categories_and_missing_values():
     tumor = datasets.load_primary_tumor()
-    forest = forests.RandomForestClassifier(50, splits="multiway", random_state=0)
+    forest = estimators.RandomForestClassifier(50, splits="multiway", random_state=0)
     result = noising(forest.fit(tumor.X, tumor.y), tumor.X, tumor.y)
     assert result.names == tumor.names
     assert result.values.max() > 5 * result.standard_error[result.order()[0]]
@@ -224,7 +224,7 @@ def test_tables_with_categories_and_missing_values():
 
 def test_forest_serves_as_well_as_its_estimator():
     X, y, _ = mixed()
-    forest = forests.RandomForestClassifier(5, random_state=1, n_jobs=2).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=1, n_jobs=2).fit(X, y)
     assert noising(forest.forest_, X, y).equals(noising(forest, X, y))
 
 
@@ -234,7 +234,7 @@ def test_forest_serves_as_well_as_its_estimator():
 @pytest.fixture(scope="module")
 def fitted():
     X, y, _ = mixed()
-    return X, y, forests.RandomForestClassifier(5, random_state=0).fit(X, y)
+    return X, y, estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_clear_errors(fitted, arguments, options, message):
 
 def test_out_of_bag_needs_rows_out_of_the_bag():
     X, y, _ = mixed()
-    forest = forests.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    forest = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="every tree of this forest saw all of them"):
         noising(forest, X, y)
     assert noising(forest, X, y, rows=None).values[2] > 0
@@ -276,6 +276,6 @@ def test_out_of_bag_needs_rows_out_of_the_bag():
 def test_needs_a_fitted_forest_of_this_package():
     X, y, _ = mixed()
     with pytest.raises(NotFittedError, match="call fit first"):
-        noising(forests.RandomForestClassifier(), X, y)
+        noising(estimators.RandomForestClassifier(), X, y)
     with pytest.raises(TypeError, match="must be an estimator of duramen"):
         noising(SklearnForest(2).fit(X, y), X, y)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen import forests
+from duramen import estimators
 from duramen.importances import mdi
 from duramen.importances.representatives import representatives
 from duramen.results import Importances
@@ -109,8 +109,8 @@ def test_clusters_of_one_have_their_own_scores():
     result = representatives(X, n_clusters=6)
     assert result.labels.tolist() == [0, 1, 2, 3, 4, 5]
     y = (X[:, 0] > 0).astype(int)
-    own = mdi(forests.RandomForestClassifier(10, random_state=0).fit(X, y))
-    forest = forests.RandomForestClassifier(10, random_state=0).fit(result.table, y)
+    own = mdi(estimators.RandomForestClassifier(10, random_state=0).fit(X, y))
+    forest = estimators.RandomForestClassifier(10, random_state=0).fit(result.table, y)
     np.testing.assert_array_equal(result.spread(mdi(forest)).values, own.values)
 
 
@@ -122,10 +122,10 @@ def test_a_large_cluster_is_no_longer_hidden(method):
     copies = strong[:, np.newaxis] + 0.05 * random.normal(size=(300, 10))
     X = np.column_stack([copies, weak])
     y = (1.2 * strong + weak > 0).astype(int)
-    plain = mdi(forests.RandomForestClassifier(100, max_features=3, random_state=0).fit(X, y))
+    plain = mdi(estimators.RandomForestClassifier(100, max_features=3, random_state=0).fit(X, y))
     assert plain.order()[0] == 10
     result = representatives(X, threshold=0.9, method=method)
-    forest = forests.RandomForestClassifier(100, random_state=0).fit(result.table, y)
+    forest = estimators.RandomForestClassifier(100, random_state=0).fit(result.table, y)
     spread = result.spread(mdi(forest))
     assert spread.order()[-1] == 10
     assert np.ptp(spread.values[:10]) == 0

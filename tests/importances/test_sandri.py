@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.checks import draw_seed
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.parameters import draw_seed
 from duramen.importances import mdi
 from duramen.importances.air import air
 from duramen.importances.refit import repeat_seeds

@@ -24,7 +24,7 @@ from tests.oracles.route import predictions_of
 from tests.oracles.subspaces import decreases_of_tree
 
 import duramen as dm
-from duramen.forests.route import leaves
+from duramen.forests.prediction import leaves
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive
 from duramen.selection import SequentialRandomSubspace

@@ -4,7 +4,7 @@ from scipy import stats
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.importances import Importances, group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.altmann import permuted_scores

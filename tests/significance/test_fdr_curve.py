@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.jobs.replicates import Plan
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import expected_discoveries, fdr_curve

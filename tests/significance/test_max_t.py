@@ -8,7 +8,7 @@ from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, noise
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import fdr_curve, pooled_rates

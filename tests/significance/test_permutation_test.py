@@ -6,7 +6,7 @@ from scipy import stats
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.jobs.replicates import replicate_seed
 from duramen.significance.altmann import altmann
 from duramen.significance.permutation_test import permutation_test

@@ -85,7 +85,7 @@ def test_bad_tables(X: object, error: type[Exception], message: str) -> None:
         ({"kinds": {None: "nominal"}}, TypeError, "has the key None"),
         ({"kinds": {0: "category"}}, ValueError, "kinds holds 'category'"),
         ({"kinds": 3}, TypeError, "kinds is a int"),
-        ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
+        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of encode must be an int other than 0"),
     ],
 )
 def test_bad_arguments(arguments: dict, error: type[Exception], message: str) -> None:

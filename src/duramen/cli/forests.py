@@ -50,10 +50,10 @@ def make_forest(
     ValueError
         If the options do not go together.
     """
-    from duramen import forests
+    from duramen import estimators
 
     suffix = "Classifier" if task == "classification" else "Regressor"
-    kind = getattr(forests, _CLASSES[name] + suffix, None)
+    kind = getattr(estimators, _CLASSES[name] + suffix, None)
     if kind is None:
         raise ValueError(f"--forest {name.value} does {_other(task)} only; the target is a number")
     impurity = settled_criterion(criterion, task)

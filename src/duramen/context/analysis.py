@@ -12,6 +12,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.context.effects import context_effects
 from duramen.context.nulls import Null, null_of
 from duramen.context.p_values import effect_p_values, plain_p_values
@@ -19,7 +20,6 @@ from duramen.context.plain import within_contexts
 from duramen.context.shifts import shifts_of
 from duramen.context.subject import Growth, Subject, subject_of
 from duramen.context.values import Context, split_off
-from duramen.forests import parameters
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
@@ -69,11 +69,11 @@ class Options:
     function: str
 
     def __post_init__(self) -> None:
-        parameters.check_choice(self.function, "empty", self.empty, EMPTY)
-        parameters.check_integer(self.function, "n_permutations", self.n_permutations, 0)
-        parameters.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
-        parameters.check_flag(self.function, "plain", self.plain)
-        if parameters.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (
+        checks.check_choice(self.function, "empty", self.empty, EMPTY)
+        checks.check_integer(self.function, "n_permutations", self.n_permutations, 0)
+        checks.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
+        checks.check_flag(self.function, "plain", self.plain)
+        if checks.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (
             self.plain and self.n_permutations
         ):
             raise ValueError(
@@ -264,7 +264,7 @@ def context_importances(
     given = given_set(X, y, FUNCTION, task, names=names, strata=strata, blocks=blocks)
     table = encode(X if given is None else given.table, names=names, n_jobs=plan.n_threads)
     inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     if given is None:
         target = encode_target(y, task or "auto", n_rows=table.n_rows, function=FUNCTION)
         data = of_table(inputs, target, FUNCTION, strata=strata, blocks=blocks)

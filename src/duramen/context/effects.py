@@ -12,7 +12,7 @@ from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
 from duramen.forests.growth import table_arguments
-from duramen.forests.route import forest_arguments
+from duramen.forests.prediction import forest_arguments
 from duramen.forests.settings import CRITERIA
 from duramen.forests.structure import parents
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from duramen import checks
 from duramen.context.analysis import Options, analyse, beside
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
-from duramen.forests import parameters
-from duramen.forests.progress import stepwise_bar
+from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.replicates import Plan, replicate_seed
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
@@ -120,10 +120,10 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     variables, one = _apart(table, context, n_context_bins)
     rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
     chosen = _targets(variables, targets)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     inputs = variables
     if n_bins is not None:
-        inputs = binned(variables, parameters.check_integer(_FUNCTION, "n_bins", n_bins, 2))
+        inputs = binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
     analyses = {}
     with stepwise_bar(len(chosen), _FUNCTION, "target", plan.verbose) as advance:
         for j in chosen:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.context.subject import Subject
-from duramen.forests import parameters
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
 from duramen.tables.exchangeability import Exchangeability
@@ -75,7 +75,7 @@ def null_of(subject: Subject, permute: str, function: str) -> Null:
     ValueError
         If `permute` is unknown.
     """
-    parameters.check_choice(function, "permute", permute, PERMUTE)
+    checks.check_choice(function, "permute", permute, PERMUTE)
     n, given = subject.data.n_rows, subject.data.exchangeability
     groups = target_groups(subject, given.strata)
     if permute == "all":

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.context.values import read_context
-from duramen.forests import parameters
 from duramen.tables import EncodedTable, encode
 
 FloatArray = NDArray[np.float64]
@@ -83,7 +83,7 @@ def propensity_strata(
     >>> np.bincount(propensity_strata(x, context, n_strata=4))
     array([10, 10, 10, 10])
     """
-    parameters.check_integer(_FUNCTION, "n_strata", n_strata, 2)
+    checks.check_integer(_FUNCTION, "n_strata", n_strata, 2)
     table = encode(X, names=names)
     one = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
     odds = _log_odds(_design(table), one.codes)

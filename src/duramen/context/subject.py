@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
+from duramen.forests import sampling
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
@@ -52,18 +53,18 @@ class Growth:
 
     def settings(self, table: EncodedTable, criterion: str, function: str) -> GrowthSettings:
         """Resolve them for a table."""
-        splits = parameters.check_choice(function, "splits", self.splits, SPLITS)
+        splits = checks.check_choice(function, "splits", self.splits, SPLITS)
         if splits == "auto":
             splits = "ordered" if _has_quantities(table) else "multiway"
         return GrowthSettings(
             criterion=criterion,
             cut="random",
             splits=splits,
-            max_features=parameters.resolve_max_features(
+            max_features=sampling.resolve_max_features(
                 function, self.max_features, table.n_columns, table.n_columns
             ),
-            max_depth=parameters.check_optional_integer(function, "max_depth", self.max_depth, 1),
-            min_samples_leaf=parameters.check_count_or_share(
+            max_depth=checks.check_optional_integer(function, "max_depth", self.max_depth, 1),
+            min_samples_leaf=checks.check_count_or_share(
                 function, "min_samples_leaf", self.min_samples_leaf, table.n_rows, 1
             ),
         )
@@ -72,7 +73,7 @@ class Growth:
         """Check the criterion; return what the target must be for it, or None for any."""
         if self.criterion is None:
             return None
-        parameters.check_choice(function, "criterion", self.criterion, CRITERIA)
+        checks.check_choice(function, "criterion", self.criterion, CRITERIA)
         return "regression" if self.criterion == "variance" else "classification"
 
     def criterion_for(self, task: Task) -> str:
@@ -82,7 +83,7 @@ class Growth:
 
     def checked_trees(self, function: str) -> int:
         """The number of trees."""
-        return parameters.check_integer(function, "n_estimators", self.n_estimators, 1)
+        return checks.check_integer(function, "n_estimators", self.n_estimators, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ def subject_of(
     criterion = growth.criterion_for(data.task)
     table = data.table
     if growth.n_bins is not None:
-        table = binned(table, parameters.check_integer(function, "n_bins", growth.n_bins, 2))
+        table = binned(table, checks.check_integer(function, "n_bins", growth.n_bins, 2))
     settings = growth.settings(table, criterion, function)
     n_trees = growth.checked_trees(function)
     target = data.target

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.parameters import check_integer
+from duramen.checks import check_integer
 from duramen.tables import EncodedTable
 from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize

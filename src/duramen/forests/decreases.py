@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.route import forest_arguments
+from duramen.forests.prediction import forest_arguments
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.checks import check_integer, check_optional_integer
 from duramen.forests.forest import (
     FAMILY_MASK,
     MISSING_FIRST,
@@ -17,7 +18,6 @@ from duramen.forests.forest import (
     Forest,
     Tree,
 )
-from duramen.forests.parameters import check_integer, check_optional_integer
 
 LISTED = 6
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.forests.parameters import check_integer
+from duramen.checks import check_integer
 from duramen.tables import encode_target
 
 FloatArray = NDArray[np.float64]

@@ -20,7 +20,7 @@ from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.tables import Schema
 
 if TYPE_CHECKING:
-    from duramen.forests.base import BaseForest
+    from duramen.estimators.base import BaseForest
 
     Estimator = TypeVar("Estimator", bound=BaseForest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duramen.forests.parameters import draw_seed
+from duramen.checks import draw_seed
 from duramen.importances.arguments import metadata_of
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.importances.shadowed import differences, shadowed_forest

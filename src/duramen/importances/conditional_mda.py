@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
-from duramen.forests.progress import progress_bar
+from duramen import checks
 from duramen.importances.arguments import forest_of
 from duramen.importances.association import association_p_values
 from duramen.importances.mda import repeats_of, score_of, seed_of, tree_importances
 from duramen.importances.permutation import Condition, Permutations, permutation_losses
 from duramen.importances.samples import Sample, encode_like, sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.tables import EncodedTable
 
@@ -82,24 +82,24 @@ def conditional_mda(
     name = "conditional_mda"
     grown = forest_of(forest, name)
     score = score_of(grown, scoring, name)
-    parameters.check_choice(name, "association", association, THRESHOLDS)
-    parameters.check_flag(name, "scaled", scaled)
+    checks.check_choice(name, "association", association, THRESHOLDS)
+    checks.check_flag(name, "scaled", scaled)
     limit = THRESHOLDS[association] if threshold is None else threshold
-    limit = parameters.check_real(name, "threshold", limit, 0.0, 1.0)
+    limit = checks.check_real(name, "threshold", limit, 0.0, 1.0)
     repeats = repeats_of(n_repeats, score, name)
     sample = sample_of(grown, X, y, rows, name)
     condition = Condition(None, limit)
     if association == "party":
         condition = Condition(_associates(_table(sample, grown, X), limit), limit)
     permutations = Permutations(seed_of(grown, random_state), repeats, condition=condition)
-    quiet = parameters.check_verbosity(name, verbose)
+    quiet = checks.check_verbosity(name, verbose)
     with progress_bar(grown.n_trees, name, quiet) as report:
         losses = permutation_losses(
             grown,
             sample,
             permutations,
             score=score,
-            n_threads=parameters.check_jobs(name, n_jobs),
+            n_threads=checks.check_jobs(name, n_jobs),
             progress=report,
         )
     choices = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.mda import repeats_of, score_of, tree_importances
 from duramen.importances.nodes import IntArray
@@ -89,8 +89,8 @@ def holdout_mda(
     plan = Plan.checked(name, n_jobs, client=client)
     template = template_of(estimator, name)
     data = data_for(template, X, y, name, blocks=blocks)
-    n_parts = parameters.check_integer(name, "cv", cv, 2, most=data.n_rows)
-    seed = parameters.draw_seed(template.random_state if random_state is None else random_state)
+    n_parts = checks.check_integer(name, "cv", cv, 2, most=data.n_rows)
+    seed = checks.draw_seed(template.random_state if random_state is None else random_state)
     seeds = np.random.SeedSequence(seed).generate_state(n_parts + 2, np.uint64)
     rows = Exchangeability(data.n_rows, blocks=data.exchangeability.blocks)
     if rows.blocks is None:

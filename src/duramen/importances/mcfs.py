@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.growth import refuse_many_categories
-from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, GrowthSettings
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.refit import repeat_seeds
@@ -22,6 +21,7 @@ from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, encode, encode_target
+from duramen.tables.containers import table_like
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.memory import require_memory
 
@@ -131,8 +131,8 @@ def mcfs(
     Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
     J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
     """
-    s = parameters.check_integer("mcfs", "n_subsets", n_subsets, 1)
-    shuffles = parameters.check_integer("mcfs", "n_permutations", n_permutations, 0)
+    s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
+    shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
     plan = Plan.checked("mcfs", n_jobs, client=client)
     learner = _learner(
         _data(X, y, strata, blocks, plan.n_threads),
@@ -145,12 +145,12 @@ def mcfs(
         plan,
     )
     exponents = (
-        parameters.check_real("mcfs", "u", u, 0.0),
-        parameters.check_real("mcfs", "v", v, 0.0),
+        checks.check_real("mcfs", "u", u, 0.0),
+        checks.check_real("mcfs", "v", v, 0.0),
     )
     _refuse_many_subsets(s, learner.subset_size)
     rows = _exchangeable(learner, shuffles)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
     _warn_of_unseen(run.n_drawn, s, learner.subset_size)
     choices = {
@@ -245,14 +245,14 @@ def _learner(
     plan: Plan,
 ) -> Learner:
     """Check how the trees are grown."""
-    n_splits = parameters.check_integer("mcfs", "n_splits", n_splits, 1)
+    n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
     size = _subset_size(subset_size, data.n_columns)
     settings = GrowthSettings(
         criterion="entropy",
-        splits=parameters.check_choice("mcfs", "splits", splits, SPLITS),
+        splits=checks.check_choice("mcfs", "splits", splits, SPLITS),
         max_features=size,
-        max_depth=parameters.check_optional_integer("mcfs", "max_depth", max_depth, 1),
-        min_samples_leaf=parameters.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
+        max_depth=checks.check_optional_integer("mcfs", "max_depth", max_depth, 1),
+        min_samples_leaf=checks.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
         row_samples=_training_rows(train_size, data.n_rows),
     )
     refuse_many_categories(data.table, settings, data.target.n_classes)
@@ -262,22 +262,22 @@ def _learner(
 def _subset_size(value: Any, n_features: int) -> int:
     if isinstance(value, str) and value == "sqrt":
         return max(1, round(math.sqrt(n_features)))
-    if parameters.is_integer(value) and 1 <= value <= n_features:
+    if checks.is_integer(value) and 1 <= value <= n_features:
         return int(value)
-    if not parameters.is_integer(value) and parameters.is_real(value) and 0 < value <= 1:
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
         return max(1, round(float(value) * n_features))
     allowed = f"'sqrt', an int in 1..{n_features} or a float in (0, 1]"
-    raise parameters.refuse("mcfs", "subset_size", allowed, value)
+    raise checks.refuse("mcfs", "subset_size", allowed, value)
 
 
 def _training_rows(value: Any, n_rows: int) -> int:
     rows = 0
-    if parameters.is_integer(value):
+    if checks.is_integer(value):
         rows = int(value)
-    elif parameters.is_real(value) and 0 < value < 1:
+    elif checks.is_real(value) and 0 < value < 1:
         rows = round(float(value) * n_rows)
     if not 1 <= rows < n_rows:
-        raise parameters.refuse(
+        raise checks.refuse(
             "mcfs",
             "train_size",
             f"a float in (0, 1) or an int, and leave at least one of the {n_rows} rows to train "

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import (
@@ -21,6 +20,7 @@ from duramen.importances.permutation import (
     permutation_losses,
 )
 from duramen.importances.samples import sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
 # Standard errors that count as none; shares of a mean of squares that rounding makes.
@@ -127,17 +127,17 @@ def mda(
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
     forest = forest_of(model, "mda")
     score = score_of(forest, scoring, "mda")
-    parameters.check_choice("mda", "votes", votes, ("tree", "ensemble"))
+    checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
-        parameters.check_flag("mda", name, flag)
+        checks.check_flag("mda", name, flag)
     repeats = repeats_of(n_repeats, score, "mda", votes)
     if by_class and forest.classes is None:
         raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
     sample = sample_of(forest, X, y, rows, "mda")
     names, members = _grouped(forest, groups)
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
-    n_threads = parameters.check_jobs("mda", n_jobs)
-    quiet = parameters.check_verbosity("mda", verbose)
+    n_threads = checks.check_jobs("mda", n_jobs)
+    quiet = checks.check_verbosity("mda", verbose)
     choices = {
         "rows": rows,
         "scoring": score,
@@ -250,7 +250,7 @@ def score_of(forest: Forest, scoring: Any, function: str) -> str:
 
 def seed_of(forest: Forest, random_state: Any) -> int:
     """Return the seed of the permutations."""
-    return forest.seed if random_state is None else parameters.draw_seed(random_state)
+    return forest.seed if random_state is None else checks.draw_seed(random_state)
 
 
 def repeats_of(
@@ -270,7 +270,7 @@ def repeats_of(
         raise ValueError(
             f'{function}: n_repeats must be an int of at least 1, or "all", got {n_repeats!r}.'
         )
-    return parameters.check_integer(function, "n_repeats", n_repeats, 1)
+    return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
 def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
@@ -287,7 +287,7 @@ def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntA
         several = isinstance(columns, Iterable) and not isinstance(columns, str)
         given = list(columns) if several else [columns]
         index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
-        good = [parameters.is_integer(j) and 0 <= j < forest.n_features for j in index]
+        good = [checks.is_integer(j) and 0 <= j < forest.n_features for j in index]
         if not given or not all(good):
             wrong = "no column" if not given else repr(given[good.index(False)])
             raise ValueError(

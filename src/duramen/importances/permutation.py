@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.growth import table_arguments
-from duramen.forests.route import forest_arguments, value_arguments
+from duramen.forests.prediction import forest_arguments, value_arguments
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.samples import Sample
 from duramen.tables import EncodedTable

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
-from duramen.forests.inputs import names_of, table_like
+from duramen import checks
 from duramen.importances.permutation import ALL
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
+from duramen.tables.containers import names_of, table_like
 
 
 def predictor_mda(
@@ -32,10 +32,10 @@ def predictor_mda(
 
     if n_repeats == ALL:
         raise ValueError('mda: n_repeats="all" works with forests of duramen only; give a number.')
-    repeats = 5 if n_repeats is None else parameters.check_integer("mda", "n_repeats", n_repeats, 1)
+    repeats = 5 if n_repeats is None else checks.check_integer("mda", "n_repeats", n_repeats, 1)
     if scoring is None:
         scoring = "accuracy" if is_classifier(model) else "neg_mean_squared_error"
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     table = table_like(X)
     y = refuse_masked(y, "y", "mda")
     found = permutation_importance(

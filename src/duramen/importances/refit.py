@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from duramen.forests.base import BaseForest
-from duramen.forests.inputs import categorical_kinds, names_of, shape_of, table_like
+from duramen.estimators.base import BaseForest
 from duramen.tables import EncodedTable, LearningSet, encode, encode_target
+from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.learning_set import given_set, of_table
 
 

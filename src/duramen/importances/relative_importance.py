@@ -8,7 +8,7 @@ import numpy as np
 
 from duramen.forests.forest import Forest
 from duramen.forests.growth import out_of_bag
-from duramen.forests.route import leaves
+from duramen.forests.prediction import leaves
 from duramen.forests.structure import decreases
 from duramen.importances.chance import xlog2x
 from duramen.importances.interdependencies import Edges, edges_of, merged

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.forests.growth import out_of_bag
-from duramen.forests.route import Rows, leads_to_training_counts, leaves, rows_of, same_encoding
+from duramen.forests.prediction import (
+    Rows,
+    leads_to_training_counts,
+    leaves,
+    rows_of,
+    same_encoding,
+)
 from duramen.importances.arguments import matched, target_of
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, Task, encode
 from duramen.tables.learning_set import given_set
@@ -23,7 +29,7 @@ class Sample:
     Attributes
     ----------
     rows : EncodedTable, or float64 array of shape (n, p)
-        As :func:`duramen.forests.route.rows_of` returns them.
+        As :func:`duramen.forests.prediction.rows_of` returns them.
     target : array of shape (n,)
         uint32 class codes of the forest, or float64 numbers.
     out_of_bag : bool

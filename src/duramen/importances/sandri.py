@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.checks import check_integer, draw_seed
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.parameters import check_integer, draw_seed
 from duramen.importances.arguments import metadata_of
 from duramen.importances.nodes import FloatArray
 from duramen.importances.refit import data_for, repeat_seeds, template_of

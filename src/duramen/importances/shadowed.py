@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from duramen.forests.base import BaseForest
+from duramen.estimators.base import BaseForest
+from duramen.estimators.resolve import resolve_settings
 from duramen.forests.forest import Forest
-from duramen.forests.resolve import resolve_settings
 from duramen.forests.structure import decreases
 from duramen.importances.nodes import Nodes, blocks
 from duramen.importances.tally import Tally

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
-from duramen.forests.joining import arrays_on, joined
+from duramen.forests.parts import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.nodes import IntArray
 from duramen.jobs.replicates import Plan

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.mda import class_names, seed_of
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import Losses, Permutations, permutation_losses
 from duramen.importances.samples import sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.significance import Significance
 from duramen.tables.memory import require_memory
 
@@ -106,7 +106,7 @@ def vote_change(
             "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
             "Hint: mda measures both."
         )
-    parameters.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
+    checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
     sample = sample_of(grown, X, y, rows, "vote_change")
     n_classes = len(grown.classes)
     require_memory(
@@ -116,7 +116,7 @@ def vote_change(
         hint="join classes, or use mda",
     )
     permutations = Permutations(seed_of(grown, random_state))
-    quiet = parameters.check_verbosity("vote_change", verbose)
+    quiet = checks.check_verbosity("vote_change", verbose)
     with progress_bar(grown.n_trees, "vote_change", quiet) as report:
         losses = permutation_losses(
             grown,
@@ -124,7 +124,7 @@ def vote_change(
             permutations,
             score="accuracy",
             votes=True,
-            n_threads=parameters.check_jobs("vote_change", n_jobs),
+            n_threads=checks.check_jobs("vote_change", n_jobs),
             progress=report,
         )
     _refuse_one_class(losses, class_names(grown))

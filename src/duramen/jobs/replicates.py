@@ -15,9 +15,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
-from duramen.forests.progress import stepwise_bar
+from duramen import checks
 from duramen.jobs.kept import Arrays, FloatArray, Kept, Records, Results, Rows
+from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.workers import Cluster, Threads, Workers, check_client
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.tables.memory import require_memory
@@ -63,8 +63,8 @@ class Plan:
         client: Any = None,
     ) -> Self:
         """Check what the user said; `function` is the one that was called, for errors."""
-        n_threads = parameters.check_jobs(function, n_jobs)
-        verbose = parameters.check_verbosity(function, verbose)
+        n_threads = checks.check_jobs(function, n_jobs)
+        verbose = checks.check_verbosity(function, verbose)
         cluster = None if client is None else check_client(function, client)
         return cls(n_threads, checkpoint, verbose, cluster)
 

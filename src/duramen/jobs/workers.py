@@ -14,7 +14,7 @@ from importlib import import_module
 from itertools import islice, starmap
 from typing import Any, Protocol
 
-from duramen.forests.parameters import refuse
+from duramen.checks import refuse
 from duramen.results.provenance import versions
 
 # How often Dask tries a job again that failed (an object storage may be away for a moment), and

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
@@ -129,10 +129,10 @@ def altmann(
     Carlo p-values. Biometrika 78.
     """
     name = "altmann"
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
-    parameters.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
     if stop_after is not None:
-        parameters.check_integer(name, "stop_after", stop_after, 1)
+        checks.check_integer(name, "stop_after", stop_after, 1)
         if distribution != "empirical":
             raise ValueError(
                 f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
@@ -140,7 +140,7 @@ def altmann(
             )
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
     observed = importances.values
     null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.importances import Importances, group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.error_rates import ErrorRates
@@ -154,14 +154,14 @@ def conditional_error_rate(
     identify brain areas related to Alzheimer's disease. PRNI.
     """
     name = "conditional_error_rate"
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
-    parameters.check_choice(name, "how", how, ("mean", "sum", "max"))
-    parameters.check_flag(name, "rank_based", rank_based)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_choice(name, "how", how, ("mean", "sum", "max"))
+    checks.check_flag(name, "rank_based", rank_based)
     enough = _enough(stop_at, n)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     subject.exchangeability.require(n, name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     first, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
     ranking = _ranked(first, groups, how)
     announce(name, seconds, len(ranking.names) * n, plan.workers.at_a_time, verbose)
@@ -291,7 +291,7 @@ def _enough(stop_at: float | None, n: int) -> int | None:
     """Return how many events make a rate certain to be above `stop_at`."""
     if stop_at is None:
         return None
-    parameters.check_real("conditional_error_rate", "stop_at", stop_at, 0.0, 1.0)
+    checks.check_real("conditional_error_rate", "stop_at", stop_at, 0.0, 1.0)
     if 1 / (n + 1) > stop_at:
         raise ValueError(
             f"conditional_error_rate: with n_permutations={n} no rate is below {1 / (n + 1):.3g}, "

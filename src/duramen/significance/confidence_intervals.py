@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.importances.arguments import forest_of, matched
 from duramen.importances.mda import score_of, tree_importances
 from duramen.importances.permutation import Permutations, permutation_losses
@@ -201,18 +201,18 @@ def confidence_intervals(
     ('x0',)
     """
     name = "confidence_intervals"
-    parameters.check_choice(name, "method", method, METHODS)
-    parameters.check_choice(name, "kind", kind, KINDS)
-    n = parameters.check_integer(name, "n_replicates", n_replicates, 2)
-    parameters.check_flag(name, "correction", correction)
-    if not parameters.is_real(level) or not 0 < level < 1:
+    checks.check_choice(name, "method", method, METHODS)
+    checks.check_choice(name, "kind", kind, KINDS)
+    n = checks.check_integer(name, "n_replicates", n_replicates, 2)
+    checks.check_flag(name, "correction", correction)
+    if not checks.is_real(level) or not 0 < level < 1:
         raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     units = SamplingUnits.of(subject)
     size = _units_of_a_sample(units, subsample, method)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
     given = _replicated(subject, units, observed, n, size, seed, plan, correction)
     scale = 1.0 if size is None else scale_of(size, units.count, correction)

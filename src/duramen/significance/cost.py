@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measure, Measured, measured
@@ -82,8 +82,8 @@ def estimate_cost(
         If an argument is not as described.
     """
     name = "estimate_cost"
-    count = parameters.check_integer(name, "n_forests", n_forests, 1, most=2**62)
-    n_threads = parameters.check_jobs(name, n_jobs)
+    count = checks.check_integer(name, "n_forests", n_forests, 1, most=2**62)
+    n_threads = checks.check_jobs(name, n_jobs)
     subject = measured(estimator, X, y, measure, name)
     _, seconds = timed_importances(subject, 0)
     if seconds <= _LONG:  # the first forest of a process may be slower than the others

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from duramen.forests import parameters
+from duramen import checks
+from duramen.estimators.resolve import resolve_settings
 from duramen.forests.forest import Forest
-from duramen.forests.resolve import resolve_settings
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.nodes import IntArray
@@ -142,10 +142,10 @@ def frequency_control(
     for random forest. arXiv:1410.2838.
     """
     name = "frequency_control"
-    winners = parameters.check_integer(name, "n_winners", n_winners, 0)
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    winners = checks.check_integer(name, "n_winners", n_winners, 0)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if null is not None:
-        parameters.check_choice(name, "null", null, NULLS)
+        checks.check_choice(name, "null", null, NULLS)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
@@ -153,7 +153,7 @@ def frequency_control(
         _check_permuted("binomial", strata is not None or blocks is not None)
         return _of_forest(forest_of(estimator, name), null, winners)
     subject = measured(estimator, X, y, "frequency", name, strata=strata, blocks=blocks)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     settings = resolve_settings(subject.template, *subject.data.table.shape)
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted
     chosen = null or ("binomial" if free else "permuted")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.cost import announce, timed_importances
@@ -117,14 +117,14 @@ def hapfelmeier(
     Carlo p-values. Biometrika 78.
     """
     name = "hapfelmeier"
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if stop_after is not None:
-        parameters.check_integer(name, "stop_after", stop_after, 1)
+        checks.check_integer(name, "stop_after", stop_after, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     subject.exchangeability.require(n, name)
     columns = _columns(features, subject.names)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     importances, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
     announce(name, seconds, len(columns) * n, plan.workers.at_a_time, verbose)
     observed = importances.values[columns]
@@ -252,7 +252,7 @@ def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
             if feature not in place:
                 raise ValueError(f"hapfelmeier: features holds {feature!r}, which X has not.")
             columns.append(place[feature])
-        elif parameters.is_integer(feature):
+        elif checks.is_integer(feature):
             if not 0 <= feature < len(names):
                 raise ValueError(
                     f"hapfelmeier: features holds index {feature}; X has features 0 to "

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.results.notes import warn_of
@@ -104,7 +104,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
             f"janitza: importances must be Importances, got {type(importances).__name__}. Hint: "
             "dm.importances.holdout_mda(estimator, X, y) gives some."
         )
-    parameters.check_flag("janitza", "add_one", add_one)
+    checks.check_flag("janitza", "add_one", add_one)
     _refuse_one_sided(importances)
     values = importances.values
     negative = values[values < 0]

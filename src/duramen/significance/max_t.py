@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.altmann import permuted_scores
@@ -126,11 +126,11 @@ def max_t(
     (20, ['candidate', 'confirmed', 'noise'])
     """
     name = "max_t"
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
-    parameters.check_flag(name, "balanced", balanced)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_flag(name, "balanced", balanced)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
     observed = importances.values
     null = permuted_scores(subject, n, seed, plan, name)

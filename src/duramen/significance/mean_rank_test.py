@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.altmann import NULL
@@ -139,11 +139,11 @@ def mean_rank_test(
     feature importance scores for biomarker discovery. Bioinformatics 28.
     """
     name = "mean_rank_test"
-    runs = parameters.check_integer(name, "n_runs", n_runs, 1)
-    parameters.check_choice(name, "null", null, NULLS)
-    n = parameters.check_integer(name, "n_permutations", n_permutations, 1)
-    if parameters.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
-        raise parameters.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    checks.check_choice(name, "null", null, NULLS)
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
+        raise checks.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     _check_permuted(subject, null, n)
@@ -151,7 +151,7 @@ def mean_rank_test(
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
     resampled = _Resampled.of(subject, subsample, name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     choices = {"n_runs": runs, "n_rows_drawn": resampled.size, "null": null}
     identity = subject.identity(name, **choices)
     own = plan if null == "irrelevant" else replace(plan, checkpoint=None, verbose=0)

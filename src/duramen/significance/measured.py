@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from duramen.forests.base import BaseForest
+from duramen.estimators.base import BaseForest
 from duramen.importances import (
     Importances,
     air,

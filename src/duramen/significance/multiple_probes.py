@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.measured import FloatArray, Measure, measured
@@ -126,13 +126,13 @@ def multiple_probes(
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
     """
     name = "multiple_probes"
-    runs = parameters.check_integer(name, "n_runs", n_runs, 1)
-    parameters.check_flag(name, "add_one", add_one)
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    checks.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     given = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     given.exchangeability.require(runs, name)
     subject = with_settled_candidates(given)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     p = subject.data.n_columns
 
     def task(_: int, seed_b: int) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.measured import Measure, measured
@@ -116,14 +116,14 @@ def one_probe(
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
     """
     name = "one_probe"
-    runs = parameters.check_integer(name, "n_runs", n_runs, 1)
-    parameters.check_flag(name, "add_one", add_one)
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
+    checks.check_flag(name, "add_one", add_one)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = with_settled_candidates(
         measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     )
     subject.exchangeability.require(runs, name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     p = subject.data.n_columns
     scores = run_replicates(
         probe_task(subject, 1, name),

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
-from duramen.forests.inputs import names_of
+from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.fields import checked_names
 from duramen.results.fingerprint import fingerprint
@@ -22,6 +21,7 @@ from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, qualified
 from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.tables import EncodedTable, encode
+from duramen.tables.containers import names_of
 from duramen.tables.exchangeability import Exchangeability
 
 Importance = Callable[[Any, NDArray[Any], int], Any]
@@ -116,9 +116,9 @@ def permutation_test(
         raise TypeError(
             f"{owner}: importance must be a function importance(X, y, seed), got {importance!r}."
         )
-    n = parameters.check_integer(owner, "n_permutations", n_permutations, 1)
+    n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
     if stop_after is not None:
-        parameters.check_integer(owner, "stop_after", stop_after, 1)
+        checks.check_integer(owner, "stop_after", stop_after, 1)
     plan = Plan.checked(owner, n_jobs, checkpoint, verbose, client)
     subject = _Subject(importance, X, _target(y))
     rows = Exchangeability.checked(len(subject.y), strata, blocks, function=owner)
@@ -130,7 +130,7 @@ def permutation_test(
         "versions": versions(),
         **rows.identity(),
     }
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
     observed = _values(first, "the data as they are")
     p = len(observed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
@@ -99,9 +99,9 @@ def probe_ranking(
     and feature selection. Journal of Machine Learning Research 3.
     """
     name = "probe_ranking"
-    parameters.check_real(name, "risk", risk, 0.0, 1.0)
-    m = parameters.check_integer(name, "n_probes", n_probes, 1)
-    parameters.check_flag(name, "centred", centred)
+    checks.check_real(name, "risk", risk, 0.0, 1.0)
+    m = checks.check_integer(name, "n_probes", n_probes, 1)
+    checks.check_flag(name, "centred", centred)
     table = encode(X)
     target = _target(y, table.n_rows, centred, name)
     steps, exhausted = _forward(_columns(table, centred, name), target, risk, m, centred)
@@ -221,15 +221,15 @@ def forest_probe_ranking(
     and feature selection. Journal of Machine Learning Research 3.
     """
     name = "forest_probe_ranking"
-    runs = parameters.check_integer(name, "n_runs", n_runs, 1)
+    runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
-        parameters.check_integer(name, "n_probes", n_probes, 1)
+        checks.check_integer(name, "n_probes", n_probes, 1)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = with_settled_candidates(
         measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     )
     subject.exchangeability.require(runs, name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     p = subject.data.n_columns
     m = p if n_probes is None else int(n_probes)
     run = probe_task(subject, m, name)

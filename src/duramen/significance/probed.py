@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from duramen.forests.resolve import resolve_settings
+from duramen.estimators.resolve import resolve_settings
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
 from duramen.tables.shadows import with_probes

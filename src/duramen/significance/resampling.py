@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
@@ -69,9 +69,9 @@ def subsample_size(
     size = 0
     if given is None:
         size = max(least, default_size(n_rows))
-    elif parameters.is_integer(given):
+    elif checks.is_integer(given):
         size = int(given)
-    elif parameters.is_real(given) and 0 < given < 1:
+    elif checks.is_real(given) and 0 < given < 1:
         size = round(float(given) * n_rows)
     if not least <= size < n_rows:
         raise ValueError(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
@@ -270,16 +270,16 @@ def ranking_stability(
         any rows.
     """
     name = "ranking_stability"
-    n = parameters.check_integer(name, "n_resamples", n_resamples, 2)
+    n = checks.check_integer(name, "n_resamples", n_resamples, 2)
     check_level(name, level)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     p = len(subject.names)
-    if not parameters.is_integer(k) or not 1 <= k < p:
+    if not checks.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
     units = SamplingUnits.of(subject)
     size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
-    seed = parameters.draw_seed(random_state)
+    seed = checks.draw_seed(random_state)
     scores = run_replicates(
         resampling_task(subject, units.rows(subsamples(units.labels, units.count, size))),
         n,
@@ -297,7 +297,7 @@ def ranking_stability(
 
 def check_level(function: str, level: Any) -> None:
     """Refuse what is no probability between 0 and 1."""
-    if not parameters.is_real(level) or not 0 < level < 1:
+    if not checks.is_real(level) or not 0 < level < 1:
         raise ValueError(f"{function}: level must be a number in (0, 1), got {level!r}.")
 
 

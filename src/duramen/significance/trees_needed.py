@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from duramen.forests import parameters
+from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.forests.structure import part
 from duramen.importances.arguments import forest_of
@@ -222,7 +222,7 @@ def trees_needed(
     name = "trees_needed"
     grown = forest_of(forest, name)
     _check(grown, X, y, measure, k, agreement, risk)
-    seed = grown.seed if random_state is None else parameters.draw_seed(random_state)
+    seed = grown.seed if random_state is None else checks.draw_seed(random_state)
     values, size = _values_of_parts(grown, X, y, measure)
     groups, curve = agreement_curve(values, k, np.random.default_rng(seed))
     sizes = groups * size
@@ -255,9 +255,9 @@ def _check(
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None and measure in ("mdi_oob", "mda", "conditional_mda", "noising"):
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
-    parameters.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
+    checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
     for what, share in (("agreement", agreement), ("risk", risk)):
-        if not parameters.is_real(share) or not 0 < share < 1:
+        if not checks.is_real(share) or not 0 < share < 1:
             raise ValueError(f"{name}: {what} must be a number in (0, 1), got {share!r}.")
     if forest.n_trees < _LEAST_TREES:
         raise ValueError(

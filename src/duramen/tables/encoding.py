@@ -1,6 +1,5 @@
 """Encoding: from any table to dense codes."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen._kernel import ColumnEncoder
+from duramen.checks import kernel_threads
 from duramen.tables.columns import (
     LARGEST_EXACT,
     Categories,
@@ -95,7 +95,7 @@ def encode(
         chosen,
         asked,
         named=names is not None or source.names is not None,
-        n_threads=resolve_threads(n_jobs, function),
+        n_threads=kernel_threads(function, n_jobs),
         function=function,
     )
 
@@ -266,18 +266,3 @@ def _check_size(source: Source, function: str) -> None:
         function=function,
         hint="take fewer columns or rows",
     )
-
-
-def resolve_threads(n_jobs: int | None, function: str) -> int:
-    """The number of threads that `n_jobs` asks for: None means 1, -1 all processors."""
-    if n_jobs is None:
-        return 1
-    if n_jobs > 0:
-        return n_jobs
-    if n_jobs == 0:
-        raise ValueError(
-            f"{function}: n_jobs is 0; give a number of threads, or -1 for all processors"
-        )
-    available = getattr(os, "sched_getaffinity", None)
-    processors = len(available(0)) if available else os.cpu_count() or 1
-    return max(1, processors + 1 + n_jobs)

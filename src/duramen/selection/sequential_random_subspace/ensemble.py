@@ -17,11 +17,11 @@ from duramen.forests.forest import (
     ORDERED,
     Forest,
 )
-from duramen.forests.inputs import table_like
-from duramen.forests.joining import joined
+from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
+from duramen.tables.containers import table_like
 
 if TYPE_CHECKING:
     from duramen.selection.sequential_random_subspace.trees import Grower

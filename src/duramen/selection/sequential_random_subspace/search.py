@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import ARRAY_NAMES
-from duramen.forests.joining import joined, separated
+from duramen.forests.parts import joined, separated
 from duramen.jobs.workers import Run, Workers
 from duramen.results.checkpoint import Checkpoint, identity_of
 from duramen.selection.sequential_random_subspace.drawing import (

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.forests import parameters, route
+from duramen import checks
+from duramen.forests import prediction, sampling
 from duramen.forests.forest import Forest
-from duramen.forests.inputs import table_like
 from duramen.forests.settings import SPLITS, UNITS, GrowthSettings
 from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
@@ -40,6 +40,7 @@ from duramen.selection.sequential_random_subspace.relevance import (
 from duramen.selection.sequential_random_subspace.search import Plan, State, search
 from duramen.selection.sequential_random_subspace.trees import Grower
 from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
+from duramen.tables.containers import table_like
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
@@ -303,9 +304,9 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             If the workers of the client have other versions of this package or NumPy.
         """
         owner = type(self).__name__
-        n_threads = parameters.check_jobs(owner, self.n_jobs)
+        n_threads = checks.check_jobs(owner, self.n_jobs)
         cluster = None if self.client is None else check_client(owner, self.client)
-        verbose = parameters.check_verbosity(owner, self.verbose)
+        verbose = checks.check_verbosity(owner, self.verbose)
         data = self._data(X, y, n_threads)
         source = data.table
         test = self._test()
@@ -313,7 +314,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         checkpoint = self._file()
         criterion = self.criterion or ("gini" if data.task == "classification" else "variance")
         settings = self._settings(criterion, source, plan.size + test.n_probes)
-        seed = parameters.draw_seed(self.random_state)
+        seed = checks.draw_seed(self.random_state)
         grower = Grower(data, settings, test.n_probes, test.decoy, seed)
         identity = {
             "settings": settings.to_dict(),
@@ -344,7 +345,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         function = f"{owner}.fit"
         task: Task | None = None
         if self.criterion is not None:
-            parameters.check_choice(owner, "criterion", self.criterion, _CRITERIA)
+            checks.check_choice(owner, "criterion", self.criterion, _CRITERIA)
             task = "regression" if self.criterion == "variance" else "classification"
         given = given_set(X, y, function, task)
         if given is not None:
@@ -355,15 +356,15 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
 
     def _test(self) -> RelevanceTest:
         owner = type(self).__name__
-        chosen = parameters.check_choice(owner, "relevance", self.relevance, _TESTS)
-        n_probes = parameters.check_integer(owner, "n_probes", self.n_probes, 1)
-        level = parameters.check_real(owner, "level", self.level, 0.0, 1.0)
+        chosen = checks.check_choice(owner, "relevance", self.relevance, _TESTS)
+        n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
+        level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
         if chosen == "decoy":
             return DecoyTest(level)
         if chosen == "binomial":
             return ProbeBinomial(level, n_probes)
-        draws = parameters.check_integer(owner, "min_draws", self.min_draws, 0)
-        confidence = parameters.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
+        draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
+        confidence = checks.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
         return ProbeShare(draws, confidence, n_probes)
 
     def _file(self) -> Path | None:
@@ -371,18 +372,18 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             return None
         if not isinstance(self.checkpoint, str | PathLike):
             owner = type(self).__name__
-            raise parameters.refuse(owner, "checkpoint", "a path or None", self.checkpoint)
+            raise checks.refuse(owner, "checkpoint", "a path or None", self.checkpoint)
         return Path(self.checkpoint)
 
     def _plan(self, source: EncodedTable | ColumnStore) -> Plan:
         owner = type(self).__name__
-        batch = parameters.check_integer(owner, "batch_size", self.batch_size, 1)
-        alpha = parameters.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
+        batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
+        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
         size = self._subspace(source, batch)
-        patience = parameters.check_optional_integer(owner, "patience", self.patience, 1)
-        soft = parameters.check_choice(owner, "sampling", self.sampling, _SAMPLING) == "soft"
+        patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
+        soft = checks.check_choice(owner, "sampling", self.sampling, _SAMPLING) == "soft"
         return Plan(
-            n_trees=parameters.check_integer(owner, "n_estimators", self.n_estimators, 1),
+            n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
             size=size,
             places=kept_places(size, alpha),
             soft=soft,
@@ -398,7 +399,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
                     f"{owner}: memory and n_subspace_features both say how many features a tree "
                     "is given; give one of them."
                 )
-            return parameters.resolve_subspace(owner, self.n_subspace_features, p) or p
+            return sampling.resolve_subspace(owner, self.n_subspace_features, p) or p
         if self.memory is None:
             return p
         budget = memory_bytes(self.memory, owner)
@@ -416,8 +417,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         self, criterion: str, source: EncodedTable | ColumnStore, offered: int
     ) -> GrowthSettings:
         owner = type(self).__name__
-        tree = parameters.check_choice(owner, "tree", self.tree, _CUTS)
-        K = parameters.resolve_max_features(
+        tree = checks.check_choice(owner, "tree", self.tree, _CUTS)
+        K = sampling.resolve_max_features(
             owner, self.max_features, max(source.n_columns, offered), offered
         )
         if tree == "random":
@@ -430,10 +431,10 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         return GrowthSettings(
             criterion=criterion,
             cut=_CUTS[tree],
-            splits=parameters.check_choice(owner, "splits", self.splits, SPLITS),
+            splits=checks.check_choice(owner, "splits", self.splits, SPLITS),
             max_features=K,
-            max_depth=parameters.check_optional_integer(owner, "max_depth", self.max_depth, 1),
-            min_samples_leaf=parameters.check_count_or_share(
+            max_depth=checks.check_optional_integer(owner, "max_depth", self.max_depth, 1),
+            min_samples_leaf=checks.check_count_or_share(
                 owner, "min_samples_leaf", self.min_samples_leaf, source.n_rows, 1
             ),
         )
@@ -580,7 +581,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             yield total / end
 
     def _stages(self, every: int) -> list[int]:
-        step = parameters.check_integer(type(self).__name__, "every", every, 1)
+        step = checks.check_integer(type(self).__name__, "every", every, 1)
         return [*range(step, self.n_estimators_, step), self.n_estimators_]
 
     @property
@@ -644,8 +645,8 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             If `every` is no positive int, or X does not fit.
         """
         forest, _ = self._trees()
-        leaves = route.leaves(forest, self._rows(X), self._threads())
-        for means in route.staged_means(forest, leaves, self._stages(every)):
+        leaves = prediction.leaves(forest, self._rows(X), self._threads())
+        for means in prediction.staged_means(forest, leaves, self._stages(every)):
             yield self._label(means)
 
     def score(self, X: Any, y: ArrayLike) -> float:
@@ -658,13 +659,13 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         return float(rate(np.asarray(truth), predicted))
 
     def _means(self, X: Any) -> NDArray[np.float64]:
-        return route.predict(self._trees()[0], self._rows(X), self._threads())
+        return prediction.predict(self._trees()[0], self._rows(X), self._threads())
 
     def _rows(self, X: Any) -> Any:
         return rows_for(*self._trees(), X, self.n_features_in_, type(self).__name__)
 
     def _threads(self) -> int:
-        return parameters.check_jobs(type(self).__name__, self.n_jobs)
+        return checks.check_jobs(type(self).__name__, self.n_jobs)
 
     def _label(self, means: NDArray[np.float64]) -> NDArray[Any]:
         if self._grower.data.classes is None:

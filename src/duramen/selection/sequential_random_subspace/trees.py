@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow, grow_beside_decoys
-from duramen.forests.joining import arrays_on
+from duramen.forests.parts import arrays_on
 from duramen.forests.settings import GrowthSettings
 from duramen.selection.sequential_random_subspace.drawing import IntArray, stream
 from duramen.selection.sequential_random_subspace.evidence import BoolArray, Outcome

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
+from duramen.checks import kernel_threads
 from duramen.results.replacing import naming
 from duramen.tables.encoded import EncodedTable
-from duramen.tables.encoding import encode_source, resolve_threads
+from duramen.tables.encoding import encode_source
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
@@ -171,7 +172,7 @@ def pack_with(
     if isinstance(kinds, Iterable) and not isinstance(kinds, str | Mapping):
         kinds = list(kinds)
     budget = memory_bytes(asked.memory, _FUNCTION)
-    n_threads = resolve_threads(asked.n_jobs, _FUNCTION)
+    n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
     check_place(place, overwrite, _FUNCTION)
     given = open_input(
         source,

@@ -10,12 +10,12 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
 
-from duramen import forests
+from duramen import estimators
 from duramen.tables import encode
 
 X, Y = load_iris(return_X_y=True)
-RF = forests.RandomForestClassifier
-RR = forests.RandomForestRegressor
+RF = estimators.RandomForestClassifier
+RR = estimators.RandomForestRegressor
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_candidates():
     assert [k(v) for v in ("sqrt", "log2", None, 7, 0.5, 0.01, 1.0, 20)] == [
         4, 4, 20, 7, 10, 1, 20, 20,
     ]  # fmt: skip
-    kind = forests.RandomSubspaceClassifier
+    kind = estimators.RandomSubspaceClassifier
     assert [k(v, kind, n_subspace_features=9) for v in ("sqrt", None, 4, 0.5)] == [3, 9, 4, 4]
     with pytest.raises(ValueError, match=r"max_features=21 but X has 20 features; give at most 20"):
         k(21)
@@ -89,16 +89,16 @@ def test_rows_drawn():
     assert rows(max_samples=0.5) == 75
     assert rows(max_samples=40) == 40
     assert rows(max_samples=300) == 300
-    assert rows(forests.RandomPatchesClassifier) == 75
+    assert rows(estimators.RandomPatchesClassifier) == 75
     with pytest.raises(ValueError, match=r"max_samples=151 but X has 150 rows, and rows are drawn"):
         rows(bootstrap=False, max_samples=151)
 
 
 def test_out_of_bag_needs_rows_left_out():
-    for kind in (forests.ExtraTreesClassifier, forests.RandomSubspaceRegressor):
+    for kind in (estimators.ExtraTreesClassifier, estimators.RandomSubspaceRegressor):
         with pytest.raises(ValueError, match="oob_score needs trees that leave rows out"):
             kind(5, oob_score=True).fit(X, Y)
-    forest = forests.ExtraTreesClassifier(50, oob_score=True, max_samples=0.5, random_state=0)
+    forest = estimators.ExtraTreesClassifier(50, oob_score=True, max_samples=0.5, random_state=0)
     assert forest.fit(X, Y).oob_score_ > 0.9
 
 
@@ -212,7 +212,7 @@ def test_too_many_categories_for_every_bipartition():
     RR(2).fit(colours, Y)
     for splits in ("one-vs-rest", "multiway"):
         RF(2, splits=splits).fit(colours, Y)
-    forests.ExtraTreesClassifier(2).fit(colours, Y)
+    estimators.ExtraTreesClassifier(2).fit(colours, Y)
     few = colours.assign(colour=[f"c{i % 12}" for i in range(150)])
     assert RF(2, random_state=0, bootstrap=False, max_features=None).fit(few, Y).score(few, Y) > 0.9
 
@@ -252,7 +252,9 @@ def test_proximities_that_cannot_fit_are_refused(monkeypatch):
         forest.proximity(X)
 
 
-@pytest.mark.parametrize("kind", [RF, RR, forests.ExtraTreesClassifier, forests.PERTClassifier])
+@pytest.mark.parametrize(
+    "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.PERTClassifier]
+)
 def test_little_data(kind):
     one = kind(3, random_state=0).fit(X[:1], Y[:1])
     np.testing.assert_array_equal(one.predict(X[:5]), 0)
@@ -273,7 +275,7 @@ def test_columns_that_are_all_missing():
 
 
 @pytest.mark.parametrize(
-    "kind", [RF, RR, forests.ExtraTreesClassifier, forests.ExtraTreesRegressor]
+    "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.ExtraTreesRegressor]
 )
 def test_a_column_that_numbers_the_rows(kind):
     n = 20_000
@@ -334,7 +336,7 @@ def test_parameters_are_kept_as_they_came():
 
 
 def test_the_base_class_is_no_estimator():
-    from duramen.forests.base import BaseForest
+    from duramen.estimators.base import BaseForest
 
     with pytest.raises((TypeError, ValueError)):
         BaseForest().fit(X, Y)

@@ -1,10 +1,10 @@
-"""Random patches: each tree sees some of the rows and some of the columns."""
+"""Random forests: bootstrap samples, and the best of K cuts at each node."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import (
+from duramen.estimators.base import (
     ClassWeight,
     Columns,
     ForestClassifier,
@@ -13,8 +13,8 @@ from duramen.forests.base import (
 )
 
 
-class RandomPatchesClassifier(ForestClassifier):
-    """Random patches for classes: each tree sees some of the rows and of the columns.
+class RandomForestClassifier(ForestClassifier):
+    """Random forest for classes: bagged trees, the best cut of K random columns at each node.
 
     Parameters
     ----------
@@ -28,16 +28,14 @@ class RandomPatchesClassifier(ForestClassifier):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=None
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    n_subspace_features : int or float, default=0.5
-        Columns drawn for each tree, without replacement; a float is a share of the columns.
-    bootstrap : bool, default=False
+    bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the accuracy from the trees that lack a row in their bag; a callable
@@ -51,7 +49,7 @@ class RandomPatchesClassifier(ForestClassifier):
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced" is n / (C n_c), "balanced_subsample" the same within the
         bag of each tree.
-    max_samples : int, float or None, default=0.5
+    max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
@@ -89,7 +87,7 @@ class RandomPatchesClassifier(ForestClassifier):
 
     References
     ----------
-    Louppe, Geurts, Ensembles on random patches, ECML PKDD (2012).
+    Breiman, Random forests, Machine Learning 45 (2001).
     """
 
     def __init__(
@@ -100,17 +98,16 @@ class RandomPatchesClassifier(ForestClassifier):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = None,
+        max_features: str | int | float | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        n_subspace_features: int | float = 0.5,
-        bootstrap: bool = False,
+        bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
-        max_samples: int | float | None = 0.5,
+        max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
@@ -119,8 +116,8 @@ class RandomPatchesClassifier(ForestClassifier):
         self._store(locals())
 
 
-class RandomPatchesRegressor(ForestRegressor):
-    """Random patches for numbers: each tree sees some of the rows and of the columns.
+class RandomForestRegressor(ForestRegressor):
+    """Random forest for numbers: bagged trees, the best cut of K random columns at each node.
 
     Parameters
     ----------
@@ -134,16 +131,14 @@ class RandomPatchesRegressor(ForestRegressor):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=None
+    max_features : {"sqrt", "log2"}, int, float or None, default=1.0
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    n_subspace_features : int or float, default=0.5
-        Columns drawn for each tree, without replacement; a float is a share of the columns.
-    bootstrap : bool, default=False
+    bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the coefficient of determination from the trees that lack a row in
@@ -154,7 +149,7 @@ class RandomPatchesRegressor(ForestRegressor):
         Where the seed comes from; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    max_samples : int, float or None, default=0.5
+    max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
@@ -188,7 +183,7 @@ class RandomPatchesRegressor(ForestRegressor):
 
     References
     ----------
-    Louppe, Geurts, Ensembles on random patches, ECML PKDD (2012).
+    Breiman, Random forests, Machine Learning 45 (2001).
     """
 
     def __init__(
@@ -199,16 +194,15 @@ class RandomPatchesRegressor(ForestRegressor):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = None,
+        max_features: str | int | float | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        n_subspace_features: int | float = 0.5,
-        bootstrap: bool = False,
+        bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        max_samples: int | float | None = 0.5,
+        max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,

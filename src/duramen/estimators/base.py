@@ -12,17 +12,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.forests import export, memory, parameters, route
-from duramen.forests.class_weights import combine_class_weight
+from duramen import checks
+from duramen.estimators.class_weights import combine_class_weight
+from duramen.estimators.resolve import resolve_settings
+from duramen.forests import export, memory, prediction
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
-from duramen.forests.inputs import categorical_kinds, names_of, shape_of, table_like
 from duramen.forests.paths import decision_path
-from duramen.forests.progress import progress_bar
-from duramen.forests.resolve import resolve_settings
+from duramen.jobs.progress import progress_bar
 from duramen.results.masked import refuse_masked
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.learning_set import given_set
 from duramen.tables.memory import require_memory
@@ -109,7 +110,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         given = given_set(X, y, function, self.task, sample_weight=sample_weight)
         X = table_like(X if given is None else given.table)
         n_rows, n_features = shape_of(X) or encode(X).shape
-        n_trees = parameters.check_integer(
+        n_trees = checks.check_integer(
             self._owner,
             "n_estimators",
             self.n_estimators,
@@ -117,8 +118,8 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             most=2**62,
             hint="a forest needs a tree at least",
         )
-        n_threads = parameters.kernel_threads(self._owner, self.n_jobs)
-        verbose = parameters.check_verbosity(self._owner, self.verbose)
+        n_threads = checks.kernel_threads(self._owner, self.n_jobs)
+        verbose = checks.check_verbosity(self._owner, self.verbose)
         settings = resolve_settings(self, n_rows, n_features)
         self._check_oob_score(settings.samples_rows)
         kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
@@ -130,7 +131,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         else:
             target, weights = given.target, given.weights
         weights = combine_class_weight(self._owner, self.class_weight, target, weights)
-        seed = parameters.draw_seed(self.random_state)
+        seed = checks.draw_seed(self.random_state)
         memory.refuse_many_trees(function, n_trees, target.n_values)
         table = self._encode(X, kinds, n_threads)
         data = given
@@ -172,7 +173,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 
     def _check_oob_score(self, samples_rows: bool) -> None:
         if not callable(self.oob_score):
-            parameters.check_flag(self._owner, "oob_score", self.oob_score)
+            checks.check_flag(self._owner, "oob_score", self.oob_score)
         if self.oob_score and not samples_rows:
             raise ValueError(
                 f"{self._owner}: oob_score needs trees that leave rows out; "
@@ -180,7 +181,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             )
 
     def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
-        estimate = route.estimate_out_of_bag(
+        estimate = prediction.estimate_out_of_bag(
             self.forest_, data.table, data.target.values, n_threads
         )
         self.oob_error_curve_ = estimate.error_curve
@@ -211,16 +212,16 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 
     # Rows through the trees
 
-    def _routed(self, X: Any, method: str) -> route.Rows:
+    def _routed(self, X: Any, method: str) -> prediction.Rows:
         check_is_fitted(self, "forest_")
-        return route.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
+        return prediction.rows_of(self.forest_, X, self._owner, f"{self._owner}.{method}")
 
     def _threads(self) -> int:
-        return parameters.kernel_threads(self._owner, self.n_jobs)
+        return checks.kernel_threads(self._owner, self.n_jobs)
 
     def _mean_values(self, X: Any, method: str) -> NDArray[np.float64]:
         rows = self._routed(X, method)
-        return route.predict(self.forest_, rows, self._threads())
+        return prediction.predict(self.forest_, rows, self._threads())
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Leaf of every row in every tree.
@@ -236,7 +237,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             Number of the leaf among the nodes of its tree.
         """
         rows = self._routed(X, "apply")
-        return route.leaves(self.forest_, rows, self._threads())
+        return prediction.leaves(self.forest_, rows, self._threads())
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
         """Nodes that every row passes through.
@@ -277,7 +278,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         ValueError
             When ``oob`` is true and X is not the training table, or no row was left out.
         """
-        oob = parameters.check_flag(f"{self._owner}.proximity", "oob", oob)
+        oob = checks.check_flag(f"{self._owner}.proximity", "oob", oob)
         leaves = self.apply(X)
         require_memory(
             8 * len(leaves) ** 2,
@@ -287,7 +288,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         )
         if oob:
             self._check_training_leaves(leaves)
-        return route.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
+        return prediction.proximity(self.forest_, leaves, oob=oob, n_threads=self._threads())
 
     def _check_training_leaves(self, leaves: NDArray[np.int32]) -> None:
         if not self.forest_.settings.samples_rows:
@@ -295,7 +296,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
                 f"{self._owner}.proximity: oob=True needs trees that leave rows out; "
                 "set bootstrap=True, or max_samples to less than all the rows"
             )
-        if not route.leads_to_training_counts(self.forest_, leaves):
+        if not prediction.leads_to_training_counts(self.forest_, leaves):
             raise ValueError(
                 f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
                 f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"

@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score
 from tests.forests.problems import mixed_table, two_classes
 from tests.oracles import route as oracle
 
-from duramen import forests
+from duramen import estimators
 from duramen.forests.growth import bag, out_of_bag
 from duramen.tables import encode
 
@@ -144,7 +144,7 @@ def test_containers_agree():
     import pyarrow as pa
     from scipy import sparse
 
-    forest = forests.RandomForestClassifier(5, random_state=0)
+    forest = estimators.RandomForestClassifier(5, random_state=0)
     wanted = forest.fit(X, y).predict_proba(X)
     assert not hasattr(forest, "feature_names_in_")
     for container in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
@@ -163,7 +163,7 @@ def test_targets_of_any_container():
     import pyarrow as pa
 
     labels = np.array(["a", "b", "c"])[y]
-    forest = forests.RandomForestClassifier(3, random_state=0)
+    forest = estimators.RandomForestClassifier(3, random_state=0)
     wanted = forest.fit(X, labels).predict(X)
     for container in (
         list(labels),
@@ -175,11 +175,11 @@ def test_targets_of_any_container():
         pa.chunked_array([labels[:50], labels[50:]]),
     ):
         np.testing.assert_array_equal(forest.fit(X, container).predict(X), wanted)
-    numbers = forests.RandomForestRegressor(3, random_state=0)
+    numbers = estimators.RandomForestRegressor(3, random_state=0)
     wanted = numbers.fit(X, y.astype(float)).predict(X)
     for container in (list(y), pd.Series(y), pl.Series(y), pa.array(y), y.astype(np.int8)):
         np.testing.assert_array_equal(numbers.fit(X, container).predict(X), wanted)
-    truth = forests.RandomForestClassifier(3, random_state=0).fit(X, y == 1)
+    truth = estimators.RandomForestClassifier(3, random_state=0).fit(X, y == 1)
     assert truth.classes_.dtype == bool
 
 
@@ -203,7 +203,7 @@ def slow_out_of_bag(estimator, X):
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
 def test_out_of_bag_classes(kind, n_trees, mixed):
     X, labels, _ = mixed
-    estimator = getattr(forests, f"{kind}Classifier")(n_trees, oob_score=True, random_state=4)
+    estimator = getattr(estimators, f"{kind}Classifier")(n_trees, oob_score=True, random_state=4)
     if kind != "RandomForest":
         labels = two_classes(labels)
     estimator.fit(X, labels)
@@ -227,7 +227,7 @@ def test_out_of_bag_classes(kind, n_trees, mixed):
 @pytest.mark.filterwarnings("ignore:.*in the bag of every tree:UserWarning")
 def test_out_of_bag_numbers():
     X, y = load_diabetes(return_X_y=True)
-    estimator = forests.RandomForestRegressor(12, oob_score=True, random_state=4).fit(X, y)
+    estimator = estimators.RandomForestRegressor(12, oob_score=True, random_state=4).fit(X, y)
     history = slow_out_of_bag(estimator, X)
     for (sums, counts), error in zip(history, estimator.oob_error_curve_, strict=True):
         seen = counts > 0
@@ -240,7 +240,9 @@ def test_out_of_bag_numbers():
 
 def test_out_of_bag_score_of_ones_own():
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomForestClassifier(50, oob_score=balanced_accuracy_score, random_state=0)
+    forest = estimators.RandomForestClassifier(
+        50, oob_score=balanced_accuracy_score, random_state=0
+    )
     forest.fit(X, y)
     guess = forest.oob_decision_function_.argmax(axis=1)
     assert forest.oob_score_ == pytest.approx(balanced_accuracy_score(y, guess))
@@ -249,12 +251,12 @@ def test_out_of_bag_score_of_ones_own():
 def test_rows_in_every_bag_are_warned_about():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="of 150 rows are in the bag of every tree"):
-        forests.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)
+        estimators.RandomForestClassifier(2, oob_score=True, random_state=0).fit(X, y)
 
 
 def test_refit_without_out_of_bag_forgets_it():
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
     forest.set_params(oob_score=False).fit(X, y)
     assert not hasattr(forest, "oob_score_")
     assert not hasattr(forest, "oob_error_curve_")
@@ -263,7 +265,7 @@ def test_refit_without_out_of_bag_forgets_it():
 def test_proximity():
     X, y = load_iris(return_X_y=True)
     X, y = X[::5], y[::5]
-    forest = forests.RandomForestClassifier(15, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(15, random_state=0).fit(X, y)
     leaves = forest.apply(X)
     np.testing.assert_allclose(
         forest.proximity(X), (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
@@ -279,12 +281,12 @@ def test_proximity():
 
 def test_out_of_bag_proximity_wants_the_training_rows():
     X, y = load_iris(return_X_y=True)
-    forest = forests.RandomForestClassifier(5, random_state=0).fit(X, y)
+    forest = estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
     for other in (X[::-1], X[:100]):
         with pytest.raises(ValueError, match="oob=True needs the table that the forest was grown"):
             forest.proximity(other, oob=True)
     with pytest.raises(ValueError, match="'oob' parameter"):
         forest.proximity(X, oob=2)
-    every = forests.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    every = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="oob=True needs trees that leave rows out"):
         every.proximity(X, oob=True)

@@ -1,10 +1,10 @@
-"""Random forests: bootstrap samples, and the best of K cuts at each node."""
+"""Totally randomised trees: a random column at each node, one child a value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import (
+from duramen.estimators.base import (
     ClassWeight,
     Columns,
     ForestClassifier,
@@ -13,14 +13,17 @@ from duramen.forests.base import (
 )
 
 
-class RandomForestClassifier(ForestClassifier):
-    """Random forest for classes: bagged trees, the best cut of K random columns at each node.
+class TotallyRandomizedTreesClassifier(ForestClassifier):
+    """Totally randomised trees for classes: a random column at each node, one child a value.
+
+    With the defaults the column of a node is drawn at random, whatever the target, and each of its
+    values has a child: the trees whose importances are known in closed form.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+    criterion : {"gini", "entropy", "log_loss"}, default="entropy"
         Impurity: Gini index, or Shannon entropy in bits ("log_loss" is another name for it).
     max_depth : int or None, default=None
         Greatest depth of a leaf; None for no limit.
@@ -28,14 +31,14 @@ class RandomForestClassifier(ForestClassifier):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+    max_features : {"sqrt", "log2"}, int, float or None, default=1
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=True
+    bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the accuracy from the trees that lack a row in their bag; a callable
@@ -52,7 +55,7 @@ class RandomForestClassifier(ForestClassifier):
     max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
         Family of splits: in two by order, one child a value, one value against the others, or any
         two groups of the categories of a nominal column.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
@@ -87,28 +90,31 @@ class RandomForestClassifier(ForestClassifier):
 
     References
     ----------
-    Breiman, Random forests, Machine Learning 45 (2001).
+    Louppe, Wehenkel, Sutera, Geurts, Understanding variable importances in forests of randomized
+    trees, NIPS (2013).
     """
+
+    cut_rule = "random"
 
     def __init__(
         self,
         n_estimators: int = 100,
         *,
-        criterion: str = "gini",
+        criterion: str = "entropy",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = "sqrt",
+        max_features: str | int | float | None = 1,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
-        splits: str = "ordered",
+        splits: str = "multiway",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
         count_constant_features: bool = False,
@@ -116,8 +122,11 @@ class RandomForestClassifier(ForestClassifier):
         self._store(locals())
 
 
-class RandomForestRegressor(ForestRegressor):
-    """Random forest for numbers: bagged trees, the best cut of K random columns at each node.
+class TotallyRandomizedTreesRegressor(ForestRegressor):
+    """Totally randomised trees for numbers: a random column at each node, one child a value.
+
+    With the defaults the column of a node is drawn at random, whatever the target, and each of its
+    values has a child: the trees whose importances are known in closed form.
 
     Parameters
     ----------
@@ -131,14 +140,14 @@ class RandomForestRegressor(ForestRegressor):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=1.0
+    max_features : {"sqrt", "log2"}, int, float or None, default=1
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=True
+    bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the coefficient of determination from the trees that lack a row in
@@ -152,7 +161,7 @@ class RandomForestRegressor(ForestRegressor):
     max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
         Family of splits: in two by order, one child a value, one value against the others, or any
         two groups of the categories of a nominal column.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
@@ -183,8 +192,11 @@ class RandomForestRegressor(ForestRegressor):
 
     References
     ----------
-    Breiman, Random forests, Machine Learning 45 (2001).
+    Louppe, Wehenkel, Sutera, Geurts, Understanding variable importances in forests of randomized
+    trees, NIPS (2013).
     """
+
+    cut_rule = "random"
 
     def __init__(
         self,
@@ -194,16 +206,16 @@ class RandomForestRegressor(ForestRegressor):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1.0,
+        max_features: str | int | float | None = 1,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         max_samples: int | float | None = None,
-        splits: str = "ordered",
+        splits: str = "multiway",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
         count_constant_features: bool = False,

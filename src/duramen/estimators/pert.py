@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import ClassWeight, Columns, ForestClassifier, RandomState
+from duramen.estimators.base import ClassWeight, Columns, ForestClassifier, RandomState
 
 
 class PERTClassifier(ForestClassifier):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.parameters import is_integer
+from duramen.checks import is_integer
 from duramen.results.masked import unmasked
 
 

@@ -1,10 +1,10 @@
-"""Totally randomised trees: a random column at each node, one child a value."""
+"""Bagged trees: bootstrap samples, and the best cut of all columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import (
+from duramen.estimators.base import (
     ClassWeight,
     Columns,
     ForestClassifier,
@@ -13,17 +13,14 @@ from duramen.forests.base import (
 )
 
 
-class TotallyRandomizedTreesClassifier(ForestClassifier):
-    """Totally randomised trees for classes: a random column at each node, one child a value.
-
-    With the defaults the column of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form.
+class BaggedTreesClassifier(ForestClassifier):
+    """Bagged trees for classes: each on a bootstrap sample, cut where it is best.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {"gini", "entropy", "log_loss"}, default="entropy"
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity: Gini index, or Shannon entropy in bits ("log_loss" is another name for it).
     max_depth : int or None, default=None
         Greatest depth of a leaf; None for no limit.
@@ -31,14 +28,14 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=1
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=False
+    bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the accuracy from the trees that lack a row in their bag; a callable
@@ -55,7 +52,7 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
     max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: in two by order, one child a value, one value against the others, or any
         two groups of the categories of a nominal column.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
@@ -90,31 +87,28 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
 
     References
     ----------
-    Louppe, Wehenkel, Sutera, Geurts, Understanding variable importances in forests of randomized
-    trees, NIPS (2013).
+    Breiman, Bagging predictors, Machine Learning 24 (1996).
     """
-
-    cut_rule = "random"
 
     def __init__(
         self,
         n_estimators: int = 100,
         *,
-        criterion: str = "entropy",
+        criterion: str = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1,
+        max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = False,
+        bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
-        splits: str = "multiway",
+        splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
         count_constant_features: bool = False,
@@ -122,11 +116,8 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         self._store(locals())
 
 
-class TotallyRandomizedTreesRegressor(ForestRegressor):
-    """Totally randomised trees for numbers: a random column at each node, one child a value.
-
-    With the defaults the column of a node is drawn at random, whatever the target, and each of its
-    values has a child: the trees whose importances are known in closed form.
+class BaggedTreesRegressor(ForestRegressor):
+    """Bagged trees for numbers: each on a bootstrap sample, cut where it is best.
 
     Parameters
     ----------
@@ -140,14 +131,14 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=1
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=False
+    bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the coefficient of determination from the trees that lack a row in
@@ -161,7 +152,7 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
     max_samples : int, float or None, default=None
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
-    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="multiway"
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: in two by order, one child a value, one value against the others, or any
         two groups of the categories of a nominal column.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
@@ -192,11 +183,8 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
 
     References
     ----------
-    Louppe, Wehenkel, Sutera, Geurts, Understanding variable importances in forests of randomized
-    trees, NIPS (2013).
+    Breiman, Bagging predictors, Machine Learning 24 (1996).
     """
-
-    cut_rule = "random"
 
     def __init__(
         self,
@@ -206,16 +194,16 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1,
+        max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = False,
+        bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         max_samples: int | float | None = None,
-        splits: str = "multiway",
+        splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
         count_constant_features: bool = False,

@@ -1,10 +1,10 @@
-"""Extra-Trees: one random cut for each of K candidates, the best of them taken."""
+"""Random subspace: each tree sees some of the columns, drawn at random."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import (
+from duramen.estimators.base import (
     ClassWeight,
     Columns,
     ForestClassifier,
@@ -13,10 +13,8 @@ from duramen.forests.base import (
 )
 
 
-class ExtraTreesClassifier(ForestClassifier):
-    """Extremely randomised trees for classes: the best of K columns, each cut at random.
-
-    A cut is uniform between the least and the greatest value of the column at the node.
+class RandomSubspaceClassifier(ForestClassifier):
+    """Random subspace trees for classes: each tree sees some of the columns.
 
     Parameters
     ----------
@@ -30,13 +28,15 @@ class ExtraTreesClassifier(ForestClassifier):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
+    n_subspace_features : int or float, default=0.5
+        Columns drawn for each tree, without replacement; a float is a share of the columns.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -89,10 +89,9 @@ class ExtraTreesClassifier(ForestClassifier):
 
     References
     ----------
-    Geurts, Ernst, Wehenkel, Extremely randomized trees, Machine Learning 63 (2006).
+    Ho, The random subspace method for constructing decision forests, IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 20 (1998).
     """
-
-    cut_rule = "random"
 
     def __init__(
         self,
@@ -102,9 +101,10 @@ class ExtraTreesClassifier(ForestClassifier):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = "sqrt",
+        max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        n_subspace_features: int | float = 0.5,
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -120,10 +120,8 @@ class ExtraTreesClassifier(ForestClassifier):
         self._store(locals())
 
 
-class ExtraTreesRegressor(ForestRegressor):
-    """Extremely randomised trees for numbers: the best of K columns, each cut at random.
-
-    A cut is uniform between the least and the greatest value of the column at the node.
+class RandomSubspaceRegressor(ForestRegressor):
+    """Random subspace trees for numbers: each tree sees some of the columns.
 
     Parameters
     ----------
@@ -137,13 +135,15 @@ class ExtraTreesRegressor(ForestRegressor):
         Least number of distinct rows at a node that is split; a float is a share of the rows.
     min_samples_leaf : int or float, default=1
         Least number of distinct rows at a child; a float is a share of the rows.
-    max_features : {"sqrt", "log2"}, int, float or None, default=1.0
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
         Candidate columns at a node, drawn without replacement among those that are not constant
         there; a float is a share of the columns, None all of them.
     max_leaf_nodes : int or None, default=None
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
+    n_subspace_features : int or float, default=0.5
+        Columns drawn for each tree, without replacement; a float is a share of the columns.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -189,10 +189,9 @@ class ExtraTreesRegressor(ForestRegressor):
 
     References
     ----------
-    Geurts, Ernst, Wehenkel, Extremely randomized trees, Machine Learning 63 (2006).
+    Ho, The random subspace method for constructing decision forests, IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 20 (1998).
     """
-
-    cut_rule = "random"
 
     def __init__(
         self,
@@ -202,9 +201,10 @@ class ExtraTreesRegressor(ForestRegressor):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
-        max_features: str | int | float | None = 1.0,
+        max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        n_subspace_features: int | float = 0.5,
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,

@@ -1,10 +1,10 @@
-"""Bagged trees: bootstrap samples, and the best cut of all columns."""
+"""Random patches: each tree sees some of the rows and some of the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from duramen.forests.base import (
+from duramen.estimators.base import (
     ClassWeight,
     Columns,
     ForestClassifier,
@@ -13,8 +13,8 @@ from duramen.forests.base import (
 )
 
 
-class BaggedTreesClassifier(ForestClassifier):
-    """Bagged trees for classes: each on a bootstrap sample, cut where it is best.
+class RandomPatchesClassifier(ForestClassifier):
+    """Random patches for classes: each tree sees some of the rows and of the columns.
 
     Parameters
     ----------
@@ -35,7 +35,9 @@ class BaggedTreesClassifier(ForestClassifier):
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=True
+    n_subspace_features : int or float, default=0.5
+        Columns drawn for each tree, without replacement; a float is a share of the columns.
+    bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the accuracy from the trees that lack a row in their bag; a callable
@@ -49,7 +51,7 @@ class BaggedTreesClassifier(ForestClassifier):
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced" is n / (C n_c), "balanced_subsample" the same within the
         bag of each tree.
-    max_samples : int, float or None, default=None
+    max_samples : int, float or None, default=0.5
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
@@ -87,7 +89,7 @@ class BaggedTreesClassifier(ForestClassifier):
 
     References
     ----------
-    Breiman, Bagging predictors, Machine Learning 24 (1996).
+    Louppe, Geurts, Ensembles on random patches, ECML PKDD (2012).
     """
 
     def __init__(
@@ -101,13 +103,14 @@ class BaggedTreesClassifier(ForestClassifier):
         max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        n_subspace_features: int | float = 0.5,
+        bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
-        max_samples: int | float | None = None,
+        max_samples: int | float | None = 0.5,
         splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
@@ -116,8 +119,8 @@ class BaggedTreesClassifier(ForestClassifier):
         self._store(locals())
 
 
-class BaggedTreesRegressor(ForestRegressor):
-    """Bagged trees for numbers: each on a bootstrap sample, cut where it is best.
+class RandomPatchesRegressor(ForestRegressor):
+    """Random patches for numbers: each tree sees some of the rows and of the columns.
 
     Parameters
     ----------
@@ -138,7 +141,9 @@ class BaggedTreesRegressor(ForestRegressor):
         Greatest number of leaves, the largest decreases of impurity first; None for no limit.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity, times the share of the rows' weight at the node, of a split.
-    bootstrap : bool, default=True
+    n_subspace_features : int or float, default=0.5
+        Columns drawn for each tree, without replacement; a float is a share of the columns.
+    bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
         Whether to estimate the coefficient of determination from the trees that lack a row in
@@ -149,7 +154,7 @@ class BaggedTreesRegressor(ForestRegressor):
         Where the seed comes from; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
-    max_samples : int, float or None, default=None
+    max_samples : int, float or None, default=0.5
         Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
         without. None for as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
@@ -183,7 +188,7 @@ class BaggedTreesRegressor(ForestRegressor):
 
     References
     ----------
-    Breiman, Bagging predictors, Machine Learning 24 (1996).
+    Louppe, Geurts, Ensembles on random patches, ECML PKDD (2012).
     """
 
     def __init__(
@@ -197,12 +202,13 @@ class BaggedTreesRegressor(ForestRegressor):
         max_features: str | int | float | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
+        n_subspace_features: int | float = 0.5,
+        bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
-        max_samples: int | float | None = None,
+        max_samples: int | float | None = 0.5,
         splits: str = "ordered",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,

@@ -13,24 +13,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from duramen import forests
+from duramen import estimators
 
 CLASSIFIERS = [
-    forests.RandomForestClassifier,
-    forests.ExtraTreesClassifier,
-    forests.TotallyRandomizedTreesClassifier,
-    forests.BaggedTreesClassifier,
-    forests.RandomSubspaceClassifier,
-    forests.RandomPatchesClassifier,
-    forests.PERTClassifier,
+    estimators.RandomForestClassifier,
+    estimators.ExtraTreesClassifier,
+    estimators.TotallyRandomizedTreesClassifier,
+    estimators.BaggedTreesClassifier,
+    estimators.RandomSubspaceClassifier,
+    estimators.RandomPatchesClassifier,
+    estimators.PERTClassifier,
 ]
 REGRESSORS = [
-    forests.RandomForestRegressor,
-    forests.ExtraTreesRegressor,
-    forests.TotallyRandomizedTreesRegressor,
-    forests.BaggedTreesRegressor,
-    forests.RandomSubspaceRegressor,
-    forests.RandomPatchesRegressor,
+    estimators.RandomForestRegressor,
+    estimators.ExtraTreesRegressor,
+    estimators.TotallyRandomizedTreesRegressor,
+    estimators.BaggedTreesRegressor,
+    estimators.RandomSubspaceRegressor,
+    estimators.RandomPatchesRegressor,
 ]
 
 BAGS = "a bag draws rows, however often they are repeated or however much they weigh"
@@ -128,7 +128,7 @@ class TestEveryEstimator:
 def test_grid_search():
     X, y = load_iris(return_X_y=True)
     grid = GridSearchCV(
-        forests.RandomForestClassifier(n_estimators=5, random_state=0),
+        estimators.RandomForestClassifier(n_estimators=5, random_state=0),
         {"max_features": [1, "sqrt", None], "splits": ["ordered", "multiway"]},
         cv=3,
     ).fit(X, y)
@@ -139,7 +139,7 @@ def test_set_output_of_a_scaler_before_the_forest():
     X, y = load_iris(return_X_y=True, as_frame=True)
     pipeline = make_pipeline(
         StandardScaler().set_output(transform="pandas"),
-        forests.ExtraTreesClassifier(n_estimators=5, random_state=0),
+        estimators.ExtraTreesClassifier(n_estimators=5, random_state=0),
     ).fit(X, y)
     assert list(pipeline[-1].feature_names_in_) == list(X.columns)
     assert pipeline.score(X, y) > 0.9
@@ -149,7 +149,7 @@ def test_metadata_routing_of_sample_weight():
     X, y = load_iris(return_X_y=True)
     weights = np.where(y == 0, 5.0, 1.0)
     with config_context(enable_metadata_routing=True):
-        forest = forests.RandomForestClassifier(n_estimators=3, random_state=0)
+        forest = estimators.RandomForestClassifier(n_estimators=3, random_state=0)
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         pipeline = make_pipeline(scaler, forest.set_fit_request(sample_weight=True))
         pipeline.fit(X, y, sample_weight=weights)

@@ -1,0 +1,28 @@
+"""Forests with the interface of scikit-learn's estimators."""
+
+from duramen.estimators.bagged_trees import BaggedTreesClassifier, BaggedTreesRegressor
+from duramen.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from duramen.estimators.pert import PERTClassifier
+from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
+from duramen.estimators.random_patches import RandomPatchesClassifier, RandomPatchesRegressor
+from duramen.estimators.random_subspace import RandomSubspaceClassifier, RandomSubspaceRegressor
+from duramen.estimators.totally_randomized_trees import (
+    TotallyRandomizedTreesClassifier,
+    TotallyRandomizedTreesRegressor,
+)
+
+__all__ = [
+    "BaggedTreesClassifier",
+    "BaggedTreesRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "PERTClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "RandomPatchesClassifier",
+    "RandomPatchesRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
+    "TotallyRandomizedTreesClassifier",
+    "TotallyRandomizedTreesRegressor",
+]
