@@ -249,7 +249,7 @@ def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
     assert run["settings"]["n_subspace_features"] == 101
     assert run["settings"]["memory"] == "512MB"
     monkeypatch.setattr(
-        "duramen.selection.sequential_random_subspace.selector.memory_bytes",
+        "duramen.selection.sequential_random_subspace.parameters.memory_bytes",
         lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
     )
     _, run = done(out, *words, "--trees", 5, "--memory", "3MB")

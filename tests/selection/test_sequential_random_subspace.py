@@ -751,7 +751,7 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         calls = []
         patch.setattr(
-            "duramen.selection.sequential_random_subspace._memory_in_use",
+            "duramen.selection.sequential_random_subspace.progress._memory_in_use",
             lambda: failing() if calls.append(1) or len(calls) == 3 else "",
         )
         with pytest.raises(RuntimeError, match="no more"):

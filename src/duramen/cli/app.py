@@ -12,7 +12,7 @@ from duramen.cli.exact import exact
 from duramen.cli.pack import pack
 from duramen.cli.plan import plan
 from duramen.cli.rank import rank
-from duramen.cli.select import select
+from duramen.cli.select import SelectCommand, select
 
 app = typer.Typer(
     name="duramen",
@@ -69,8 +69,9 @@ app.command(
     "report.html in it."
 )(pack)
 app.command(
+    cls=SelectCommand,
     help="Find the columns that tell something about one of them, with only some of them in memory "
     "at a time.\n\nGrows trees on columns drawn at random and on those found before, prints what "
     "was found in order, and leaves result.csv, result.parquet, run.json and report.html in the "
-    "folder --out."
+    "folder --out.",
 )(select)
