@@ -65,18 +65,16 @@ class Learner:
         forest : Forest
             The trees of the subsets from there on, t to a subset, on all p columns.
         """
-        n_trees = self.n_splits
-        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * self.data.n_rows)))
+        data, settings, n_trees = self.data, self.settings, self.n_splits
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
 
         def trees(i: int, columns: IntArray) -> Forest:
-            data = self.data.with_table(
-                self.data.table.take_columns(columns), key=("subset", seed, i)
-            )
-            return grow(data, self.settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
+            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
+            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
 
         with self.plan.workers.running(trees) as run:
             for start in range(0, len(subsets), step):
                 some = subsets[start : start + step]
                 grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
                 arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
-                yield start, replace(grown[0], **arrays, schema=self.data.table.schema)
+                yield start, replace(grown[0], **arrays, schema=data.table.schema)
