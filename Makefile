@@ -70,7 +70,7 @@ format: $(LINTERS) ## rewrite the code in the project's style
 sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
 
-faults: setup ## 2,000 attempts to break the package with altered files, counted by outcome
+faults: setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
 
 dist: $(PACKERS) ## wheel and source distribution in dist/

@@ -6,11 +6,11 @@ from benchmarks.lattice import Table, drawn, primary_tumor
 from duramen.theory import (
     FiniteDistribution,
     expected_trees,
-    feature_relevance,
-    lattice_cost,
     markov_boundaries,
     population_importances,
 )
+from duramen.theory.population import lattice_cost
+from duramen.theory.relevance import feature_relevance
 
 TABLES = {
     "primary tumor": primary_tumor,

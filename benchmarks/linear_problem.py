@@ -23,7 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import duramen as dm
-from duramen.forests.structure import part
 from duramen.importances import vote_change
 
 LEVEL = 0.05
@@ -58,7 +57,7 @@ def found(
     ).fit(table, data.y)
     counts = []
     for size in sizes:
-        trees = part(model.forest_, 0, size)
+        trees = model.forest_.part(0, size)
         chosen = vote_change(trees, table, data.y, df=df, n_jobs=n_jobs).mask(LEVEL)
         counts.append((int(chosen[relevant].sum()), int(chosen[~relevant].sum())))
     return counts

@@ -1,39 +1,45 @@
-"""Checking the parameters of the estimators, and resolving them to growth settings."""
+"""Checks of arguments, with one form of error: ``owner: name must be ..., got .... Hint: ...``.
+
+In every function ``owner`` is the public function or class that the user called, and ``name`` the
+parameter, both for the error; the checked value is returned as a plain Python object.
+"""
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from duramen.results.text import quoted
+from duramen.results.threads import startable
+
 MOST = int(np.iinfo(np.uint32).max)
 MOST_THREADS = 256
 
 
 def refuse(owner: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
-    """The error for a parameter: who, what is allowed, what came, and a hint."""
-    tail = f"; {hint}" if hint else ""
-    return ValueError(f"The {name!r} parameter of {owner} must be {allowed}. Got {came!r}{tail}.")
+    """Return the error for a parameter: what is allowed, what came, and a hint."""
+    tail = f" Hint: {hint}." if hint else ""
+    return ValueError(f"{owner}: {name} must be {allowed}, got {quoted(came)}.{tail}")
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number and no truth value."""
+    """Tell whether a value is an integer and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a number and no truth value."""
+    """Tell whether a value is a real number and no boolean."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def check_integer(
     owner: str, name: str, value: Any, least: int, *, most: int = MOST, hint: str = ""
 ) -> int:
-    """Check a whole number in ``least``..``most``."""
+    """Check an integer in ``least``..``most``."""
     if not is_integer(value) or not least <= value <= most:
         allowed = f"an int >= {least}" if most == MOST else f"an int in {least}..{most}"
         raise refuse(owner, name, allowed, value, hint)
@@ -41,7 +47,7 @@ def check_integer(
 
 
 def check_optional_integer(owner: str, name: str, value: Any, least: int) -> int | None:
-    """Check a whole number, or None for no limit."""
+    """Check an integer of at least ``least``, or None for no limit."""
     if value is None:
         return None
     if not is_integer(value) or not least <= value <= MOST:
@@ -58,14 +64,14 @@ def check_choice(owner: str, name: str, value: Any, allowed: Iterable[str]) -> s
 
 
 def check_flag(owner: str, name: str, value: Any) -> bool:
-    """Check a truth value."""
+    """Check True or False."""
     if not isinstance(value, bool | np.bool_):
         raise refuse(owner, name, "True or False", value)
     return bool(value)
 
 
-def check_count_or_share(owner: str, name: str, value: Any, total: int, least: int) -> int:
-    """Resolve a number of rows given as a count, or as a share of ``total`` (rounded up)."""
+def check_count_or_fraction(owner: str, name: str, value: Any, total: int, least: int) -> int:
+    """Resolve a number of rows given as a count, or as a fraction of ``total`` (rounded up)."""
     if is_integer(value) and least <= value <= MOST:
         return int(value)
     if not is_integer(value) and is_real(value) and 0 < value <= 1:
@@ -74,11 +80,26 @@ def check_count_or_share(owner: str, name: str, value: Any, total: int, least: i
 
 
 def check_real(
-    owner: str, name: str, value: Any, least: float, most: float = math.inf, hint: str = ""
+    owner: str,
+    name: str,
+    value: Any,
+    least: float,
+    most: float = math.inf,
+    *,
+    ends: str = "[]",
+    hint: str = "",
 ) -> float:
-    """Check a finite number in [least, most]."""
-    if not is_real(value) or not math.isfinite(value) or not least <= value <= most:
-        allowed = f"a number in [{least:g}, {most:g}]" if most < math.inf else f"at least {least:g}"
+    """Check a finite number between ``least`` and ``most``.
+
+    ``ends`` tells, in the notation of intervals, which of the two are allowed: "[]", "()", ...
+    """
+    above = is_real(value) and (least < value or (ends[0] == "[" and value == least))
+    below = above and (value < most or (ends[1] == "]" and value == most))
+    if not below or not math.isfinite(value):
+        sign = ">=" if ends[0] == "[" else ">"
+        allowed = f"a number {sign} {least:g}"
+        if most < math.inf:
+            allowed = f"a number in {ends[0]}{least:g}, {most:g}{ends[1]}"
         raise refuse(owner, name, allowed, value, hint)
     return float(value)
 
@@ -103,39 +124,15 @@ def kernel_threads(owner: str, value: Any) -> int:
     return min(int(effective_n_jobs(value)), MOST_THREADS)
 
 
-def startable(wanted: int) -> int:
-    """Return how many of the threads that are wanted can work at a time, the calling one included.
-
-    Parameters
-    ----------
-    wanted : int
-        At least 1.
-    """
-    done = threading.Event()
-    started: list[threading.Thread] = []
-    try:
-        for _ in range(wanted - 1):
-            thread = threading.Thread(target=done.wait, daemon=True)
-            thread.start()
-            started.append(thread)
-    except (RuntimeError, MemoryError):
-        pass
-    finally:
-        done.set()
-        for thread in started:
-            thread.join()
-    return len(started) + 1
-
-
 def check_verbosity(owner: str, value: Any) -> int:
-    """Resolve ``verbose``: False or 0 for silence, anything above for a progress bar."""
+    """Resolve ``verbose``: 0 or False for no output, anything above for a progress bar."""
     if isinstance(value, bool | np.bool_) or (is_integer(value) and value >= 0):
         return int(value)
     raise refuse(owner, "verbose", "an int >= 0 or a bool", value)
 
 
 def draw_seed(random_state: Any) -> int:
-    """A 64-bit seed from ``random_state``: the same one every time for an int.
+    """Draw a 64-bit seed from ``random_state``: the same one every time for an int.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from tests.cli.commands import (
 )
 
 from duramen import __version__, datasets
+from duramen.theory.relevance import boundaries
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
 KNOWN = {
@@ -206,7 +207,7 @@ def test_a_search_that_stops_early_says_so(copied, out):
 
 
 def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
-    monkeypatch.setattr("duramen.theory.boundaries.LIMIT", 2)
+    monkeypatch.setattr(boundaries, "LIMIT", 2)
     result, run = done(out, "exact", copied, "--target", "y")
     assert run["results"]["markov_boundaries"] is None
     assert "Markov boundaries are not listed" in result.stdout
@@ -216,7 +217,7 @@ def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
 
 def test_default_search_is_cut_where_there_are_many_features():
     from duramen.cli.population import _SETS, _searchable
-    from duramen.theory.subsets import count_subsets
+    from duramen.theory.distributions.subsets import count_subsets
 
     assert [_searchable(p) for p in (1, 2, 16, 18)] == [0, 1, 15, 17]
     for p in (19, 30, 100, 600):
@@ -367,8 +368,14 @@ def test_terminal_shows_the_top(out):
         (["FILE", "--target", "riks"], "did you mean 'risk'?"),
         (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean age?"),
         (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean age?"),
-        (["FILE", "--target", "risk", "--criterion", "variance"], "--criterion variance is for"),
-        (["FILE", "--target", "score", "--criterion", "gini"], "--criterion gini is for classes"),
+        (
+            ["FILE", "--target", "risk", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["FILE", "--target", "score", "--criterion", "gini"],
+            "must be auto or variance",
+        ),
         (["FILE", "--target", "score", "--discretize", "mdl"], "--discretize mdl needs classes"),
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),

@@ -8,8 +8,8 @@ import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, done, duramen, left_over
 
 from duramen.cli.plan import found_curves, parsed_memory, parsed_relevant
-from duramen.theory.convergence import expected_trees
-from duramen.theory.planning import plan
+from duramen.theory.subspaces.convergence import expected_trees
+from duramen.theory.subspaces.planning import plan
 
 ASKED = ["--rows", 1000, "--features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
 

@@ -15,6 +15,7 @@ from tests.tables.store.stores import genotypes, write_bed
 
 import duramen as dm
 from duramen import __version__, datasets
+from duramen.estimators.catalogue import FORESTS
 
 
 @pytest.fixture(scope="module")
@@ -130,14 +131,12 @@ def test_regression_has_variance_and_its_own_error(file, tmp_path):
     assert "out-of-bag mean squared error" in result.stdout
 
 
-@pytest.mark.parametrize(
-    "forest", ["extra-trees", "totally-randomised", "bagged", "random-subspace", "random-patches"]
-)
-def test_every_forest_grows(forest, file, tmp_path):
-    _, run = run_in(tmp_path, file, "--target", "state", "--forest", forest, "--trees", 5)
-    assert run["settings"]["forest"] == forest
+@pytest.mark.parametrize("kind", FORESTS, ids=lambda kind: kind.name)
+def test_every_forest_grows(kind, file, tmp_path):
+    _, run = run_in(tmp_path, file, "--target", "state", "--forest", kind.name, "--trees", 5)
+    assert run["settings"]["forest"] == kind.name
     has_error = run["results"]["oob_error"] is not None
-    assert has_error == (forest in ("bagged", "random-patches"))
+    assert has_error == kind.samples_rows
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert ("Error against number of trees" in page) == has_error
 
@@ -242,9 +241,15 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         (["FILE", "--target", "state", "--drop", "state"], "--drop state is the target"),
         (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean number?"),
         (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),
-        (["FILE", "--target", "state", "--max-features", "999"], "max_features=999"),
-        (["FILE", "--target", "state", "--criterion", "variance"], "--criterion variance is for"),
-        (["FILE", "--target", "number", "--criterion", "gini"], "--criterion gini is for classes"),
+        (["FILE", "--target", "state", "--max-features", "999"], "max_features must be"),
+        (
+            ["FILE", "--target", "state", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["FILE", "--target", "number", "--criterion", "gini"],
+            "must be auto or variance",
+        ),
         (["FILE", "--target", "number", "--forest", "pert"], "classification only"),
         (["FILE", "--target", "state", "--forest", "pert", "--max-features", "2"], "must be auto"),
         (["FILE", "--target", "state", "--task", "regression"], "state"),

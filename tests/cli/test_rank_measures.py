@@ -13,6 +13,7 @@ from tests.cli.commands import assert_refused, done, duramen
 import duramen as dm
 from duramen.cli.measures import DEFAULT, MEASURES, MeasureName
 from duramen.cli.measuring import choose
+from duramen.estimators.catalogue import FORESTS
 from duramen.importances.air import air
 from duramen.importances.conditional_mda import conditional_mda
 from duramen.importances.frequency import frequency
@@ -255,7 +256,7 @@ def test_numbers_have_mdi_and_mda(file, tmp_path):
     assert "Rank correlations" not in titles(tmp_path / "out")  # two measures need no heat map
 
 
-@pytest.mark.parametrize("forest", ["extra-trees", "totally-randomised", "random-subspace", "pert"])
+@pytest.mark.parametrize("forest", [kind.name for kind in FORESTS if not kind.samples_rows])
 def test_without_rows_out_of_bag_there_is_mdi_alone_and_a_note(forest, file, tmp_path):
     result, record = run(file, tmp_path / "out", "--forest", forest)
     assert record["settings"]["measures"] == ["mdi"]
@@ -429,9 +430,11 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
     names = (MeasureName.air, MeasureName.mdi, MeasureName.air)
-    choice = choose(names, forest="rf", task="classification", out_of_bag=True)
+    choice = choose(names, forest="random-forest", task="classification", out_of_bag=True)
     assert choice.names == (MeasureName.air, MeasureName.mdi)
-    assert choose((), forest="rf", task="classification", out_of_bag=True).names == DEFAULT
+    assert (
+        choose((), forest="random-forest", task="classification", out_of_bag=True).names == DEFAULT
+    )
 
 
 def test_help_names_the_measures():

@@ -7,7 +7,7 @@ import pytest
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, population_importances
-from duramen.theory.context import population_context_importances
+from duramen.theory.population.context import population_context_importances
 
 EFFECTS = ("importances", "absolute", "signed", "conditional", "overall", "within", "plain")
 BATCHES = 30

@@ -261,7 +261,7 @@ def test_few_arrangements_are_a_note():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"permute": "within"}, "'permute' parameter of context_.* must be one of"),
+        ({"permute": "within"}, "context_.*: permute must be one of"),
         ({"strata": [1, 2]}, "strata must have a label for each of the 36 rows"),
         ({"blocks": [None] * 36}, "blocks must have a label for every row"),
         ({"strata": np.arange(36), "blocks": np.zeros(36)}, "each block must lie in one stratum"),

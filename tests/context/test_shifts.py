@@ -132,7 +132,7 @@ def test_three_contexts_and_columns_of_all_kinds():
     ("context", "options", "message"),
     [
         (np.zeros(4), {}, "context has one value only"),
-        (np.arange(4) % 2, {"n_strata": 1}, "'n_strata' parameter of propensity_strata must be"),
+        (np.arange(4) % 2, {"n_strata": 1}, "propensity_strata: n_strata must be"),
         (np.arange(3) % 2, {}, "context"),
     ],
 )

@@ -14,24 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from duramen import estimators
+from duramen.estimators.catalogue import FORESTS
 
-CLASSIFIERS = [
-    estimators.RandomForestClassifier,
-    estimators.ExtraTreesClassifier,
-    estimators.TotallyRandomizedTreesClassifier,
-    estimators.BaggedTreesClassifier,
-    estimators.RandomSubspaceClassifier,
-    estimators.RandomPatchesClassifier,
-    estimators.PERTClassifier,
-]
-REGRESSORS = [
-    estimators.RandomForestRegressor,
-    estimators.ExtraTreesRegressor,
-    estimators.TotallyRandomizedTreesRegressor,
-    estimators.BaggedTreesRegressor,
-    estimators.RandomSubspaceRegressor,
-    estimators.RandomPatchesRegressor,
-]
+CLASSIFIERS = [kind.classifier for kind in FORESTS]
+REGRESSORS = [kind.regressor for kind in FORESTS if kind.regressor is not None]
 
 BAGS = "a bag draws rows, however often they are repeated or however much they weigh"
 PAIRS = "a cut is drawn from a pair of rows, however often they are repeated"

@@ -4,27 +4,65 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
+from dataclasses import dataclass
 
-from tests.faults.batches import run
+from tests.faults.batches import FAULTS, run
 
-KINDS = ("crafted_stores", "crafted_forests", "damaged_files")
+
+@dataclass(frozen=True)
+class Family:
+    """Attempts of one kind.
+
+    Parameters
+    ----------
+    name : str
+        Module of `tests.faults` with a function ``attempt(number, folder)``.
+    weight : float
+        Number of attempts in the long form, relative to the other families.
+    timeout : float
+        Seconds that the attempts of one process may take.
+    """
+
+    name: str
+    weight: float = 1.0
+    timeout: float = 1800.0
+
+
+FAMILIES = (
+    Family("crafted_stores", 4.0),
+    Family("crafted_forests", 4.0),
+    Family("damaged_files", 4.0),
+    Family("cut_operations", 3.0),
+    Family("stopped_commands", 1.5),
+    Family("limited_commands", 1.5),
+    Family("refused_places", 1.0),
+    Family("altered_leftovers", 1.5),
+)
 
 
 def main() -> int:
     """Run the attempts; 1 where any of them went wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    names = [family.name for family in FAMILIES]
     parser.add_argument("--attempts", type=int, default=2000, help="attempts of all kinds together")
-    parser.add_argument(
-        "--first", type=int, default=0, help="number of the first attempt of a kind"
-    )
+    parser.add_argument("--first", type=int, default=0, help="number of the first attempt of each")
+    parser.add_argument("--only", choices=names, action="append", help="families to run; repeat")
     asked = parser.parse_args()
-    each = -(-asked.attempts // len(KINDS))
+    families = [family for family in FAMILIES if asked.only is None or family.name in asked.only]
+    total = sum(family.weight for family in families)
+    counts: Counter[str] = Counter()
     faults: list[str] = []
-    for kind in KINDS:
-        outcomes = run(kind, range(asked.first, asked.first + each), timeout=1800.0)
-        print(f"{kind}: {outcomes}", flush=True)
+    for family in families:
+        count = -int(-asked.attempts * family.weight // total)
+        numbers = range(asked.first, asked.first + count)
+        outcomes = run(family.name, numbers, timeout=family.timeout)
+        print(f"{family.name}: {outcomes}", flush=True)
+        counts += outcomes.counts
         faults += outcomes.faults
-    print(*faults, f"{len(faults)} faults", sep="\n")
+    print(*faults, sep="\n", end="\n" if faults else "")
+    by_kind = ", ".join(f"{counts[word]} {word}" for word in FAULTS)
+    print(f"{counts.total()} attempts, {len(faults)} faults: {by_kind}")
     return int(bool(faults))
 
 

@@ -10,9 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# What an attempt may end with: the input is refused with one error of the package, or is read.
+# Outcomes of an attempt that are as they should be: the input is refused with one error of the
+# package, or is read.
 REFUSED, READ = "refused", "read"
 ALLOWED = (ValueError, OSError)
+# Outcomes that are faults: a wrong result, an exit by a signal, a traceback, files that are left.
+FAULTS = ("wrong", "crash", "traceback", "leftovers")
 
 Attempt = Callable[[int, Path], str]
 
@@ -24,13 +27,20 @@ class Outcomes:
     Attributes
     ----------
     counts : Counter
-        Attempts by outcome: "refused", "read", "wrong" or "crash".
+        Attempts by outcome; those in `FAULTS` are faults.
     faults : list of str
         What went wrong, with the number of the attempt.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, number: int, outcome: str) -> None:
+        """Count an outcome: a word, or a word and details after a colon."""
+        word = outcome.partition(": ")[0]
+        self.counts[word] += 1
+        if word in FAULTS:
+            self.faults.append(f"{kind} {number}: {outcome}")
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.counts.items()))
@@ -61,18 +71,14 @@ def run(kind: str, numbers: Sequence[int], *, timeout: float = 300.0) -> Outcome
         lines = [line.split(" ", 2) for line in said.splitlines()]
         for word, number, *rest in lines:
             if word == "ended":
-                outcome = rest[0].partition(": ")[0]
-                outcomes.counts[outcome] += 1
-                if outcome not in (REFUSED, READ):
-                    outcomes.faults.append(f"{kind} {number}: {rest[0]}")
+                outcomes.add(kind, int(number), rest[0])
                 left.remove(int(number))
         if not left:
             break
         begun = [int(number) for word, number, *_ in lines if word == "began"]
         if not begun or begun[-1] not in left:
             raise RuntimeError(f"{kind}: no attempt could be run (exit {code}): {errors[-2000:]}")
-        outcomes.counts["crash"] += 1
-        outcomes.faults.append(f"{kind} {begun[-1]}: exit {code}: {errors[-500:]}")
+        outcomes.add(kind, begun[-1], f"crash: exit {code}: {errors[-500:]}")
         left.remove(begun[-1])
     return outcomes
 
@@ -98,7 +104,8 @@ def main() -> None:
     for number in map(int, sys.argv[2:]):
         print(f"began {number}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            print(f"ended {number} {outcome_of(attempt, number, Path(folder))}", flush=True)
+            outcome = " ".join(outcome_of(attempt, number, Path(folder)).split())
+            print(f"ended {number} {outcome}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Packed stores whose bytes were altered and whose checksums were computed again."""
+"""Packed stores whose bytes or annotations were altered, all checksums computed again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import functools
 import json
 import shutil
 import tempfile
+import warnings
+from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from tests.faults.batches import READ
+from tests.faults.batches import ALLOWED, READ
+from tests.faults.crafted_annotations import N_KINDS, write_annotations
+from tests.faults.hostile import raw_characters
 
 import duramen as dm
 from duramen.tables.store import layout
@@ -47,6 +51,10 @@ def attempt(number: int, folder: Path) -> str:
     shutil.copytree(sound(), place)
     header = json.loads((place / layout.HEADER).read_bytes())
     header.pop("check")
+    if number % 3 == 0:
+        write_annotations(place / layout.SAMPLES, number // 3 % N_KINDS, N_ROWS, random)
+        _seal(place, header)
+        return _used(place)
     if random.random() < 0.15:
         _alter_header(header, random)
     names = [n for n in header["files"] if (place / n).is_file() and (place / n).stat().st_size]
@@ -55,7 +63,24 @@ def attempt(number: int, folder: Path) -> str:
     ):
         _alter(place / name, random)
     _seal(place, header)
-    _use(place)
+    return _used(place)
+
+
+def _used(place: Path) -> str:
+    """Use a store; what is said against it is one short line without control characters."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            _use(place)
+        said = [str(warning.message) for warning in caught]
+        assert not raw_characters("".join(said)), ascii(said)
+        assert max(map(len, said), default=0) <= 1000
+    except ALLOWED as error:
+        said = str(error)
+        assert len(said) <= 1000, f"a message of {len(said)} characters"
+        assert "\n" not in said, said[:200]
+        assert not raw_characters(said), ascii(said[:200])
+        raise
     return READ
 
 
@@ -124,6 +149,8 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
 
 def _use(place: Path) -> None:
     """Whatever is accepted is read in both ways, grown on and predicted from."""
+    import pandas as pd
+
     store = dm.open_store(place)
     assert store.names is not None
     part = store.take_columns(np.arange(store.n_columns)[::-1])
@@ -139,3 +166,11 @@ def _use(place: Path) -> None:
             forest.predict_proba(table)
     if store.samples is not None:
         store.samples.to_pylist()
+        printed = repr(store)
+        assert len(printed) <= 1000
+        assert not raw_characters(printed)
+        given = pd.DataFrame({"name": store.row_names or [f"r{i}" for i in range(N_ROWS)]})
+        dm.open_store(place, samples=given.assign(z=np.arange(N_ROWS)))
+        for name in store.samples.column_names:
+            with suppress(TypeError):  # of dates and the like
+                store.target(name)

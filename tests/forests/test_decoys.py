@@ -10,7 +10,7 @@ from tests.oracles import decoys as oracle
 import duramen as dm
 from duramen.forests.growth import grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.forests.structure import check, child_counts, decreases, first_children, parents
+from duramen.forests.structure import child_counts, decreases, first_children, parents
 from duramen.tables import Exchangeability, LearningSet, Target
 
 ARRAYS = ("offsets", "feature", "child", "cut", "threshold", "split", "pool", "rows", "impurity")
@@ -183,7 +183,7 @@ def test_invariants(problem):
     assert (excess[~judged] == 0).all()
     assert (excess[table.constant()] == 0).all()
 
-    check(forest)
+    forest.check()
     counts, first = child_counts(forest), first_children(forest)
     for node in np.flatnonzero(counts):
         children = slice(first[node], first[node] + counts[node])

@@ -82,7 +82,7 @@ def test_bad_requests():
     forest = estimators.RandomForestClassifier(2, random_state=0).fit(X, y)
     with pytest.raises(IndexError, match=r"index must be in -2..1, got 2"):
         forest.export_text(2)
-    with pytest.raises(ValueError, match="'decimals' parameter of export_text"):
+    with pytest.raises(ValueError, match="export_text: decimals"):
         forest.export_text(decimals=0)
-    with pytest.raises(ValueError, match="'max_depth' parameter of export_dot"):
+    with pytest.raises(ValueError, match="export_dot: max_depth"):
         forest.export_dot(max_depth=-1)

@@ -285,7 +285,7 @@ def test_out_of_bag_proximity_wants_the_training_rows():
     for other in (X[::-1], X[:100]):
         with pytest.raises(ValueError, match="oob=True needs the table that the forest was grown"):
             forest.proximity(other, oob=True)
-    with pytest.raises(ValueError, match="'oob' parameter"):
+    with pytest.raises(ValueError, match=": oob must be"):
         forest.proximity(X, oob=2)
     every = estimators.ExtraTreesClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="oob=True needs trees that leave rows out"):

@@ -5,7 +5,6 @@ from tests.importances.trees import Opened, small_forest
 from tests.oracles import association, permutation
 
 import duramen as dm
-from duramen.forests.structure import part
 from duramen.importances import conditional_mda, mda
 from duramen.results import Importances
 
@@ -113,7 +112,7 @@ def trees_with_all(forest, columns):
     """The trees that split on each of the columns, as forests of one."""
     chosen = []
     for tree in range(forest.n_trees):
-        one = part(forest, tree, tree + 1)
+        one = forest.part(tree, tree + 1)
         if set(columns) <= set(one.feature.tolist()):
             chosen.append(one)
     return chosen
@@ -317,17 +316,17 @@ def test_scaled_values_are_raw_ones_over_their_errors():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"association": "spearman"}, "'association' parameter of conditional_mda"),
-        ({"threshold": 1.5}, "'threshold' parameter of conditional_mda"),
-        ({"threshold": "high"}, "'threshold' parameter of conditional_mda"),
+        ({"association": "spearman"}, "conditional_mda: association"),
+        ({"threshold": 1.5}, "conditional_mda: threshold"),
+        ({"threshold": "high"}, "conditional_mda: threshold"),
         ({"scoring": "neg_mean_squared_error"}, "conditional_mda: .* grown on classes"),
         ({"scoring": "roc_auc", "n_repeats": "all"}, "conditional_mda: .* sum over the rows"),
         ({"n_repeats": "every"}, "conditional_mda: n_repeats must be"),
-        ({"n_repeats": 0}, "'n_repeats' parameter of conditional_mda"),
+        ({"n_repeats": 0}, "conditional_mda: n_repeats"),
         ({"rows": "bag"}, "conditional_mda: rows must be"),
-        ({"scaled": 1}, "'scaled' parameter of conditional_mda"),
-        ({"n_jobs": 0}, "'n_jobs' parameter of conditional_mda"),
-        ({"verbose": -1}, "'verbose' parameter of conditional_mda"),
+        ({"scaled": 1}, "conditional_mda: scaled"),
+        ({"n_jobs": 0}, "conditional_mda: n_jobs"),
+        ({"verbose": -1}, "conditional_mda: verbose"),
     ],
 )
 def test_arguments_that_are_not_as_described(options, message):

@@ -8,7 +8,6 @@ from tests.oracles import mdi as walk
 from tests.oracles import subtrees as oracle
 
 from duramen import estimators
-from duramen.forests.structure import part
 from duramen.importances.frequency import frequency
 
 
@@ -126,7 +125,7 @@ def test_frequency_rewards_deep_splits_and_weights_do_not():
 def test_standard_error_is_the_spread_of_forests(normalise):
     X, y, _ = table(40)
     forest = estimators.ExtraTreesClassifier(6000, random_state=0).fit(X, y).forest_
-    runs = [frequency(part(forest, 30 * i, 30 * i + 30), normalise=normalise) for i in range(200)]
+    runs = [frequency(forest.part(30 * i, 30 * i + 30), normalise=normalise) for i in range(200)]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)[:6]
     stated = np.sqrt(np.mean([run.standard_error**2 for run in runs], axis=0))[:6]
     np.testing.assert_allclose(stated / spread, 1, atol=0.25)  # 5 standard errors of a spread

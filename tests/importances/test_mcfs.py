@@ -296,7 +296,7 @@ def test_edges_as_a_frame():
     assert (edges["source"] != edges["target"]).all()
     assert set(edges["source"]) <= set("abcdefghi")
     assert len(result.edges(4)) == 4
-    with pytest.raises(ValueError, match="k must be at least 0"):
+    with pytest.raises(ValueError, match="k must be an int >= 0"):
         result.edges(-1)
 
 
@@ -361,21 +361,21 @@ def test_warning_says_how_many_subsets_would_do():
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"n_subsets": 0}, "'n_subsets' parameter of mcfs must be an int >= 1"),
-        ({"n_splits": 1.5}, "'n_splits' parameter of mcfs must be an int >= 1"),
-        ({"subset_size": 10}, r"'subset_size' parameter of mcfs must be 'sqrt', an int in 1\.\.9"),
-        ({"subset_size": "log2"}, "'subset_size' parameter of mcfs"),
-        ({"subset_size": True}, "'subset_size' parameter of mcfs"),
-        ({"train_size": 1.0}, "'train_size' parameter of mcfs .* at least one of the 70 rows"),
-        ({"train_size": 70}, "'train_size' parameter of mcfs"),
-        ({"train_size": 0.001}, "'train_size' parameter of mcfs"),
-        ({"u": -1}, "'u' parameter of mcfs must be at least 0"),
-        ({"v": np.nan}, "'v' parameter of mcfs must be at least 0"),
-        ({"splits": "best"}, "'splits' parameter of mcfs must be one of"),
-        ({"max_depth": 0}, "'max_depth' parameter of mcfs must be an int >= 1 or None"),
-        ({"min_samples_leaf": 0}, "'min_samples_leaf' parameter of mcfs must be an int >= 1"),
-        ({"n_permutations": -1}, "'n_permutations' parameter of mcfs must be an int >= 0"),
-        ({"n_jobs": 0}, "'n_jobs' parameter of mcfs"),
+        ({"n_subsets": 0}, "mcfs: n_subsets must be an int >= 1"),
+        ({"n_splits": 1.5}, "mcfs: n_splits must be an int >= 1"),
+        ({"subset_size": 10}, r"mcfs: subset_size must be 'sqrt', an int in 1\.\.9"),
+        ({"subset_size": "log2"}, "mcfs: subset_size"),
+        ({"subset_size": True}, "mcfs: subset_size"),
+        ({"train_size": 1.0}, "mcfs: train_size .* at least one of the 70 rows"),
+        ({"train_size": 70}, "mcfs: train_size"),
+        ({"train_size": 0.001}, "mcfs: train_size"),
+        ({"u": -1}, "mcfs: u must be a number >= 0"),
+        ({"v": np.nan}, "mcfs: v must be a number >= 0"),
+        ({"splits": "best"}, "mcfs: splits must be one of"),
+        ({"max_depth": 0}, "mcfs: max_depth must be an int >= 1 or None"),
+        ({"min_samples_leaf": 0}, "mcfs: min_samples_leaf must be an int >= 1"),
+        ({"n_permutations": -1}, "mcfs: n_permutations must be an int >= 0"),
+        ({"n_jobs": 0}, "mcfs: n_jobs"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong, message):

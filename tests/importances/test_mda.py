@@ -165,11 +165,10 @@ def test_same_bytes_for_any_number_of_threads(task, votes):
 
 
 def test_permutations_depend_on_the_tree_alone():
-    from duramen.forests.structure import part
 
     model, X, y = small_forest(n=60, n_trees=20)
     whole = mda(model, X, y, random_state=0)
-    halves = [mda(part(model.forest_, a, a + 10), X, y, random_state=0) for a in (0, 10)]
+    halves = [mda(model.forest_.part(a, a + 10), X, y, random_state=0) for a in (0, 10)]
     both = (halves[0].values + halves[1].values) / 2
     np.testing.assert_allclose(whole.values, both, atol=1e-15)
 
@@ -280,7 +279,7 @@ def test_a_progress_bar_where_asked_for(votes, capsys):
     assert capsys.readouterr().err == ""
     assert mda(model, X, y, votes=votes, verbose=1).equals(quiet)
     assert "100%" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="'verbose' parameter of mda"):
+    with pytest.raises(ValueError, match="mda: verbose"):
         mda(model, X, y, votes=votes, verbose="much")
 
 
@@ -324,8 +323,8 @@ def test_nominal_missing_and_multiway_columns():
     [
         ({"scoring": "f1"}, "scoring must be one of"),
         ({"scoring": "neg_mean_squared_error"}, "does not suit a forest that was grown on classes"),
-        ({"votes": "majority"}, "'votes' parameter of mda"),
-        ({"n_repeats": 0}, "'n_repeats' parameter of mda"),
+        ({"votes": "majority"}, "mda: votes"),
+        ({"n_repeats": 0}, "mda: n_repeats"),
         ({"n_repeats": "every"}, "n_repeats must be"),
         ({"n_repeats": "all", "scoring": "roc_auc"}, "sum over the rows"),
         ({"n_repeats": "all", "votes": "ensemble"}, "sum over the rows"),
@@ -337,7 +336,7 @@ def test_nominal_missing_and_multiway_columns():
         ({"groups": {}}, "groups must map"),
         ({"groups": [["x0"]]}, "groups must map"),
         ({"rows": "bag"}, "rows must be"),
-        ({"by_class": 1}, "'by_class' parameter"),
+        ({"by_class": 1}, ": by_class must be"),
     ],
 )
 def test_arguments_that_do_not_go_together(options, message):

@@ -78,7 +78,7 @@ def test_law_of_a_single_feature_and_of_no_tree():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((0, [1]), "n_features must be at least 1, got 0"),
+        ((0, [1]), "n_features must be an int >= 1, got 0"),
         ((3, [1, -2]), "numbers from 0"),
         ((3, [[1, 2]]), "one a depth"),
         ((3, [1, np.nan]), "numbers from 0"),

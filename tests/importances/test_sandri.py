@@ -89,7 +89,7 @@ def test_result_says_where_it_comes_from():
 
 @pytest.mark.parametrize("n_repeats", [0, 2.0, True])
 def test_wrong_number_of_repeats_is_refused(n_repeats):
-    with pytest.raises(ValueError, match="'n_repeats' parameter of sandri must be an int >= 1"):
+    with pytest.raises(ValueError, match="sandri: n_repeats must be an int >= 1"):
         sandri(dm.RandomForestClassifier(2), *null_columns(0), n_repeats=n_repeats)
 
 

@@ -8,7 +8,6 @@ from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
 import duramen as dm
-from duramen.forests.structure import part
 from duramen.importances import compare, mda, vote_change
 from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.samples import sample_of
@@ -120,7 +119,7 @@ def test_the_permutations_are_those_of_mda():
 def test_votes_of_parts_of_a_forest_add_up():
     model, X, y = small_forest(n=60, n_trees=30, min_samples_leaf=1)
     whole = counted(model, X, y)
-    parts = [counted(part(model.forest_, a, b), X, y) for a, b in ((0, 11), (11, 30))]
+    parts = [counted(model.forest_.part(a, b), X, y) for a, b in ((0, 11), (11, 30))]
     np.testing.assert_array_equal(whole.votes, sum(one.votes for one in parts))
     np.testing.assert_array_equal(whole.changed_votes, sum(one.changed_votes for one in parts))
     index = vote_index(whole.votes, whole.changed_votes)
@@ -184,7 +183,7 @@ def test_the_index_grows_with_the_number_of_trees():
     data = dm.datasets.linear_sign(200, 30, n_relevant=5, random_state=0)
     model = dm.RandomForestClassifier(2000, random_state=0, n_jobs=2).fit(data.X, data.y)
     best = [
-        vote_change(part(model.forest_, 0, n), data.X, data.y).scores.max() for n in (20, 200, 2000)
+        vote_change(model.forest_.part(0, n), data.X, data.y).scores.max() for n in (20, 200, 2000)
     ]
     assert best[1] > 3 * best[0]
     assert best[2] > 3 * best[1]
@@ -234,11 +233,11 @@ def test_numbers_and_rows_of_one_class_are_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"df": "fisher"}, "'df' parameter of vote_change"),
-        ({"df": 2}, "'df' parameter of vote_change"),
+        ({"df": "fisher"}, "vote_change: df"),
+        ({"df": 2}, "vote_change: df"),
         ({"rows": "bag"}, "vote_change: rows must be"),
-        ({"n_jobs": 0}, "'n_jobs' parameter of vote_change"),
-        ({"verbose": "much"}, "'verbose' parameter of vote_change"),
+        ({"n_jobs": 0}, "vote_change: n_jobs"),
+        ({"verbose": "much"}, "vote_change: verbose"),
     ],
 )
 def test_arguments_that_are_not_as_described(options, message):

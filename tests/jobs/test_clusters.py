@@ -153,7 +153,7 @@ def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):
 @pytest.mark.parametrize("function", [significance.max_t, significance.ranking_stability])
 def test_what_is_no_client_is_refused(function):
     more = {"k": 2} if function is significance.ranking_stability else {}
-    with pytest.raises(ValueError, match=rf"'client' parameter of {function.__name__} must be"):
+    with pytest.raises(ValueError, match=rf"{function.__name__}: client must be"):
         function(FOREST, X, Y, client="scheduler:8786", **more)
 
 

@@ -104,7 +104,7 @@ def test_names_are_drawn_as_they_are():
 def test_refuses_what_cannot_be_drawn():
     with pytest.raises(ValueError, match='must be "spearman" or "kendall", got \'pearson\''):
         rank_correlations(comparison(), correlation="pearson")
-    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="k must be an int >= 1, got 0"):
         parallel_ranks(comparison(), k=0)
     with pytest.raises(ValueError, match="by must be one of"):
         parallel_ranks(comparison(), by="m9")

@@ -144,7 +144,7 @@ def test_effects_draw_where_they_are_told():
 @pytest.mark.parametrize(
     "words, message",
     [
-        ({"k": 0}, "k must be at least 1, got 0"),
+        ({"k": 0}, "k must be an int >= 1, got 0"),
         ({"contexts": ["noon"]}, r"some of \['day', 'night'\], got 'noon'"),
         ({"contexts": []}, "there is nothing to show"),
         ({"control": "bh"}, "control"),

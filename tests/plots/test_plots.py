@@ -77,7 +77,7 @@ def test_heat_map_has_as_many_columns_as_asked_for():
     np.testing.assert_allclose(np.asarray(mesh.get_array()).reshape(2, 14), result.by_degree)
     ax = by_degree(result, columns=3)
     assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2+"]
-    with pytest.raises(ValueError, match="columns must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="columns must be an int >= 2, got 1"):
         by_degree(result, columns=1)
 
 
@@ -155,7 +155,7 @@ def test_names_are_drawn_as_they_are(plot):
 @pytest.mark.parametrize("plot", [ranking, by_degree])
 @pytest.mark.parametrize("k", [0, -1])
 def test_refuses_k_below_one(plot, k):
-    with pytest.raises(ValueError, match=f"k must be at least 1, got {k}"):
+    with pytest.raises(ValueError, match=f"k must be an int >= 1, got {k}"):
         plot(example(), k=k)
 
 

@@ -79,6 +79,15 @@ def test_of_many_only_those_found_are_listed(search):
     )
 
 
+def test_details_where_all_features_are_found():
+    given = {"relevance": "probe", "min_draws": 1, "confidence": 0.0}
+    search = searched(n_estimators=40, n_subspace_features=60, **given)
+    assert search.support_.all()
+    one = Selection.of(search, RECORD)
+    assert one.details["entered"].tolist() == search.entered_.tolist()
+    assert one.details["wins"].tolist() == search.wins_[search.selected_].tolist()
+
+
 def test_columns_and_table():
     one = made(("a", "b", "c"), [2, 7], wins=np.array([5, 4, 0]))
     columns = {name: list(values) for name, values in one.columns().items()}

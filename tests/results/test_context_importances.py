@@ -164,11 +164,11 @@ def test_verdicts_agree_with_the_numbers(absolute, shares, tolerance):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"alpha": 1.5}, r"alpha must be in \[0, 1\], got 1.5"),
-        ({"alpha": np.nan}, "alpha must be in"),
-        ({"control": "fdp"}, 'control must be "fdr", "fwer" or "none", got \'fdp\''),
-        ({"tolerance": 1.0}, r"tolerance must be in \[0, 1\), got 1.0"),
-        ({"tolerance": -0.1}, "tolerance must be in"),
+        ({"alpha": 1.5}, r"alpha must be a number in \[0, 1\], got 1.5"),
+        ({"alpha": np.nan}, "alpha must be a number in"),
+        ({"control": "fdp"}, "control must be one of 'fdr', 'fwer', 'none', got 'fdp'"),
+        ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
+        ({"tolerance": -0.1}, "tolerance must be a number in"),
     ],
 )
 def test_verdicts_refuse(result, arguments, message):
@@ -196,7 +196,7 @@ def test_mask():
     assert not result.mask(alpha=0.0).any()
     assert result.mask(alpha=1.0).all()
     for arguments, message in (
-        ({"alpha": 2}, r"alpha must be in \[0, 1\]"),
+        ({"alpha": 2}, r"alpha must be a number in \[0, 1\]"),
         ({"control": "bh"}, "control must be"),
         ({"effect": "overall"}, "effect must be one of"),
     ):
@@ -290,8 +290,8 @@ def test_arrays_are_copies():
         ({"relevance": np.nan}, "relevance must be finite"),
         ({"relevance": [1.0, 2.0]}, r"relevance must have shape \(\)"),
         ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
-        ({"empty": "drop"}, 'empty must be "skip" or "zero", got \'drop\''),
-        ({"tolerance": 1.0}, r"tolerance must be in \[0, 1\), got 1.0"),
+        ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
+        ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
         ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
     ],
 )

@@ -40,7 +40,7 @@ def test_the_longest_beginning_is_selected():
     assert example().selected(1.0) == ("b", "a", "d", "c")
     assert of_nothing().selected() == ()
     for alpha in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+        with pytest.raises(ValueError, match=r"alpha must be a number in \[0, 1\]"):
             example().selected(alpha)
 
 
@@ -71,7 +71,7 @@ def test_arrays_cannot_be_changed():
         ({"rates": [0.1, 0.1, 0.1, 1.2]}, r"rates must be in \[0, 1\], got 1.2 for 'c'"),
         ({"rates": [0.1, 0.1, 0.1, np.nan]}, "rates must be finite"),
         ({"meaning": " "}, "meaning must be a sentence"),
-        ({"n_known": 5}, "n_known must be in 0 to 4, got 5"),
+        ({"n_known": 5}, "n_known must be an int in 0..4, got 5"),
         ({"details": {"rate": [1, 2, 3, 4]}}, "details must not be called 'rate'"),
         ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
         ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
@@ -88,7 +88,7 @@ def test_top():
     assert first.n_known == 2
     assert first.details["draws"].tolist() == [99, 99]
     assert example().top(9).equals(example())
-    with pytest.raises(ValueError, match="k must be at least 0"):
+    with pytest.raises(ValueError, match="k must be an int >= 0"):
         example().top(-1)
 
 

@@ -71,7 +71,7 @@ def test_top_takes_everything_along():
     assert best.metadata["seed"] == 3
     assert len(example().top(99)) == 4
     assert len(example().top(0)) == 0
-    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
         example().top(-1)
 
 

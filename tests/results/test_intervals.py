@@ -45,7 +45,7 @@ def test_order_top_and_above():
     assert result.above(1.0) == ()
     assert len(result.top(0)) == 0
     assert example(p_values=None, replicate_mean=None).top(1).p_values is None
-    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
         result.top(-1)
 
 
@@ -69,7 +69,7 @@ def test_p_values_as_a_test():
         ({"low": [-0.1, 0.7, 0.1, 0.0]}, "low must not exceed high, got 0.7 and 0.6 for 'b'"),
         ({"standard_error": [0.1, -0.1, 0.0, 0.1]}, "standard_error must be at least 0"),
         ({"p_values": [0.1, 1.2, 0.0, 0.1]}, r"p_values must be in \[0, 1\]"),
-        ({"level": 1.0}, r"level must be in \(0, 1\), got 1.0"),
+        ({"level": 1.0}, r"level must be a number in \(0, 1\), got 1.0"),
         ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
     ],
 )

@@ -148,18 +148,18 @@ def test_top_takes_everything_along():
     assert best.metadata["seed"] == 3
     assert len(example().top(99)) == 4
     assert example().top(0).selected() == ()
-    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="k must be an int >= 0, got -1"):
         example().top(-1)
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.5, np.nan])
 def test_alpha_is_a_probability(alpha):
-    with pytest.raises(ValueError, match=r"alpha must be in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"alpha must be a number in \[0, 1\]"):
         example().selected(alpha)
 
 
 def test_control_is_one_of_three():
-    with pytest.raises(ValueError, match='control must be "fdr", "fwer" or "none", got \'fdp\''):
+    with pytest.raises(ValueError, match="control must be one of 'fdr', 'fwer', 'none', got 'fdp'"):
         example().mask(control="fdp")
 
 

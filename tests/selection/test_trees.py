@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import ARRAY_NAMES
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
 from duramen.selection.sequential_random_subspace.trees import Grower

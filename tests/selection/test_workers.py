@@ -172,7 +172,7 @@ def test_clones_keep_the_client_and_pickles_do_not(client):
 
 @pytest.mark.parametrize("wrong", ["scheduler:8786", 4, object])
 def test_what_is_no_client_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"'client' parameter of SequentialRandomSubspace must be"):
+    with pytest.raises(ValueError, match=r"SequentialRandomSubspace: client must be"):
         selector(8, client=wrong).fit(*problem())
 
 

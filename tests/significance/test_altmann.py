@@ -265,9 +265,9 @@ def test_result_says_what_was_tested_and_survives_saving(tmp_path):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of altmann must be an int"),
-        ({"stop_after": 0}, ValueError, "'stop_after' parameter of altmann"),
-        ({"distribution": "beta"}, ValueError, "'distribution' parameter of altmann must be one"),
+        ({"n_permutations": 0}, ValueError, "altmann: n_permutations must be an int"),
+        ({"stop_after": 0}, ValueError, "altmann: stop_after"),
+        ({"distribution": "beta"}, ValueError, "altmann: distribution must be one"),
         (
             {"distribution": "gamma", "stop_after": 5},
             ValueError,
@@ -276,7 +276,7 @@ def test_result_says_what_was_tested_and_survives_saving(tmp_path):
         ({"measure": "gini"}, ValueError, "altmann: measure must be one of 'mdi'"),
         ({"estimator": None}, TypeError, "altmann: estimator must be a forest estimator"),
         ({"y": [0, 1]}, ValueError, "altmann"),
-        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of altmann"),
+        ({"n_jobs": 0}, ValueError, "altmann: n_jobs"),
     ],
 )
 def test_wrong_arguments_are_refused(changes, error, message):

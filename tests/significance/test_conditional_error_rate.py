@@ -337,12 +337,12 @@ def test_cost_is_said_beforehand(capfd):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of conditional_error_rate"),
+        ({"n_permutations": 0}, ValueError, "conditional_error_rate: n_permutations"),
         ({"n_permutations": 18}, ValueError, r"no rate is below 0\.0526.*Hint: n_permutations=20"),
-        ({"stop_at": 1.5}, ValueError, "'stop_at' parameter of conditional_error_rate"),
+        ({"stop_at": 1.5}, ValueError, "conditional_error_rate: stop_at"),
         ({"stop_at": 0.0}, ValueError, "n_permutations=more"),
-        ({"how": "median"}, ValueError, "'how' parameter of conditional_error_rate"),
-        ({"rank_based": 1}, ValueError, "'rank_based' parameter of conditional_error_rate"),
+        ({"how": "median"}, ValueError, "conditional_error_rate: how"),
+        ({"rank_based": 1}, ValueError, "conditional_error_rate: rank_based"),
         ({"groups": {"a": [0, 1], "b": [1, 2]}}, ValueError, "groups must not overlap"),
         ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is no feature"),
         ({"measure": "gini"}, ValueError, "conditional_error_rate: measure must be one of"),

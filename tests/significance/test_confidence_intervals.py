@@ -435,10 +435,10 @@ def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "bootstrap"}, "The 'method' parameter of confidence_intervals must be one of"),
-        ({"kind": "bca"}, "The 'kind' parameter"),
-        ({"n_replicates": 1}, "The 'n_replicates' parameter"),
-        ({"correction": 1}, "The 'correction' parameter"),
+        ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
+        ({"kind": "bca"}, ": kind must be"),
+        ({"n_replicates": 1}, ": n_replicates must be"),
+        ({"correction": 1}, ": correction must be"),
         ({"level": 95}, r"level must be a number in \(0, 1\), got 95"),
         ({"subsample": 80}, r"an int in 2..79 or a share of the rows, got 80"),
         ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),

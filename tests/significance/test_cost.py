@@ -64,8 +64,8 @@ def test_it_reads_as_a_sentence(seconds, text):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_forests": 0}, ValueError, "'n_forests' parameter of estimate_cost"),
-        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of estimate_cost"),
+        ({"n_forests": 0}, ValueError, "estimate_cost: n_forests"),
+        ({"n_jobs": 0}, ValueError, "estimate_cost: n_jobs"),
         ({"measure": "gini"}, ValueError, "estimate_cost: measure must be one of"),
         ({"estimator": 3}, TypeError, "estimate_cost: estimator must be a forest estimator"),
     ],

@@ -125,10 +125,10 @@ def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of fdr_curve"),
+        ({"n_permutations": 0}, ValueError, "fdr_curve: n_permutations"),
         ({"measure": "gini"}, ValueError, "fdr_curve: measure must be one of"),
         ({"estimator": 3}, TypeError, "fdr_curve: estimator must be a forest estimator"),
-        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of fdr_curve"),
+        ({"n_jobs": 0}, ValueError, "fdr_curve: n_jobs"),
     ],
 )
 def test_wrong_arguments_are_refused(changes, error, message):

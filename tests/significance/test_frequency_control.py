@@ -122,9 +122,9 @@ def test_wrong_arguments_are_refused():
             frequency_control(several, null=null)
     with pytest.raises(ValueError, match="X and y must be given together"):
         frequency_control(several, X)
-    with pytest.raises(ValueError, match="'null' parameter of frequency_control must be one of"):
+    with pytest.raises(ValueError, match="frequency_control: null must be one of"):
         frequency_control(several, null="poisson")
-    with pytest.raises(ValueError, match="'n_winners' parameter of frequency_control"):
+    with pytest.raises(ValueError, match="frequency_control: n_winners"):
         frequency_control(several, null="binomial", n_winners=-1)
     with pytest.raises(ValueError, match="n_winners must be less than the number of features, 3"):
         frequency_control(several, null="binomial", n_winners=3)

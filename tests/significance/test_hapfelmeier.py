@@ -189,8 +189,8 @@ def test_cost_is_said_beforehand(capfd):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of hapfelmeier"),
-        ({"stop_after": 0}, ValueError, "'stop_after' parameter of hapfelmeier"),
+        ({"n_permutations": 0}, ValueError, "hapfelmeier: n_permutations"),
+        ({"stop_after": 0}, ValueError, "hapfelmeier: stop_after"),
         ({"features": "x0"}, TypeError, "features must be a sequence of names or indices, got 'x0"),
         ({"features": ["z"]}, ValueError, "features holds 'z', which X has not"),
         ({"features": [5]}, ValueError, "features holds index 5; X has features 0 to 4"),

@@ -133,7 +133,7 @@ def test_what_has_no_null_sample_is_refused():
         janitza(importances([0.0, 1.0]))
     with pytest.raises(TypeError, match=r"janitza: importances must be Importances, got ndarray"):
         janitza(np.array([-1.0, 1.0]))
-    with pytest.raises(ValueError, match="'add_one' parameter of janitza"):
+    with pytest.raises(ValueError, match="janitza: add_one"):
         janitza(importances([-1.0, 1.0]), add_one=1)
 
 

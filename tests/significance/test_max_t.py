@@ -260,11 +260,11 @@ def test_level_where_rows_are_exchangeable(balanced):
 @pytest.mark.parametrize(
     "changes, error, message",
     [
-        ({"n_permutations": 0}, ValueError, "'n_permutations' parameter of max_t"),
-        ({"balanced": 1}, ValueError, "'balanced' parameter of max_t"),
+        ({"n_permutations": 0}, ValueError, "max_t: n_permutations"),
+        ({"balanced": 1}, ValueError, "max_t: balanced"),
         ({"measure": "gini"}, ValueError, "max_t: measure must be one of"),
         ({"estimator": 3}, TypeError, "max_t: estimator must be a forest estimator"),
-        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter of max_t"),
+        ({"n_jobs": 0}, ValueError, "max_t: n_jobs"),
         ({"blocks": [1]}, ValueError, "max_t: blocks must have a label for each"),
     ],
 )

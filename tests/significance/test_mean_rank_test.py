@@ -144,9 +144,9 @@ def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     with pytest.raises(TypeError, match="mean_rank_test: estimator must be"):
         mean_rank_test(None, X, y)
-    with pytest.raises(ValueError, match="'null' parameter of mean_rank_test must be one of"):
+    with pytest.raises(ValueError, match="mean_rank_test: null must be one of"):
         mean_rank_test(TINY, X, y, null="normal")
-    with pytest.raises(ValueError, match="'irrelevant' parameter of mean_rank_test"):
+    with pytest.raises(ValueError, match="mean_rank_test: irrelevant"):
         mean_rank_test(TINY, X, y, irrelevant=0)
     with pytest.raises(ValueError, match="mean_rank_test: subsample must leave some"):
         mean_rank_test(TINY, X, y, subsample=20)

@@ -130,9 +130,9 @@ def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     with pytest.raises(TypeError, match="multiple_probes: estimator must be"):
         multiple_probes(None, X, y)
-    with pytest.raises(ValueError, match="'n_runs' parameter of multiple_probes must be an int"):
+    with pytest.raises(ValueError, match="multiple_probes: n_runs must be an int"):
         multiple_probes(TINY, X, y, n_runs=1.5)
-    with pytest.raises(ValueError, match="'add_one' parameter of multiple_probes"):
+    with pytest.raises(ValueError, match="multiple_probes: add_one"):
         multiple_probes(TINY, X, y, add_one="yes")
 
 

@@ -132,9 +132,9 @@ def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     with pytest.raises(TypeError, match="one_probe: estimator must be"):
         one_probe("forest", X, y)
-    with pytest.raises(ValueError, match="'n_runs' parameter of one_probe must be an int >= 1"):
+    with pytest.raises(ValueError, match="one_probe: n_runs must be an int >= 1"):
         one_probe(TINY, X, y, n_runs=0)
-    with pytest.raises(ValueError, match="'add_one' parameter of one_probe"):
+    with pytest.raises(ValueError, match="one_probe: add_one"):
         one_probe(TINY, X, y, add_one=1)
     with pytest.raises(ValueError, match="one_probe: measure must be one of"):
         one_probe(TINY, X, y, measure="gain")

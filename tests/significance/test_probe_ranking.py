@@ -159,9 +159,9 @@ def test_labels_and_ordered_categories_are_numbered():
 
 def test_wrong_tables_and_arguments_are_refused():
     X, y = noise(0, n=20, p=2)
-    with pytest.raises(ValueError, match="'risk' parameter of probe_ranking"):
+    with pytest.raises(ValueError, match="probe_ranking: risk"):
         probe_ranking(X, y, risk=2.0)
-    with pytest.raises(ValueError, match="'n_probes' parameter of probe_ranking"):
+    with pytest.raises(ValueError, match="probe_ranking: n_probes"):
         probe_ranking(X, y, n_probes=0)
     with pytest.raises(ValueError, match="probe_ranking: y is constant"):
         probe_ranking(X, np.full(20, 0.1))
@@ -244,9 +244,9 @@ def test_wrong_arguments_of_the_forest_form_are_refused():
     X, y = noise(0, n=20, p=2)
     with pytest.raises(TypeError, match="forest_probe_ranking: estimator must be"):
         forest_probe_ranking(None, X, y)
-    with pytest.raises(ValueError, match="'n_probes' parameter of forest_probe_ranking"):
+    with pytest.raises(ValueError, match="forest_probe_ranking: n_probes"):
         forest_probe_ranking(TINY, X, y, n_probes=0)
-    with pytest.raises(ValueError, match="'n_runs' parameter of forest_probe_ranking"):
+    with pytest.raises(ValueError, match="forest_probe_ranking: n_runs"):
         forest_probe_ranking(TINY, X, y, n_runs=0)
 
 

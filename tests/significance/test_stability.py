@@ -190,7 +190,7 @@ def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     [
         ({"k": 0}, r"k must be an int in 1..7, less than p, got 0"),
         ({"k": 8}, r"k must be an int in 1..7, less than p, got 8"),
-        ({"n_resamples": 1}, "The 'n_resamples' parameter of ranking_stability"),
+        ({"n_resamples": 1}, "ranking_stability: n_resamples"),
         ({"subsample": 100}, "must leave some of the 100 rows out"),
         ({"level": 0.0}, "level must be a number"),
         ({"measure": "gini"}, "measure must be one of"),

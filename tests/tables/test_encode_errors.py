@@ -85,16 +85,12 @@ def test_bad_tables(X: object, error: type[Exception], message: str) -> None:
         ({"kinds": {None: "nominal"}}, TypeError, "has the key None"),
         ({"kinds": {0: "category"}}, ValueError, "kinds holds 'category'"),
         ({"kinds": 3}, TypeError, "kinds is a int"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be an int other than 0"),
     ],
 )
 def test_bad_arguments(arguments: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=r"encode: .*" + message):
         encode(GOOD, **arguments)
-
-
-def test_a_number_of_threads_that_is_none() -> None:
-    with pytest.raises(ValueError, match="'n_jobs' parameter of encode must be an int other"):
-        encode(GOOD, n_jobs=0)
 
 
 def test_strings_cannot_be_numeric() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
@@ -164,3 +165,42 @@ def test_a_failure_leaves_the_old_file(
 def test_other_formats_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; name it \.csv, \.tsv or"):
         write_table(TABLE, tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> None:
+    plain = ["age", "-1", "+1.5e-3", "-.5", "a-b", "'quoted", None, "", "x = 1"]
+    guarded = {
+        "=1+1": "'=1+1",
+        "+a": "'+a",
+        "-x": "'-x",
+        "-1+cmd": "'-1+cmd",
+        "@s": "'@s",
+        "\tx": "'\tx",
+        "\rx": "'\rx",
+        "  =1": "'  =1",
+        "\u200b=1": "'\u200b=1",
+        "\uff1d1": "'\uff1d1",
+        "a;=1": "a;'=1",
+        "a\n@b": "a\n'@b",
+        'say "=1"': 'say "\'=1"',
+    }
+    names = [*plain, *guarded]
+    for kind_of_column in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
+        column = pa.array(names, pa.string()).cast(kind_of_column)
+        table = pa.table({"=name": column, "value": [-1.5] * len(names)})
+        options = pa_csv.ParseOptions(
+            delimiter="," if kind == "csv" else "\t", newlines_in_values=True
+        )
+        convert = pa_csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+        for safe, name, wanted in (
+            (False, "=name", names),
+            (True, "'=name", [*plain, *guarded.values()]),
+        ):
+            write_table(table, tmp_path / f"a.{kind}", spreadsheet_safe=safe)
+            read = pa_csv.read_csv(tmp_path / f"a.{kind}", None, options, convert)
+            assert read.column_names == [name, "value"]
+            assert read[name].to_pylist() == wanted
+            assert read["value"].to_pylist() == [-1.5] * len(names)
+    write_table(table, tmp_path / "a.parquet", spreadsheet_safe=True)
+    assert read_table(tmp_path / "a.parquet").column_names == ["=name", "value"]

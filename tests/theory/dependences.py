@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.oracles.relevance import Oracle, normalised
 
-from duramen.theory.distribution import FiniteDistribution
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 
 def counted(functions, *, bits, odds=None):

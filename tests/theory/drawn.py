@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from duramen.theory.distribution import FiniteDistribution
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
 
 @st.composite

@@ -5,31 +5,34 @@ import pytest
 
 import duramen as dm
 from duramen import theory
+from duramen.theory.population import last_level_importances, lattice_cost
+from duramen.theory.relevance import feature_relevance, minimal_optimal, strong_informations
+from duramen.theory.subspaces import simulate
 
 
 @pytest.mark.parametrize(
-    "name",
+    "function",
     [
-        "relevance",
-        "feature_relevance",
-        "strong_informations",
-        "markov_boundaries",
-        "minimal_optimal",
-        "redundancy",
-        "properties",
-        "population_importances",
-        "lattice_cost",
-        "last_level_importances",
+        theory.relevance,
+        feature_relevance,
+        strong_informations,
+        theory.markov_boundaries,
+        minimal_optimal,
+        theory.redundancy,
+        theory.properties,
+        theory.population_importances,
+        lattice_cost,
+        last_level_importances,
     ],
 )
-def test_a_table_is_no_distribution(name):
+def test_a_table_is_no_distribution(function):
     with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
-        getattr(theory, name)(np.zeros((4, 2)))
+        function(np.zeros((4, 2)))
 
 
 def test_the_function_that_was_called_is_named():
     with pytest.raises(ValueError, match=r"simulate: scenario must be one of .*, got 'ring'"):
-        theory.simulate("ring", n_relevant=2, n_features=9, subspace=3, keep=0, n_trees=5)
+        simulate("ring", n_relevant=2, n_features=9, subspace=3, keep=0, n_trees=5)
     with pytest.raises(ValueError, match="population_importances: trees have more than max_nodes"):
         theory.population_importances(theory.examples.digits7(), max_features=2, max_nodes=3)
 
@@ -40,7 +43,7 @@ def test_thousands_of_features_are_refused_with_a_depth_within_reach():
     genes = theory.FiniteDistribution.from_table(X, y)
     with pytest.raises(ValueError, match=r"2\^2500 subsets, longer than a lifetime.* max_depth="):
         theory.population_importances(genes)
-    cost = theory.lattice_cost(genes, 2)
+    cost = lattice_cost(genes, 2)
     assert cost.n_subsets == 1 + 2500 + 2500 * 2499 // 2
     assert len(cost.by_size) == 2
 
@@ -54,8 +57,8 @@ def test_a_single_share_is_a_plan():
 
 def test_the_last_level_has_one_degree_alone():
     dist = theory.examples.noisy_copy()
-    last = theory.last_level_importances(dist)
+    last = last_level_importances(dist)
     assert last.by_degree is None
-    np.testing.assert_array_equal(last.values, theory.strong_informations(dist))
+    np.testing.assert_array_equal(last.values, strong_informations(dist))
     whole = theory.population_importances(dist)
     np.testing.assert_allclose(last.values, 3 * whole.by_degree[:, 2], atol=1e-12)

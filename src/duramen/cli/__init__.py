@@ -2,8 +2,15 @@
 
 import io
 import sys
+from typing import NoReturn
 
-INTERRUPTED = 130
+from duramen.cli.ending import (
+    INTERRUPTED,
+    USER_ERROR,
+    Stopped,
+    out_of_memory,
+    stopped_by_signals,
+)
 
 
 def main() -> None:
@@ -12,9 +19,27 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        from duramen.cli.app import app
+        with stopped_by_signals():
+            from duramen.cli.app import app
 
-        app(prog_name="duramen")
-    except KeyboardInterrupt:
-        sys.stderr.write("duramen: interrupted\n")
-        sys.exit(INTERRUPTED)
+            app(prog_name="duramen")
+    except KeyboardInterrupt as stopped:
+        _end(stopped)
+    except SystemExit as end:
+        # While options are parsed, typer turns a KeyboardInterrupt into an exit without a word.
+        stop = getattr(end.__context__, "__cause__", None)
+        if not isinstance(stop, KeyboardInterrupt):
+            raise
+        _end(stop)
+    except Exception as error:
+        if not out_of_memory(error):
+            raise
+        sys.stderr.write(f"duramen: out of memory ({type(error).__name__})\n")
+        sys.exit(USER_ERROR)
+
+
+def _end(stop: KeyboardInterrupt) -> NoReturn:
+    """End the process where a signal came before a command began, or after it ended."""
+    by_name = f"stopped by {stop.signal.name}" if isinstance(stop, Stopped) else "interrupted"
+    sys.stderr.write(f"duramen: {by_name}\n")
+    sys.exit(128 + stop.signal if isinstance(stop, Stopped) else INTERRUPTED)

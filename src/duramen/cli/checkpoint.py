@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,17 +16,25 @@ def writable(checkpoint: Path | None) -> Path | None:
     Raises
     ------
     OSError
-        If it is a folder, or lies in one that does not exist.
+        If it is a folder, lies in one that does not exist or cannot be written to, or cannot be
+        read.
     """
     if checkpoint is None:
         return None
     checkpoint = checkpoint.expanduser()
+    parent = checkpoint.absolute().parent
     if checkpoint.is_dir():
         raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
-    if not checkpoint.absolute().parent.is_dir():
+    if not parent.is_dir():
         raise FileNotFoundError(
             f"--checkpoint {checkpoint} lies in {checkpoint.parent}, which does not exist; make it"
         )
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"--checkpoint {checkpoint} lies in {parent}, which is not writable; name another place"
+        )
+    if checkpoint.exists() and not os.access(checkpoint, os.R_OK):
+        raise PermissionError(f"--checkpoint {checkpoint} cannot be read; name another file")
     return checkpoint
 
 

@@ -1,46 +1,52 @@
-"""Options whose values are the names of a catalogue."""
+"""Options whose values are names in a catalogue, which is read when a command runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from inspect import unwrap
+from typing import Any, get_type_hints
 
 import typer
-
-if TYPE_CHECKING:
-    from duramen.catalogue import Catalogue
+from typer.core import TyperCommand
 
 
 class CatalogueChoice:
-    """Choice among the records of a catalogue, read whenever it is asked for.
+    """Parser of an option that takes one of the names of a catalogue.
 
     Parameters
     ----------
-    catalogue : callable
-        Returns the catalogue; called late, so that a command that needs none loads none.
+    names : callable
+        Returns the names. A catalogue takes long to import, and most commands need none.
     """
 
-    def __init__(self, catalogue: Callable[[], Catalogue[Any]]) -> None:
-        self._catalogue = catalogue
+    __name__ = "name"
 
-    def record(self, option: str) -> Any:
-        """Return the record of a name on the command line.
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self.names = names
+
+    def __call__(self, value: str) -> str:
+        """Return the value if it is a name.
 
         Raises
         ------
         typer.BadParameter
-            If there is none.
+            If it is none, naming all of them.
         """
-        for record in self._catalogue():
-            if record.option == option:
-                return record
-        raise typer.BadParameter(f"{option!r} is not one of {self.listed(repr)}.")
+        names = tuple(self.names())
+        if value not in names:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, names))}.")
+        return value
 
-    def checked(self, option: str) -> str:
-        """Check the value of an option, as its callback."""
-        self.record(option)
-        return option
 
-    def listed(self, shown: Callable[[str], str] = str) -> str:
-        """Return the names in their order."""
-        return ", ".join(shown(record.option) for record in self._catalogue())
+class CatalogueCommand(TyperCommand):
+    """Command whose help lists the names that its options take from catalogues."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        hints = get_type_hints(unwrap(self.callback), include_extras=True) if self.callback else {}
+        params: list[Any] = self.params
+        for param in params:
+            for option in getattr(hints.get(param.name), "__metadata__", ()):
+                if isinstance(option.parser, CatalogueChoice):
+                    param.help = f"{param.help} One of {', '.join(option.parser.names())}."
+        super().format_help(ctx, formatter)

@@ -2,76 +2,69 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import NoReturn
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from duramen.cli import INTERRUPTED
+from duramen.cli.ending import INTERRUPTED, USER_ERROR, Stopped, out_of_memory
 
-USER_ERROR = 2
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
 
 @contextmanager
-def ending_well(command: str) -> Iterator[None]:
+def ending_well(command: str, out: Path) -> Iterator[None]:
     """End the command with a short word when it is stopped, or the system refuses something.
 
     Ctrl-C ends it with code 130, SIGTERM with 143 and SIGHUP with 129, after what was begun is
-    removed or kept; what the system refuses, such as space on a disk, with code 2.
+    removed or kept; what the system refuses, such as space on a disk, with code 2. The message
+    says whether the results are in `out`.
     """
-    with _stopped_by_signals():
-        try:
-            yield
-        except Stopped as stopped:
-            _complain(f"duramen {command}: stopped by {stopped.signal.name}, nothing was written")
-            raise typer.Exit(128 + stopped.signal) from None
-        except KeyboardInterrupt:
-            _complain(f"duramen {command}: interrupted, nothing was written")
-            raise typer.Exit(INTERRUPTED) from None
-        except (OSError, MemoryError) as error:
-            _end(command, error)
+    before = _record_of(out)
 
+    def written() -> str:
+        return "nothing was written" if _record_of(out) == before else f"the results are in {out}"
 
-class Stopped(KeyboardInterrupt):
-    """A signal that asks the process to end."""
-
-    def __init__(self, signal: signal.Signals) -> None:
-        super().__init__(signal.name)
-        self.signal = signal
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored."""
-
-    def stop(number: int, _: Any) -> None:
-        raise Stopped(signal.Signals(number))
-
-    kept: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                kept[number] = signal.signal(number, stop)
     try:
         yield
-    finally:
-        for number, before in kept.items():
-            signal.signal(number, before)
+    except Stopped as stopped:
+        _complain(f"duramen {command}: stopped by {stopped.signal.name}, {written()}")
+        raise typer.Exit(128 + stopped.signal) from None
+    except KeyboardInterrupt:
+        _complain(f"duramen {command}: interrupted, {written()}")
+        raise typer.Exit(INTERRUPTED) from None
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if not isinstance(error, OSError) and not out_of_memory(error):
+            raise
+        there = "" if _record_of(out) == before else f"; the results are in {out}"
+        _end(command, error, there)
 
 
-def _end(command: str, error: BaseException) -> NoReturn:
+def _record_of(out: Path) -> tuple[int, int, int] | None:
+    """Return what tells the record in a folder of results from one that takes its place."""
+    try:
+        status = (out.expanduser() / "run.json").stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_ctime_ns
+
+
+def _end(command: str, error: Exception, more: str = "") -> NoReturn:
     """Say in one line what is wrong, and end the command."""
-    complaint = " ".join(str(error).split()) or type(error).__name__
+    empty = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+    complaint = " ".join(str(error).split()) or empty
+    told = OSError | ValueError | TypeError | MemoryError
+    if not isinstance(error, told) and out_of_memory(error):
+        complaint = f"out of memory ({type(error).__name__}: {complaint})"
     owner = f"duramen {command}: "
-    _complain(complaint if complaint.startswith(owner) else owner + complaint)
+    _complain((complaint if complaint.startswith(owner) else owner + complaint) + more)
     raise typer.Exit(USER_ERROR) from None
 
 

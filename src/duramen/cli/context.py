@@ -19,7 +19,6 @@ from duramen.cli.exact import Missing
 from duramen.cli.options import (
     CategoricalOption,
     CheckpointOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -29,6 +28,7 @@ from duramen.cli.options import (
     OutOption,
     QuietOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
@@ -130,7 +130,7 @@ def context(
             help="Nodes without rows of a context: left out, or as if the feature told nothing."
         ),
     ] = Empty.skip,
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     splits: Annotated[
         Splits,
         typer.Option(
@@ -182,6 +182,7 @@ def context(
         bool,
         typer.Option("--demo", help="Take the primary tumor set that ships with duramen, by sex."),
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Tell which columns, or links between them, depend on a context."""
@@ -219,9 +220,10 @@ def context(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_context(options)
 
 
@@ -250,7 +252,7 @@ def run_context(options: Options) -> None:
             note(line)
         run = record(options, given, findings, clock)
         report = partial(_summary, options, found, run, level, notes)
-        write_results(folder, stacked(findings), run, report, clock)
+        write_results(folder, stacked(findings), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_context import show_context
 
@@ -302,8 +304,8 @@ def _check_network(options: Options) -> None:
         raise ValueError(f"--network takes one --context, got {len(options.contexts)} of them")
     if not options.permutations:
         raise ValueError("--network needs --permutations of 1 or more, to tell links from chance")
-    for option, asked in (("--task", options.task), ("--criterion", options.criterion)):
-        if asked.value != "auto":
+    for option, asked in (("--task", options.task.value), ("--criterion", options.criterion)):
+        if asked != "auto":
             raise ValueError(f"{option} has no use with --network: it goes by each target's kind")
 
 

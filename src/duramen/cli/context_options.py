@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from duramen.cli.exact import Missing
-from duramen.cli.options import Criterion, Task
+from duramen.cli.options import Task
 from duramen.cli.reading import Reading
 
 
@@ -63,7 +63,7 @@ class Options:
     blocks: str | None
     propensity_strata: int | None
     empty: Empty
-    criterion: Criterion
+    criterion: str
     splits: Splits
     bins: int | None
     context_bins: int
@@ -78,6 +78,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
     def labels(self) -> dict[str, str]:

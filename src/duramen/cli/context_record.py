@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.clock import Clock
 from duramen.cli.context_options import Options
 from duramen.cli.contexts import Given
+from duramen.cli.options import spreadsheet_words
 from duramen.cli.reading import repeated
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _command(options: Options, given: Given) -> str:
         words += ["--network", *repeated("--targets", options.targets)]
     else:
         words += [] if options.demo else ["--target", source.target]
-        words += ["--task", given.problem.task, "--criterion", options.criterion.value]
+        words += ["--task", given.problem.task, "--criterion", options.criterion]
     words += repeated("--context", options.contexts)
     words += repeated("--drop", options.drop) + repeated("--categorical", options.categorical)
     words += options.reading.words()
@@ -115,4 +116,5 @@ def _command(options: Options, given: Given) -> str:
     words += [] if options.max_depth is None else ["--max-depth", str(options.max_depth)]
     words += ["--plain-p-values"] if options.plain_p_values else []
     words += ["--tolerance", repr(options.tolerance), "--alpha", repr(options.alpha)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--control", options.control.value, "--seed", str(options.seed)])

@@ -18,7 +18,6 @@ from duramen.cli.console import ending_well, note, user_errors
 from duramen.cli.finite import FEW, Discretize, Finite, finite, names_of_rows
 from duramen.cli.options import (
     CategoricalOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -28,11 +27,13 @@ from duramen.cli.options import (
     NaOption,
     OutOption,
     QuietOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
     settled_criterion,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.population import Found, Trees, find
@@ -87,7 +88,7 @@ class Options:
     missing: Missing
     discretize: Discretize
     bins: int
-    criterion: Criterion
+    criterion: str
     max_features: int
     max_depth: int | None
     splits: Splits
@@ -98,6 +99,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -142,7 +144,7 @@ def exact(
         int | None,
         typer.Option(min=1, metavar="D", help="Depth of the trees; by default they are full."),
     ] = None,
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     splits: Annotated[
         Splits, typer.Option(help="One branch a value, or two branches of some kind.")
     ] = Splits.multiway,
@@ -172,6 +174,7 @@ def exact(
     demo: Annotated[
         bool, typer.Option("--demo", help="Take the primary tumor set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Compute the importances of infinitely many trees, and which features are relevant."""
@@ -198,9 +201,10 @@ def exact(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_exact(options)
 
 
@@ -244,7 +248,7 @@ def run_exact(options: Options) -> None:
             left_out=found.left_out,
             notes=notes,
         )
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_exact import show_exact
 
@@ -365,10 +369,11 @@ def _command(options: Options, problem: Problem[EncodedTable]) -> str:
     words += ["--max-features", str(options.max_features)]
     if options.max_depth is not None:
         words += ["--max-depth", str(options.max_depth)]
-    words += ["--criterion", options.criterion.value, "--splits", options.splits.value]
+    words += ["--criterion", options.criterion, "--splits", options.splits.value]
     words += ["--cut", options.cut.value]
     if options.level:
         words += ["--level", repr(options.level)]
     if options.max_degree is not None:
         words += ["--max-degree", str(options.max_degree)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join(words)

@@ -63,7 +63,7 @@ def finite(problem: Problem[EncodedTable], how: Discretize, bins: int) -> Finite
         If the method does not suit the target.
     """
     from duramen.theory import FiniteDistribution
-    from duramen.theory.discretization import discretize
+    from duramen.theory.distributions.discretization import discretize
 
     table: Any = problem.table
     method: Any = "quantile" if how is Discretize.auto else how.value

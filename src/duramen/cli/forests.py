@@ -1,43 +1,26 @@
-"""The forests that a command can grow, by the names of its options."""
+"""The forests that a command can grow, by the names of the catalogue."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
-from duramen.cli.options import Criterion, settled_criterion
+from duramen.cli.options import settled_criterion
 
 
-class ForestName(StrEnum):
-    """Names of forests on the command line."""
+def forest_names() -> tuple[str, ...]:
+    """Return the names of the forests."""
+    from duramen.estimators.catalogue import FORESTS
 
-    rf = "rf"
-    extra_trees = "extra-trees"
-    totally_randomised = "totally-randomised"
-    bagged = "bagged"
-    random_subspace = "random-subspace"
-    random_patches = "random-patches"
-    pert = "pert"
-
-
-_CLASSES = {
-    ForestName.rf: "RandomForest",
-    ForestName.extra_trees: "ExtraTrees",
-    ForestName.totally_randomised: "TotallyRandomizedTrees",
-    ForestName.bagged: "BaggedTrees",
-    ForestName.random_subspace: "RandomSubspace",
-    ForestName.random_patches: "RandomPatches",
-    ForestName.pert: "PERT",
-}
+    return tuple(one.name for one in FORESTS)
 
 
 def make_forest(
-    name: ForestName,
+    name: str,
     task: str,
     *,
     trees: int,
     max_features: str,
-    criterion: Criterion,
+    criterion: str,
     bootstrap: bool | None,
     seed: int,
     jobs: int,
@@ -50,14 +33,17 @@ def make_forest(
     ValueError
         If the options do not go together.
     """
-    from duramen import estimators
+    from duramen.estimators.catalogue import FORESTS
 
-    suffix = "Classifier" if task == "classification" else "Regressor"
-    kind = getattr(estimators, _CLASSES[name] + suffix, None)
+    forest = next(one for one in FORESTS if one.name == name)
+    kind = forest.classifier if task == "classification" else forest.regressor
     if kind is None:
-        raise ValueError(f"--forest {name.value} does {_other(task)} only; the target is a number")
+        raise ValueError(
+            f"--forest: {name} is for classification only, but the target holds numbers. Hint: "
+            "choose another forest, or --task classification."
+        )
     impurity = settled_criterion(criterion, task)
-    estimator = kind(
+    estimator: Any = kind(
         n_estimators=trees,
         criterion="squared_error" if impurity == "variance" else impurity,
         random_state=seed,
@@ -67,7 +53,9 @@ def make_forest(
     parameters = estimator.get_params()
     if max_features != "auto":
         if "max_features" not in parameters:
-            raise ValueError(f"--max-features must be auto with --forest {name.value}")
+            raise ValueError(
+                f"--max-features: must be auto with --forest {name}, got {max_features}"
+            )
         estimator.set_params(max_features=parsed_max_features(max_features))
     if bootstrap is not None:
         estimator.set_params(bootstrap=bootstrap)
@@ -100,10 +88,6 @@ def parsed_max_features(given: str) -> str | int | float | None:
     if 0 < number <= 1:
         return number
     raise ValueError(
-        "--max-features must be auto, sqrt, log2, all, a whole number or a share from 0 to 1, got "
-        f"{given!r}"
+        "--max-features: must be auto, sqrt, log2, all, an integer from 1 or a fraction in (0, 1], "
+        f"got {given!r}"
     )
-
-
-def _other(task: str) -> str:
-    return "regression" if task == "classification" else "classification"

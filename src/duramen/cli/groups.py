@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duramen.cli.source import check_columns
+from duramen.results.text import quoted
 
 if TYPE_CHECKING:
     from duramen.results.error_rates import ErrorRates
@@ -41,8 +42,8 @@ class Groups:
         for name in self.of_feature.values():
             if name in alone:
                 raise ValueError(
-                    f"--groups {self.file}: {name!r} is a group and also a column in none; give "
-                    "the column a group, or the group another name"
+                    f"--groups {self.file}: {quoted(name)} is a group and also a column in none; "
+                    "give the column a group, or the group another name"
                 )
 
     def members(self) -> dict[str, list[str]]:
@@ -96,7 +97,9 @@ def read_groups(path: Path) -> Groups:
         if name is None:
             continue
         if feature in of_feature:
-            raise ValueError(f"--groups {path}: {feature!r} comes twice; groups must not overlap")
+            raise ValueError(
+                f"--groups {path}: {quoted(feature)} comes twice; groups must not overlap"
+            )
         of_feature[feature] = name
     if not of_feature:
         raise ValueError(f"--groups {path} puts no feature in a group")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
+
+from duramen.cli.choices import CatalogueChoice
 
 
 class Task(StrEnum):
@@ -17,33 +19,34 @@ class Task(StrEnum):
     regression = "regression"
 
 
-class Criterion(StrEnum):
-    """Impurity measures."""
-
-    auto = "auto"
-    entropy = "entropy"
-    gini = "gini"
-    variance = "variance"
-
-
 Impurity = Literal["entropy", "gini", "variance"]
 
 
-def settled_criterion(asked: Criterion, task: str) -> Impurity:
-    """Return the impurity that an option asks for, given what the target is.
+def criterion_names() -> tuple[str, ...]:
+    """Return the impurity criteria, and auto."""
+    from duramen.forests.criteria import CRITERIA
+
+    return ("auto", *(one.name for one in CRITERIA))
+
+
+def settled_criterion(asked: str, task: str) -> Impurity:
+    """Return the impurity criterion that an option asks for, given what the target is.
 
     Raises
     ------
     ValueError
         If it does not suit the target.
     """
-    if task == "regression":
-        if asked in (Criterion.auto, Criterion.variance):
-            return "variance"
-        raise ValueError(f"--criterion {asked.value} is for classes; numbers have the variance")
-    if asked is Criterion.variance:
-        raise ValueError("--criterion variance is for numbers; classes have entropy and gini")
-    return "gini" if asked is Criterion.gini else "entropy"
+    from duramen.forests.criteria import CRITERIA
+
+    suited = [one.name for one in CRITERIA if one.task == task]
+    if asked == "auto":
+        return "variance" if task == "regression" else "entropy"
+    if asked not in suited:
+        raise ValueError(
+            f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"
+        )
+    return cast("Impurity", asked)
 
 
 FileArgument = Annotated[
@@ -122,7 +125,12 @@ DecimalOption = Annotated[
     str, typer.Option(metavar="SIGN", help="Decimal point of numbers in CSV and TSV files: . or ,")
 ]
 CriterionOption = Annotated[
-    Criterion, typer.Option(help="Impurity; auto is entropy for classes, variance for numbers.")
+    str,
+    typer.Option(
+        parser=CatalogueChoice(criterion_names),
+        metavar="NAME",
+        help="Impurity criterion; auto is entropy for classes, variance for numbers.",
+    ),
 ]
 CheckpointOption = Annotated[
     Path | None,
@@ -142,5 +150,18 @@ JobsOption = Annotated[
     ),
 ]
 OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+SpreadsheetSafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
+        "formula, such as names that begin with =, +, - or @.",
+    ),
+]
 TopOption = Annotated[int, typer.Option(min=0, metavar="K", help="Rows to show in the terminal.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+def spreadsheet_words(asked: bool) -> list[str]:
+    """Return the option for result.csv that a command line needs."""
+    return ["--spreadsheet-safe"] if asked else []

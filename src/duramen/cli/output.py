@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,11 +32,12 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
         If `out` is no folder, cannot be made, holds a folder of a result's name, or another run
         writes to it.
     """
+    from duramen.results.interrupts import uninterrupted
     from duramen.results.locking import InUseError, held
-    from duramen.results.replacing import naming
+    from duramen.results.replacing import beside, naming
 
     place, owner = _checked(out.expanduser(), command), f"duramen {command}: --out {out}"
-    folder = _beside(place, "part")
+    folder = beside(place, "part")
     try:
         with held(place):
             _clear_up(place)
@@ -51,10 +50,11 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
             try:
                 with naming(out, folder):
                     yield folder
-                    with _uninterrupted():
+                    with uninterrupted():
                         _move(folder, place)
             finally:
-                shutil.rmtree(folder, ignore_errors=True)
+                with uninterrupted():
+                    shutil.rmtree(folder, ignore_errors=True)
     except InUseError:
         raise InUseError(
             f"{owner} is being written by another run; wait for it, or name another folder"
@@ -63,7 +63,11 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
 
 def _checked(out: Path, command: str) -> Path:
     """Return the place of `out`, links resolved, once it is clear that a folder can be there."""
-    place = out.resolve()
+    from duramen.results.replacing import real
+
+    place = real(out)
+    if place.is_symlink():
+        raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
     if not place.parent.is_dir():
@@ -86,66 +90,62 @@ def _checked(out: Path, command: str) -> Path:
     return place
 
 
-def _beside(place: Path, kind: str) -> Path:
-    return place.parent / f".{place.name}.{secrets.token_hex(4)}.{kind}"
-
-
 def _clear_up(place: Path) -> None:
     """Remove what a killed run left beside `place`; put back what it was about to move."""
     from duramen.results.replacing import unfinished
 
     for part in unfinished(place):
-        if part.is_dir() and not part.is_symlink() and set(os.listdir(part)) <= set(RESULTS):
+        if part.is_dir() and all(map(_is_result, os.listdir(part))):
             shutil.rmtree(part, ignore_errors=True)
     for old in unfinished(place, "old"):
+        if not old.is_dir():
+            continue
         if place.exists():
             _move_others(old, place)
-            shutil.rmtree(old, ignore_errors=True)
         else:
             old.rename(place)
 
 
+def _is_result(name: str) -> bool:
+    """Tell whether a file is a result, or one that is not finished."""
+    from duramen.results.replacing import finished
+
+    return name in RESULTS or finished(name) in RESULTS
+
+
 def _move(folder: Path, place: Path) -> None:
     """Put the new folder in the place of an old one, whose other files come along."""
-    if not place.exists():
-        folder.rename(place)
-        return
+    from duramen.results.replacing import put_in_place
+
     here = Path.cwd()
-    if place == here or place in here.parents or os.path.ismount(place):
+    if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
         for name in RESULTS:  # a folder that is worked in, or mounted, stays itself
             (folder / name).replace(place / name)
         return
-    shutil.copymode(place, folder)
-    old = _beside(place, "old")
-    place.rename(old)
+    if place.exists():
+        shutil.copymode(place, folder)
+    old = put_in_place(folder, place)
+    if old is None:
+        return
     try:
-        folder.rename(place)
-    except OSError:
-        old.rename(place)
-        raise
-    _move_others(old, place)
-    shutil.rmtree(old, ignore_errors=True)
+        _move_others(old, place)
+    except OSError as error:
+        raise OSError(
+            f"other files of {place} are in {old.name} still ({error.strerror}); the next run puts "
+            "them back"
+        ) from None
 
 
 def _move_others(old: Path, place: Path) -> None:
-    """Move everything but results from an old folder to the new one."""
+    """Move everything but results from an old folder to the new one, and remove the old one.
+
+    It stays where it holds a file whose name is taken in the new one.
+    """
     for entry in list(old.iterdir()):
         if entry.name not in RESULTS and not os.path.lexists(place / entry.name):
             entry.rename(place / entry.name)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold signals back for the moment it takes to rename a few files, where the system can."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    stops = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, stops)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if set(os.listdir(old)) <= set(RESULTS):
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_results(
@@ -154,6 +154,7 @@ def write_results(
     run: Run,
     summary: Callable[[], Report],
     clock: Clock,
+    spreadsheet_safe: bool,
 ) -> None:
     """Write report.html, result.csv, result.parquet and run.json.
 
@@ -169,6 +170,8 @@ def write_results(
         Gathers the report.
     clock : Clock
         Times the steps.
+    spreadsheet_safe : bool
+        Whether result.csv is guarded against formulas.
     """
     import pyarrow as pa
 
@@ -179,7 +182,7 @@ def write_results(
         (folder / "report.html").write_text(render(summary()), encoding="utf-8")
     with clock.step("write"):
         table = pa.table(dict(columns))
-        write_table(table, folder / "result.csv")
+        write_table(table, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
         write_table(table, folder / "result.parquet")
     record = replace(run, timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

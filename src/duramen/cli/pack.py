@@ -23,6 +23,8 @@ from duramen.cli.options import (
     SamplesByPositionOption,
     SamplesIdOption,
     SamplesOption,
+    SpreadsheetSafeOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import write_results
 from duramen.cli.reading import Reading, Samples, is_text, pairing_unwarned, repeated
@@ -52,6 +54,7 @@ class Options:
     memory: str
     overwrite: bool
     jobs: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -93,6 +96,7 @@ def pack(
         bool, typer.Option("--overwrite", help="Replace the store that DIR is already.")
     ] = False,
     jobs: JobsOption = -1,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Pack a table into a column store."""
@@ -107,9 +111,10 @@ def pack(
         memory=memory,
         overwrite=overwrite,
         jobs=jobs,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_pack(options)
 
 
@@ -131,7 +136,7 @@ def run_pack(options: Options) -> None:
         columns = dict(zip(table.column_names, table.columns, strict=True))
         report = partial(summarise_pack, store, table, run)
         with naming(options.out, folder):
-            write_results(folder, columns, run, report, clock)
+            write_results(folder, columns, run, report, clock, options.spreadsheet_safe)
         found.append(table)
 
     with user_errors(COMMAND):
@@ -211,4 +216,5 @@ def _command(options: Options) -> str:
     words += [] if options.layer is None else ["--layer", options.layer]
     words += options.samples.words()
     words += repeated("--categorical", options.categorical) + options.reading.words()
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--memory", options.memory])

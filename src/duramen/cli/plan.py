@@ -15,7 +15,12 @@ import typer
 
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, user_errors
-from duramen.cli.options import OutOption, QuietOption
+from duramen.cli.options import (
+    OutOption,
+    QuietOption,
+    SpreadsheetSafeOption,
+    spreadsheet_words,
+)
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.reading import repeated
 
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from duramen.reports import Run
-    from duramen.theory.planning import Plan
+    from duramen.theory.subspaces.planning import Plan
 
 COMMAND = "plan"
 
@@ -51,6 +56,7 @@ class Options:
     risk: float
     keep: tuple[float, ...]
     out: Path
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -86,6 +92,7 @@ def plan(
         ),
     ] = None,
     out: OutOption = Path("duramen-plan"),
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Advise how many features a tree and how many trees find what is relevant."""
@@ -99,9 +106,10 @@ def plan(
         risk=risk,
         keep=tuple(keep or (0.0, 0.5, 1.0)),
         out=out,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_plan(options)
 
 
@@ -121,7 +129,7 @@ def run_plan(options: Options) -> None:
             curves = found_curves(advice)
         run = _record(options, advice, clock)
         report = partial(summarise_plan, advice, run, curves=curves)
-        write_results(folder, _columns(advice), run, report, clock)
+        write_results(folder, _columns(advice), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_plan import show_plan
 
@@ -170,7 +178,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
     """
-    from duramen.theory.convergence import found_curve
+    from duramen.theory.subspaces.convergence import found_curve
 
     highest, alone = max(advice.relevant), advice.relevant.get(0, 0)
     wanted: list[tuple[str, Any, int]] = []
@@ -200,7 +208,7 @@ def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
 
 
 def _advice(options: Options, relevant: dict[int, int], memory: int) -> Plan:
-    from duramen.theory.planning import plan as advise
+    from duramen.theory.subspaces.planning import plan as advise
 
     return advise(
         n_rows=options.rows,
@@ -255,4 +263,5 @@ def _command(options: Options) -> str:
     words += ["--memory", options.memory, *repeated("--relevant", options.relevant)]
     words += ["--classes", str(options.classes), "--values", str(options.values)]
     words += ["--risk", repr(options.risk)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, *repeated("--keep", [repr(share) for share in options.keep])])

@@ -16,7 +16,7 @@ from duramen.cli.options import Impurity
 if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.theory import FiniteDistribution
-    from duramen.theory.relevance import Relevance
+    from duramen.theory.relevance.relevance import Relevance
 
 # By default as many conditionings are searched as take some seconds for a hundred rows.
 _SETS = 2**18
@@ -121,8 +121,8 @@ def find(
     ValueError
         If what was asked for is out of reach, with a hint at what is not.
     """
-    from duramen.theory.boundaries import markov_boundaries
-    from duramen.theory.relevance import feature_relevance
+    from duramen.theory.relevance.boundaries import markov_boundaries
+    from duramen.theory.relevance.relevance import feature_relevance
 
     everything = range(dist.n_features)
     information = dist.impurity_decrease(everything, criterion=trees.criterion)
@@ -153,7 +153,7 @@ def find(
 def _importances(
     dist: FiniteDistribution, trees: Trees, max_hours: float, jobs: int, quiet: bool
 ) -> Importances:
-    from duramen.theory.population import population_importances
+    from duramen.theory.population.importances import population_importances
 
     if not quiet:
         _forewarn(dist, trees, jobs)
@@ -173,7 +173,7 @@ def _importances(
 
 def _forewarn(dist: FiniteDistribution, trees: Trees, jobs: int) -> None:
     """Say how long it will take where that is more than a moment and can be foreseen."""
-    from duramen.theory.lattice import lattice_cost
+    from duramen.theory.population.lattice import lattice_cost
 
     if trees.max_features > 1 or trees.splits != "multiway" or dist.n_features < _FEW_FEATURES:
         return
@@ -202,7 +202,7 @@ def _share_bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | Non
 
 def _searchable(n_features: int) -> int:
     """Return the size of the largest conditionings that are searched unless the user says."""
-    from duramen.theory.subsets import count_subsets
+    from duramen.theory.distributions.subsets import count_subsets
 
     degree = 0
     while degree < n_features - 1 and count_subsets(n_features, degree + 2) <= _SETS:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from duramen.cli.choices import CatalogueChoice
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
-from duramen.cli.forests import ForestName, leaves_rows_out, make_forest
+from duramen.cli.forests import forest_names, leaves_rows_out, make_forest
 from duramen.cli.inputs import Input, located
 from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
@@ -21,7 +22,6 @@ from duramen.cli.options import (
     BlocksOption,
     CategoricalOption,
     CheckpointOption,
-    Criterion,
     CriterionOption,
     DecimalOption,
     DropOption,
@@ -34,11 +34,13 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     StrataOption,
     TargetOption,
     Task,
     TaskOption,
     TopOption,
+    spreadsheet_words,
 )
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
@@ -58,10 +60,10 @@ class Options:
     """What the user asked for."""
 
     input: Input
-    forest: ForestName
+    forest: str
     trees: int
     max_features: str
-    criterion: Criterion
+    criterion: str
     bootstrap: bool | None
     measures: tuple[MeasureName, ...]
     significance: SignificanceName | None
@@ -71,6 +73,7 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
@@ -85,15 +88,19 @@ def rank(
     categorical: CategoricalOption = None,
     na: NaOption = None,
     decimal: DecimalOption = ".",
-    forest: Annotated[ForestName, typer.Option(help="Kind of forest.")] = ForestName.rf,
+    forest: Annotated[
+        str,
+        typer.Option(parser=CatalogueChoice(forest_names), metavar="NAME", help="Kind of forest."),
+    ] = "random-forest",
     trees: Annotated[int, typer.Option(min=1, metavar="T", help="Number of trees.")] = 1000,
     max_features: Annotated[
         str,
         typer.Option(
-            metavar="K", help="Candidates at a node: auto, sqrt, log2, all, a number or a share."
+            metavar="K",
+            help="Features tried at a node: auto, sqrt, log2, all, count or fraction.",
         ),
     ] = "auto",
-    criterion: CriterionOption = Criterion.auto,
+    criterion: CriterionOption = "auto",
     bootstrap: Annotated[
         bool | None,
         typer.Option(
@@ -178,6 +185,7 @@ def rank(
     demo: Annotated[
         bool, typer.Option("--demo", help="Rank the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Rank the columns of a table by how much they tell about one of them."""
@@ -217,9 +225,10 @@ def rank(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_rank(options)
 
 
@@ -251,7 +260,7 @@ def run_rank(options: Options) -> None:
             oob_errors=getattr(estimator, "oob_error_curve_", None),
         )
         columns = ranked(found.measures, tested=found.tested).columns()
-        write_results(folder, columns, run, report, clock)
+        write_results(folder, columns, run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_ranking import show_ranking
 
@@ -276,7 +285,7 @@ def _measure(
     )
     choice = choose(
         options.measures,
-        forest=options.forest.value,
+        forest=options.forest,
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
@@ -351,7 +360,7 @@ def _record(
         fingerprint=grown.fingerprint,
         seed=options.seed,
         settings={
-            "forest": options.forest.value,
+            "forest": options.forest,
             "n_estimators": options.trees,
             **grown.settings.to_dict(),
             **found.settings(),
@@ -374,10 +383,11 @@ def _command(
 ) -> str:
     """Return the command line that does the same again, whatever folder it is run in."""
     words = ["duramen", COMMAND, *options.input.words(problem)]
-    words += ["--forest", options.forest.value, "--trees", str(options.trees)]
-    words += ["--max-features", options.max_features, "--criterion", options.criterion.value]
+    words += ["--forest", options.forest, "--trees", str(options.trees)]
+    words += ["--max-features", options.max_features, "--criterion", options.criterion]
     if options.bootstrap is not None:
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
     words += repeated("--measure", [name.value for name in found.names])
     words += ["--no-test"] if request is None else request.words()
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from duramen.cli.choices import CatalogueChoice
 from duramen.cli.console import ending_well
 from duramen.cli.inputs import Input, located
 from duramen.cli.options import (
@@ -24,6 +24,7 @@ from duramen.cli.options import (
     SamplesIdOption,
     SamplesOption,
     SeedOption,
+    SpreadsheetSafeOption,
     TargetOption,
     Task,
     TaskOption,
@@ -35,23 +36,14 @@ from duramen.cli.selecting import (
     DEFAULT_METHOD,
     DEMO_TREES,
     MEMORY,
-    METHODS,
     TREES,
     Options,
     RelevanceName,
     SamplingName,
     TreeName,
     run_select,
+    selector_names,
 )
-
-
-class SelectCommand(TyperCommand):
-    """Command whose help lists the selectors of the catalogue."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with the names of the selectors at its end."""
-        self.epilog = f"Selectors (--method): {METHODS.listed()}."
-        super().format_help(ctx, formatter)
 
 
 def select(
@@ -68,7 +60,7 @@ def select(
     decimal: DecimalOption = ".",
     method: Annotated[
         str,
-        typer.Option(metavar="NAME", callback=METHODS.checked, help="Selector; see the end."),
+        typer.Option(parser=CatalogueChoice(selector_names), metavar="NAME", help="Selector."),
     ] = DEFAULT_METHOD,
     memory: Annotated[
         str | None,
@@ -185,6 +177,7 @@ def select(
     demo: Annotated[
         bool, typer.Option("--demo", help="Search the leukemia set that ships with duramen.")
     ] = False,
+    spreadsheet_safe: SpreadsheetSafeOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Find the columns that tell something about one of them, some of them in memory at a time."""
@@ -222,9 +215,10 @@ def select(
         jobs=jobs,
         out=out,
         top=top,
+        spreadsheet_safe=spreadsheet_safe,
         quiet=quiet,
     )
-    with ending_well(COMMAND):
+    with ending_well(COMMAND, out):
         run_select(options)
 
 

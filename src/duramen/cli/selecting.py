@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.checkpoint import keeping, writable
-from duramen.cli.choices import CatalogueChoice
 from duramen.cli.clock import Clock
 from duramen.cli.console import note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import parsed_max_features
 from duramen.cli.inputs import Input
+from duramen.cli.options import spreadsheet_words
 from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
-    from duramen.catalogue import Catalogue
     from duramen.reports import Run
     from duramen.reports.selection import Selection
     from duramen.selection import BaseSelector, Selector
@@ -79,14 +78,20 @@ _PARAMETERS = {
 _WORKING = frozenset({"random_state", "n_jobs", "checkpoint", "verbose"})
 
 
-def _selectors() -> Catalogue[Selector]:
-    from duramen.selection import catalogue  # takes long, and other commands need none
-
-    return catalogue
-
-
-METHODS = CatalogueChoice(_selectors)
 DEFAULT_METHOD = "sequential-random-subspace"
+
+
+def selector_names() -> tuple[str, ...]:
+    """Return the names of the selectors on the command line."""
+    from duramen.selection import catalogue
+
+    return tuple(record.option for record in catalogue)
+
+
+def _selector_named(name: str) -> Selector:
+    from duramen.selection import catalogue
+
+    return next(record for record in catalogue if record.option == name)
 
 
 @dataclass(frozen=True)
@@ -112,13 +117,14 @@ class Options:
     jobs: int
     out: Path
     top: int
+    spreadsheet_safe: bool
     quiet: bool
 
 
 def run_select(options: Options) -> None:
     """Read, select, write, show."""
     clock = Clock()
-    record: Selector = METHODS.record(options.method)
+    record = _selector_named(options.method)
     with ExitStack() as stack:
         with user_errors(COMMAND):
             options.input.check()
@@ -143,7 +149,7 @@ def run_select(options: Options) -> None:
         found = Selection.of(selector, record)
         run = _record(options, record, problem, selector, found, clock)
         report = partial(summarise_selection, found, run)
-        write_results(folder, found.columns(), run, report, clock)
+        write_results(folder, found.columns(), run, report, clock, options.spreadsheet_safe)
     if not options.quiet:
         from duramen.cli.show_select import show_select
 
@@ -311,4 +317,5 @@ def _command(
     for option, value in typed.items():
         if value is not None and _takes(record, _PARAMETERS[option]):
             words += [f"--{option.replace('_', '-')}", str(value)]
+    words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

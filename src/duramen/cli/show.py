@@ -88,7 +88,7 @@ def _table(columns: Sequence[Shown]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(
-            column.title,
+            Text(printable(column.title)),
             justify="right" if column.right else "left",
             style=column.style,
             overflow="fold",

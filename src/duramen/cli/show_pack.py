@@ -99,4 +99,8 @@ def _known(store: ColumnStore) -> list[str]:
 
 
 def _size(store: ColumnStore) -> int:
-    return sum(path.stat().st_size for path in store.path.iterdir())
+    """Return the bytes of the store's own files, without results and what packing needs."""
+    from duramen.tables.store.layout import GROWING, HEADER, SAMPLES
+
+    files = [store.path / name for name in (*GROWING, SAMPLES, HEADER)]
+    return sum(file.stat().st_size for file in files if file.is_file())

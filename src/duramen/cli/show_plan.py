@@ -6,7 +6,7 @@ from pathlib import Path
 
 from duramen.cli.show import Shown, show
 from duramen.reports.plan import OPTION_TITLES, advice_words, assumption_words, option_cells
-from duramen.theory.planning import Plan
+from duramen.theory.subspaces.planning import Plan
 
 
 def show_plan(advice: Plan, out: Path) -> None:

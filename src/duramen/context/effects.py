@@ -13,7 +13,7 @@ from duramen.context.values import Context
 from duramen.forests.forest import Forest
 from duramen.forests.growth import table_arguments
 from duramen.forests.prediction import forest_arguments
-from duramen.forests.settings import CRITERIA
+from duramen.forests.settings import CRITERION_NAMES
 from duramen.forests.structure import parents
 
 FloatArray = NDArray[np.float64]
@@ -100,7 +100,7 @@ def context_effects(
             context.count,
             empty == "zero",
             levels(forest),
-            CRITERIA.index(forest.settings.criterion),
+            CRITERION_NAMES.index(forest.settings.criterion),
             seed,
             first,
             n_permutations,

@@ -17,6 +17,7 @@ from duramen.jobs.progress import stepwise_bar
 from duramen.jobs.replicates import Plan, replicate_seed
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
 from duramen.tables import (
     EncodedTable,
     Exchangeability,
@@ -171,8 +172,8 @@ def _target(variables: EncodedTable, j: int) -> Target:
     name = variables.names[j]
     if variables.missing[j]:
         raise ValueError(
-            f"{_FUNCTION}: {name!r} has missing values, and a target has none. Hint: leave such "
-            "rows out, or name the targets that are whole."
+            f"{_FUNCTION}: {quoted(name)} has missing values, and a target has none. Hint: leave "
+            "such rows out, or name the targets that are whole."
         )
     values = np.asarray(variables.values(j))[variables.codes(j)]
     task: Task = "regression" if variables.kinds[j] == "numeric" else "classification"

@@ -12,7 +12,7 @@ from duramen.forests import sampling
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
-from duramen.forests.settings import GrowthSettings
+from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
 from duramen.tables import EncodedTable, LearningSet, Target, Task
 from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
@@ -22,7 +22,6 @@ FloatArray = NDArray[np.float64]
 # A numeric column with more distinct values than this has no child for each of them by default.
 FEW_VALUES = 10
 SPLITS = ("auto", "multiway", "ordered")
-CRITERIA = ("entropy", "gini", "variance")
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Growth:
                 function, self.max_features, table.n_columns, table.n_columns
             ),
             max_depth=checks.check_optional_integer(function, "max_depth", self.max_depth, 1),
-            min_samples_leaf=checks.check_count_or_share(
+            min_samples_leaf=checks.check_count_or_fraction(
                 function, "min_samples_leaf", self.min_samples_leaf, table.n_rows, 1
             ),
         )
@@ -73,7 +72,7 @@ class Growth:
         """Check the criterion; return what the target must be for it, or None for any."""
         if self.criterion is None:
             return None
-        checks.check_choice(function, "criterion", self.criterion, CRITERIA)
+        checks.check_choice(function, "criterion", self.criterion, CRITERION_NAMES)
         return "regression" if self.criterion == "variance" else "classification"
 
     def criterion_for(self, task: Task) -> str:

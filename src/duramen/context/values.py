@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.checks import check_integer
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 from duramen.tables.target import FEW_VALUES
 from duramen.theory import discretize
-from duramen.theory.reading import objects, observed, own_name
+from duramen.theory.distributions.columns import coded_variable, variable_name
+from duramen.theory.distributions.values import objects
 
 _UNNAMED = ("Xc", "context")
 _EXACT = 2.0**53  # float64 holds every whole number up to here
@@ -78,7 +80,7 @@ def read_context(
         If it is not one value a row, is missing somewhere, or has one value only.
     """
     check_integer(function, "n_context_bins", n_bins, 2)
-    values, codes = observed(given, "context", n_rows, function)
+    values, codes = coded_variable(given, "context", n_rows, function)
     cuts = None
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
@@ -89,10 +91,10 @@ def read_context(
         cuts = tuple(binned.cuts["context"].tolist())
     if len(values) < 2:
         raise ValueError(
-            f"{function}: context has one value only, {values.tolist()[0]!r}; at least two are "
-            "needed, so that what holds in one can be compared with what holds in all."
+            f"{function}: context has one value only, {quoted(values.tolist()[0])}; at least two "
+            "are needed, so that what holds in one can be compared with what holds in all."
         )
-    chosen = own_name(given, _UNNAMED, ()) if name is None else name
+    chosen = variable_name(given, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
     return Context(chosen, labels, np.ascontiguousarray(codes, dtype=np.uint32), cuts)
 
@@ -196,9 +198,9 @@ def _column(table: EncodedTable, j: int) -> NDArray[Any]:
 
 def _position(table: EncodedTable, name: str, function: str) -> int:
     if name not in table.names:
-        shown = ", ".join(map(repr, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
+        shown = ", ".join(map(quoted, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
         raise ValueError(
-            f"{function}: context {name!r} is no column of X, whose columns are {shown}. Hint: a "
-            "list of strings names columns; give the values of a context as an array."
+            f"{function}: context {quoted(name)} is no column of X, whose columns are {shown}. "
+            "Hint: a list of strings names columns; give the values of a context as an array."
         )
     return table.names.index(name)

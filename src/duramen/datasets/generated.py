@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from duramen import checks
 from duramen.datasets.dataset import Dataset
 
 # A hypercube of d dimensions has 2^d vertices, each the centre of a cloud.
@@ -54,13 +55,13 @@ def madelon_like(
         X float64, y of 0 and 1; `details` holds ``informative``, ``redundant`` and ``repeated``
         names.
     """
-    _check_count("madelon_like", "n_samples", n_samples, 1)
-    _check_count("madelon_like", "n_informative", n_informative, 1, _MOST_INFORMATIVE)
-    _check_count("madelon_like", "n_redundant", n_redundant, 0)
-    _check_count("madelon_like", "n_repeated", n_repeated, 0)
-    _check_count("madelon_like", "n_probes", n_probes, 0)
-    _check_share("madelon_like", "flip", flip)
-    _check_share("madelon_like", "noise", noise)
+    checks.check_integer("madelon_like", "n_samples", n_samples, 1)
+    checks.check_integer("madelon_like", "n_informative", n_informative, 1, most=_MOST_INFORMATIVE)
+    checks.check_integer("madelon_like", "n_redundant", n_redundant, 0)
+    checks.check_integer("madelon_like", "n_repeated", n_repeated, 0)
+    checks.check_integer("madelon_like", "n_probes", n_probes, 0)
+    checks.check_real("madelon_like", "flip", flip, 0, 1)
+    checks.check_real("madelon_like", "noise", noise, 0, 1)
     rng = np.random.default_rng(random_state)
     # scikit-learn's make_classification gives all vertices their classes in turn: the last
     # dimension alone then decides.
@@ -140,10 +141,10 @@ def linear_sign(
     Dataset
         X float64, y of -1 and 1; `details` holds ``weights``.
     """
-    _check_count("linear_sign", "n_samples", n_samples, 1)
-    _check_count("linear_sign", "n_features", n_features, 1)
-    _check_count("linear_sign", "n_relevant", n_relevant, 0)
-    _check_share("linear_sign", "flip", flip)
+    checks.check_integer("linear_sign", "n_samples", n_samples, 1)
+    checks.check_integer("linear_sign", "n_features", n_features, 1)
+    checks.check_integer("linear_sign", "n_relevant", n_relevant, 0)
+    checks.check_real("linear_sign", "flip", flip, 0, 1)
     if n_relevant > n_features:
         raise ValueError(
             f"linear_sign: n_relevant must be at most n_features={n_features}, got {n_relevant}."
@@ -170,15 +171,3 @@ def linear_sign(
         relevant=names[:n_relevant],
         details={"weights": weights},
     )
-
-
-def _check_count(function: str, what: str, count: int, least: int, most: int | None = None) -> None:
-    whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-    if not whole or count < least or (most is not None and count > most):
-        allowed = f">= {least}" if most is None else f"in {least}..{most}"
-        raise ValueError(f"{function}: {what} must be an int {allowed}, got {count!r}.")
-
-
-def _check_share(function: str, what: str, share: float) -> None:
-    if not 0 <= share <= 1:
-        raise ValueError(f"{function}: {what} must be a share from 0 to 1, got {share!r}.")

@@ -1,4 +1,4 @@
-"""Bagged trees: bootstrap samples, and the best cut of all columns."""
+"""Bagged trees: bootstrap samples, and the best cut of all features."""
 
 from __future__ import annotations
 
@@ -11,83 +11,66 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
+from duramen.estimators.forest_kind import ForestKind
 
 
 class BaggedTreesClassifier(ForestClassifier):
-    """Bagged trees for classes: each on a bootstrap sample, cut where it is best.
+    """Bagged trees for classification: bootstrap samples, and the best cut of all features.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity: Gini index, or Shannon entropy in bits ("log_loss" is another name for it).
+        Impurity.
     max_depth : int or None, default=None
-        Greatest depth of a leaf; None for no limit.
+        Largest depth of a leaf; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a share of the rows.
+        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a share of the rows.
+        Least number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Candidate columns at a node, drawn without replacement among those that are not constant
-        there; a float is a share of the columns, None all of them.
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Greatest number of leaves, the largest decreases of impurity first; None for no limit.
+        Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity, times the share of the rows' weight at the node, of a split.
+        Least decrease of impurity of a split, times the fraction of the weight at the node.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
-        Whether to estimate the accuracy from the trees that lack a row in their bag; a callable
-        ``score(y_true, y_pred)`` replaces it.
+        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
     n_jobs : int or None, default=None
-        Threads; -1 for all processors, None for one. The forest does not depend on it.
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Where the seed comes from; an int gives the same forest every time.
+        Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes; "balanced" is n / (C n_c), "balanced_subsample" the same within the
-        bag of each tree.
+        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.
     max_samples : int, float or None, default=None
-        Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
-        without. None for as many as there are.
+        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
-        Family of splits: in two by order, one child a value, one value against the others, or any
-        two groups of the categories of a nominal column.
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
-        Columns to take for nominal ones beside those whose type says so.
+        Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a node's split must pass; None for no test.
+        Level of the chi-square test that a split must pass; None for no test.
     count_constant_features : bool, default=False
-        Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
-        takes a level of ``max_depth``.
-
-    Attributes
-    ----------
-    forest_ : Forest
-        The trees as flat arrays.
-    classes_ : array of shape (C,)
-        Sorted class labels.
-    n_classes_ : int
-        Number of classes C.
-    n_features_in_ : int
-        Number of columns p.
-    feature_names_in_ : array of shape (p,)
-        Names of the columns, where X had names.
-    feature_importances_ : array of shape (p,)
-        Mean decrease of impurity, with sum 1.
-    oob_score_ : float
-        Out-of-bag accuracy, if asked for.
-    oob_decision_function_ : array of shape (n, C)
-        Out-of-bag class probabilities; NaN where a row is in every bag.
-    oob_error_curve_ : array of shape (n_estimators,)
-        Out-of-bag error rate after 1, 2, ... trees.
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
 
     References
     ----------
     Breiman, Bagging predictors, Machine Learning 24 (1996).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> dm.BaggedTreesClassifier(20, random_state=0).fit(X, y).predict([[3.0]])
+    array(['b'], dtype=object)
     """
 
     def __init__(
@@ -113,77 +96,78 @@ class BaggedTreesClassifier(ForestClassifier):
         stop_alpha: float | None = None,
         count_constant_features: bool = False,
     ) -> None:
-        self._store(locals())
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.class_weight = class_weight
+        self.max_samples = max_samples
+        self.splits = splits
+        self.categorical_features = categorical_features
+        self.stop_alpha = stop_alpha
+        self.count_constant_features = count_constant_features
 
 
 class BaggedTreesRegressor(ForestRegressor):
-    """Bagged trees for numbers: each on a bootstrap sample, cut where it is best.
+    """Bagged trees for regression: bootstrap samples, and the best cut of all features.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error", "variance"}, default="squared_error"
-        Impurity: the variance of ``y``, under two names.
+        Impurity.
     max_depth : int or None, default=None
-        Greatest depth of a leaf; None for no limit.
+        Largest depth of a leaf; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a share of the rows.
+        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a share of the rows.
+        Least number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Candidate columns at a node, drawn without replacement among those that are not constant
-        there; a float is a share of the columns, None all of them.
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Greatest number of leaves, the largest decreases of impurity first; None for no limit.
+        Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity, times the share of the rows' weight at the node, of a split.
+        Least decrease of impurity of a split, times the fraction of the weight at the node.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
-        Whether to estimate the coefficient of determination from the trees that lack a row in
-        their bag; a callable ``score(y_true, y_pred)`` replaces it.
+        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
     n_jobs : int or None, default=None
-        Threads; -1 for all processors, None for one. The forest does not depend on it.
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Where the seed comes from; an int gives the same forest every time.
+        Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
     max_samples : int, float or None, default=None
-        Rows drawn for each tree, a float being a share; with replacement if ``bootstrap``, else
-        without. None for as many as there are.
+        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
-        Family of splits: in two by order, one child a value, one value against the others, or any
-        two groups of the categories of a nominal column.
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
-        Columns to take for nominal ones beside those whose type says so.
+        Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a node's split must pass; None for no test.
+        Level of the chi-square test that a split must pass; None for no test.
     count_constant_features : bool, default=False
-        Whether a column that is constant at the node counts as one of ``max_features``. Multiway
-        trees without ``max_leaf_nodes`` draw constant columns in any case; with True a drawn one
-        takes a level of ``max_depth``.
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
 
-    Attributes
-    ----------
-    forest_ : Forest
-        The trees as flat arrays.
-    n_features_in_ : int
-        Number of columns p.
-    feature_names_in_ : array of shape (p,)
-        Names of the columns, where X had names.
-    feature_importances_ : array of shape (p,)
-        Mean decrease of impurity, with sum 1.
-    oob_score_ : float
-        Out-of-bag coefficient of determination, if asked for.
-    oob_prediction_ : array of shape (n,)
-        Out-of-bag predictions; NaN where a row is in every bag.
-    oob_error_curve_ : array of shape (n_estimators,)
-        Out-of-bag mean squared error after 1, 2, ... trees.
-
-    References
-    ----------
-    Breiman, Bagging predictors, Machine Learning 24 (1996).
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 1.0, 1.0]
+    >>> dm.BaggedTreesRegressor(20, random_state=0).fit(X, y).predict([[3.0]])
+    array([0.95])
     """
 
     def __init__(
@@ -208,4 +192,29 @@ class BaggedTreesRegressor(ForestRegressor):
         stop_alpha: float | None = None,
         count_constant_features: bool = False,
     ) -> None:
-        self._store(locals())
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.max_samples = max_samples
+        self.splits = splits
+        self.categorical_features = categorical_features
+        self.stop_alpha = stop_alpha
+        self.count_constant_features = count_constant_features
+
+
+BAGGED_TREES = ForestKind(
+    "bagged-trees",
+    "Bagged trees: bootstrap samples, and the best cut of all features",
+    BaggedTreesClassifier,
+    BaggedTreesRegressor,
+)

@@ -1,7 +1,8 @@
-"""What all forest estimators share: checking, growing, predicting, out-of-bag estimates."""
+"""Base classes of the forest estimators: fitting, prediction, out-of-bag estimates."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -13,13 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
+from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
-from duramen.estimators.resolve import resolve_settings
+from duramen.estimators.parameters import PARAMETERS, Given, resolve
 from duramen.forests import export, memory, prediction
+from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.paths import decision_path
+from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
 from duramen.results.masked import refuse_masked
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
@@ -29,57 +33,68 @@ from duramen.tables.learning_set import given_set
 from duramen.tables.memory import require_memory
 from duramen.tables.weights import row_weights
 
-Parameter = Any
+_NEEDS_BAGS = (
+    " needs trees that leave rows out. Hint: bootstrap=True, or max_samples below all the rows."
+)
+
+OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
+
 RandomState = int | np.random.RandomState | np.random.Generator | None
 ClassWeight = Mapping[Any, float] | str | None
 Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
 
 
-class BaseForest(BaseEstimator):  # type: ignore[misc]
+class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
-    An estimator is a set of parameters with its own defaults: its ``__init__`` stores them, and
-    ``fit`` checks and resolves them. The values below stand for the parameters that an estimator
-    does not offer.
+    An estimator is a set of parameters with defaults of its own: its ``__init__`` stores them, and
+    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`. The
+    values below stand for the parameters that an estimator may lack.
     """
 
-    n_estimators: Parameter = 100
-    criterion: Parameter = "gini"
-    max_depth: Parameter = None
-    min_samples_split: Parameter = 2
-    min_samples_leaf: Parameter = 1
-    max_features: Parameter = None
-    max_leaf_nodes: Parameter = None
-    min_impurity_decrease: Parameter = 0.0
-    bootstrap: Parameter = False
-    oob_score: Parameter = False
-    n_jobs: Parameter = None
-    random_state: Parameter = None
-    verbose: Parameter = 0
-    class_weight: Parameter = None
-    max_samples: Parameter = None
-    splits: Parameter = "ordered"
-    categorical_features: Parameter = None
-    stop_alpha: Parameter = None
-    count_constant_features: Parameter = False
-    n_subspace_features: Parameter = None
+    oob_score: Any
+    n_jobs: Any
+    random_state: Any
+    categorical_features: Any
+    max_features: Any = None
+    max_leaf_nodes: Any = None
+    min_impurity_decrease: Any = 0.0
+    n_subspace_features: Any = None
+    class_weight: Any = None
+    splits: Any = "ordered"
+    stop_alpha: Any = None
+    count_constant_features: Any = False
 
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
-    criteria: ClassVar[dict[str, str]] = {}
 
     forest_: Forest
     n_features_in_: int
 
-    def _store(self, arguments: dict[str, Any]) -> None:
-        """Keep the arguments of ``__init__`` as they came."""
-        for name, value in arguments.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
-
     @property
     def _owner(self) -> str:
         return type(self).__name__
+
+    def growth_settings(self, n_rows: int, n_features: int) -> GrowthSettings:
+        """Check every parameter, and return the settings of growth on a table of n rows.
+
+        Parameters
+        ----------
+        n_rows, n_features : int
+            Shape of the training table.
+
+        Raises
+        ------
+        ValueError
+            Naming the parameter, what is allowed and what came.
+        """
+        return self._resolved(n_rows, n_features)[1]
+
+    def _resolved(self, n_rows: int, n_features: int) -> tuple[dict[str, Any], GrowthSettings]:
+        values = {one.name: getattr(self, one.name) for one in PARAMETERS}
+        given = Given(self._owner, self.task, values, n_rows, n_features)
+        resolved, settings = resolve(given)
+        return resolved, GrowthSettings(cut=self.cut_rule, **settings)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the forest.
@@ -110,18 +125,10 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         given = given_set(X, y, function, self.task, sample_weight=sample_weight)
         X = table_like(X if given is None else given.table)
         n_rows, n_features = shape_of(X) or encode(X).shape
-        n_trees = checks.check_integer(
-            self._owner,
-            "n_estimators",
-            self.n_estimators,
-            1,
-            most=2**62,
-            hint="a forest needs a tree at least",
-        )
-        n_threads = checks.kernel_threads(self._owner, self.n_jobs)
-        verbose = checks.check_verbosity(self._owner, self.verbose)
-        settings = resolve_settings(self, n_rows, n_features)
-        self._check_oob_score(settings.samples_rows)
+        resolved, settings = self._resolved(n_rows, n_features)
+        n_trees, n_threads = resolved["n_estimators"], resolved["n_jobs"]
+        if self.oob_score and not settings.samples_rows:
+            raise ValueError(f"{self._owner}: oob_score{_NEEDS_BAGS}")
         kinds = categorical_kinds(self._owner, self.categorical_features, names_of(X), n_features)
         if given is None:
             target = encode_target(
@@ -144,7 +151,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             )
 
         memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
-        with progress_bar(n_trees, self._owner, verbose) as report:
+        with progress_bar(n_trees, self._owner, resolved["verbose"]) as report:
             forest = grow_trees(n_trees, report)
         self._adopt(forest)
         if self.oob_score:
@@ -171,15 +178,6 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 
     # Out-of-bag estimates
 
-    def _check_oob_score(self, samples_rows: bool) -> None:
-        if not callable(self.oob_score):
-            checks.check_flag(self._owner, "oob_score", self.oob_score)
-        if self.oob_score and not samples_rows:
-            raise ValueError(
-                f"{self._owner}: oob_score needs trees that leave rows out; "
-                "set bootstrap=True, or max_samples to less than all the rows"
-            )
-
     def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
         estimate = prediction.estimate_out_of_bag(
             self.forest_, data.table, data.target.values, n_threads
@@ -197,6 +195,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
             )
         self._set_out_of_bag(estimate.means(), seen, data.target)
 
+    @abstractmethod
     def _set_out_of_bag(
         self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
     ) -> None:
@@ -224,7 +223,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         return prediction.predict(self.forest_, rows, self._threads())
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """Leaf of every row in every tree.
+        """Return the leaf of every row in every tree.
 
         Parameters
         ----------
@@ -240,7 +239,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         return prediction.leaves(self.forest_, rows, self._threads())
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
-        """Nodes that every row passes through.
+        """Return the nodes that every row passes through.
 
         Parameters
         ----------
@@ -257,7 +256,7 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         return decision_path(self.forest_, self.apply(X))
 
     def proximity(self, X: Any, oob: bool = False) -> NDArray[np.float64]:
-        """Share of trees in which two rows fall into the same leaf.
+        """Return the fraction of trees in which two rows fall into the same leaf.
 
         Parameters
         ----------
@@ -292,23 +291,20 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 
     def _check_training_leaves(self, leaves: NDArray[np.int32]) -> None:
         if not self.forest_.settings.samples_rows:
-            raise ValueError(
-                f"{self._owner}.proximity: oob=True needs trees that leave rows out; "
-                "set bootstrap=True, or max_samples to less than all the rows"
-            )
+            raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
         if not prediction.leads_to_training_counts(self.forest_, leaves):
             raise ValueError(
                 f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
                 f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
             )
 
-    # What the trees say
+    # Importances and text
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Mean decrease of impurity of every column, divided by its sum.
 
-        The mean is over all trees, and then normalised; scikit-learn normalises each tree before
+        The mean is over all trees, and then normalized; scikit-learn normalizes each tree before
         it takes the mean. The two are equal where all trees explain the same amount. All zero when
         no tree has a split. ``duramen.importances.mdi`` gives the values in the criterion's unit.
         """
@@ -318,12 +314,12 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         return values / total if total > 0 else np.zeros_like(values)
 
     def export_text(self, tree_index: int = 0, **options: Any) -> str:
-        """One tree as indented text (see :func:`duramen.forests.export.export_text`)."""
+        """Write one tree as indented text (see :func:`duramen.forests.export.export_text`)."""
         check_is_fitted(self, "forest_")
         return export.export_text(self.forest_, tree_index, **options)
 
     def export_dot(self, tree_index: int = 0, **options: Any) -> str:
-        """One tree in the DOT language (see :func:`duramen.forests.export.export_dot`)."""
+        """Write one tree in the DOT language (see :func:`duramen.forests.export.export_dot`)."""
         check_is_fitted(self, "forest_")
         return export.export_dot(self.forest_, tree_index, **options)
 
@@ -333,17 +329,35 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
         A ``random_state`` that is a generator is saved as None, and a callable ``oob_score`` as
         True; the forest keeps its seed.
         """
-        from duramen.forests.storage import save_estimator
-
         check_is_fitted(self, "forest_")
-        save_estimator(self, path)
+        given = self.get_params(deep=False).items()
+        parameters = {name: storage.plain_parameter(name, value) for name, value in given}
+        arrays, plain = forest_storage.pack(self.forest_.fields())
+        known = [name for name in OUT_OF_BAG if hasattr(self, name)]
+        arrays.update({name: np.asarray(getattr(self, name)) for name in known})
+        forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Load an estimator that :meth:`save` wrote."""
-        from duramen.forests.storage import load_estimator
+        """Load an estimator that :meth:`save` wrote.
 
-        return load_estimator(cls, path)
+        Raises
+        ------
+        ValueError
+            When the file holds something else.
+        """
+        return forest_storage.read(path, cls.__name__, f"{cls.__name__}.load", cls._unpacked)
+
+    @classmethod
+    def _unpacked(cls, saved: forest_storage.Saved) -> Self:
+        plain = saved.header["parameters"].items()
+        estimator = cls(**{name: storage.parameter_from_plain(value) for name, value in plain})
+        estimator._adopt(Forest.unpacked(saved))
+        for name in OUT_OF_BAG:
+            if name in saved.arrays:
+                kept = saved.arrays[name]
+                setattr(estimator, name, kept if kept.ndim else kept.item())
+        return estimator
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
@@ -357,14 +371,31 @@ class BaseForest(BaseEstimator):  # type: ignore[misc]
 
 
 class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
-    """Base of the forests that predict classes."""
+    """Base of the forests for classification.
+
+    Attributes
+    ----------
+    forest_ : Forest
+        The trees as flat arrays.
+    classes_ : array of shape (C,)
+        Sorted class labels.
+    n_classes_ : int
+        Number of classes C.
+    n_features_in_ : int
+        Number of columns p.
+    feature_names_in_ : array of shape (p,)
+        Names of the columns, where X had names.
+    feature_importances_ : array of shape (p,)
+        Mean decrease of impurity, with sum 1.
+    oob_score_ : float
+        Out-of-bag accuracy, if asked for.
+    oob_decision_function_ : array of shape (n, C)
+        Out-of-bag class probabilities; NaN where a row is in every bag.
+    oob_error_curve_ : array of shape (n_estimators,)
+        Out-of-bag error rate after 1, 2, ... trees.
+    """
 
     task: ClassVar[Task] = "classification"
-    criteria: ClassVar[dict[str, str]] = {
-        "gini": "gini",
-        "entropy": "entropy",
-        "log_loss": "entropy",
-    }
 
     classes_: NDArray[Any]
     n_classes_: int
@@ -388,7 +419,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of every row, of shape (n,); the first one where several are.
+        """Predict the most probable class of every row, shape (n,); the first one of equal ones.
 
         Parameters
         ----------
@@ -400,7 +431,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities of shape (n, n_classes): means over the trees of leaf frequencies.
+        """Predict class probabilities, shape (n, n_classes): means over trees of leaf frequencies.
 
         Parameters
         ----------
@@ -410,21 +441,31 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
         return self._mean_values(X, "predict")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of :meth:`predict`, as scikit-learn computes it; nothing may be masked."""
+        """Compute the accuracy of :meth:`predict`, as scikit-learn does; nothing may be masked."""
         return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
+        """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
 
 class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
-    """Base of the forests that predict numbers."""
+    """Base of the forests for regression.
+
+    Attributes
+    ----------
+    forest_, n_features_in_, feature_names_in_, feature_importances_
+        As in :class:`ForestClassifier`.
+    oob_score_ : float
+        Out-of-bag coefficient of determination, if asked for.
+    oob_prediction_ : array of shape (n,)
+        Out-of-bag predictions; NaN where a row is in every bag.
+    oob_error_curve_ : array of shape (n_estimators,)
+        Out-of-bag mean squared error after 1, 2, ... trees.
+    """
 
     task: ClassVar[Task] = "regression"
-    criteria: ClassVar[dict[str, str]] = {"squared_error": "variance", "variance": "variance"}
-    criterion: Parameter = "squared_error"
 
     def _set_out_of_bag(
         self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
@@ -439,7 +480,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         self.oob_score_ = self._score_out_of_bag(truth, means[seen, 0], r2_score)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Mean over the trees of the means of the leaves, of shape (n,).
+        """Predict the mean over the trees of the means of the leaves, shape (n,).
 
         Parameters
         ----------
@@ -449,7 +490,7 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
         return self._mean_values(X, "predict")[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of :meth:`predict`, as scikit-learn computes it; nothing may be masked."""
+        """Compute R^2 of :meth:`predict`, as scikit-learn does; nothing may be masked."""
         return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from duramen.checks import is_real
+from duramen import checks
 from duramen.tables.target import Target
 from duramen.tables.weights import of_ordinary_size
 
@@ -32,18 +32,11 @@ def combine_class_weight(
     """
     if class_weight is None or class_weight == "balanced_subsample":
         return weights
-    if isinstance(class_weight, str) and class_weight != "balanced":
-        raise ValueError(
-            f"The 'class_weight' parameter of {owner} must be None, 'balanced', "
-            f"'balanced_subsample' or a dict of class to weight. Got {class_weight!r}."
-        )
-    if not isinstance(class_weight, str | dict):
-        raise ValueError(
-            f"The 'class_weight' parameter of {owner} must be None, 'balanced', "
-            f"'balanced_subsample' or a dict of class to weight. Got {type(class_weight).__name__}."
-        )
     if isinstance(class_weight, dict):
         _check_class_weights(owner, class_weight)
+    elif not isinstance(class_weight, str) or class_weight != "balanced":
+        allowed = "None, 'balanced', 'balanced_subsample' or a dict of class to weight"
+        raise checks.refuse(owner, "class_weight", allowed, class_weight)
     of_class = np.asarray(compute_sample_weight(class_weight, target.labels), dtype=np.float64)
     if of_class.any():
         of_class = of_ordinary_size(of_class)
@@ -58,8 +51,8 @@ def combine_class_weight(
 
 def _check_class_weights(owner: str, class_weight: dict[Any, Any]) -> None:
     for label, weight in class_weight.items():
-        if not is_real(weight) or not np.isfinite(weight) or weight < 0:
+        if not checks.is_real(weight) or not np.isfinite(weight) or weight < 0:
             raise ValueError(
-                f"The 'class_weight' parameter of {owner} must hold finite numbers >= 0. "
-                f"Got {weight!r} for class {label!r}."
+                f"{owner}: class_weight must hold finite numbers >= 0, got {weight!r} for class "
+                f"{label!r}."
             )

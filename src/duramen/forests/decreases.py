@@ -14,7 +14,7 @@ from duramen.forests.prediction import forest_arguments
 
 @dataclass(frozen=True, eq=False)
 class Decreases:
-    """Mean decrease of impurity of every column, in the criterion's unit, not normalised.
+    """Mean decrease of impurity of every column, in the criterion's unit, not normalized.
 
     Attributes
     ----------

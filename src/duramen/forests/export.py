@@ -1,4 +1,4 @@
-"""One tree of a forest, written as indented text or in the DOT language of Graphviz."""
+"""Export of one tree, as indented text or in the DOT language of Graphviz."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.checks import check_integer, check_optional_integer
-from duramen.forests.forest import (
-    FAMILY_MASK,
-    MISSING_FIRST,
-    MULTIWAY,
-    ONE_VS_REST,
-    ORDERED,
-    Forest,
-    Tree,
-)
+from duramen.forests.arrays import FAMILY_MASK, MISSING_FIRST, MULTIWAY, ONE_VS_REST, ORDERED
+from duramen.forests.forest import Forest, Tree
 
 LISTED = 6
 
@@ -107,7 +100,7 @@ def export_dot(
 
 
 def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> list[str]:
-    """The test of each branch below an internal node, in the order of its children.
+    """Describe the test of each branch below an internal node, in the order of its children.
 
     Parameters
     ----------
@@ -149,7 +142,7 @@ def branch_tests(forest: Forest, tree: Tree, node: int, decimals: int = 4) -> li
 
 
 def column_values(forest: Forest, column: int) -> NDArray[Any]:
-    """What the codes of a column stand for: numbers, or labels."""
+    """Return the values that the codes of a column stand for: numbers, or labels."""
     schema = forest.schema
     if column in schema.labels:
         return schema.labels[column]
@@ -172,7 +165,7 @@ def _ordered_tests(
 
 
 class _Writer:
-    """What both formats need to know about a node."""
+    """Text of the nodes of a tree, for both formats."""
 
     def __init__(
         self, forest: Forest, tree: Tree, max_depth: int | None, decimals: int, where: str
@@ -183,18 +176,18 @@ class _Writer:
         self.decimals = check_integer(where, "decimals", decimals, 1, most=17)
 
     def opens(self, node: int) -> bool:
-        """Whether the children of a node are shown."""
+        """Tell whether the children of a node are shown."""
         within = self.max_depth is None or self.tree.depth[node] < self.max_depth
         return bool(within and self.tree.feature[node] >= 0)
 
     def branches_below(self, node: int) -> list[tuple[int, str]]:
-        """Children of a node, and the tests that lead to them."""
+        """Return the children of a node, and the tests that lead to them."""
         first = int(self.tree.child[node])
         tests = branch_tests(self.forest, self.tree, node, self.decimals)
         return [(first + i, test) for i, test in enumerate(tests)]
 
     def facts(self, node: int) -> str:
-        """Rows, weight and impurity of a node."""
+        """Describe the rows, the weight and the impurity of a node."""
         tree, shown = self.tree, self.decimals
         return (
             f"rows {tree.rows[node]}, weight {_shown(tree.weight[node], shown)}, "
@@ -202,7 +195,7 @@ class _Writer:
         )
 
     def ending(self, node: int) -> str:
-        """The prediction of a leaf, a mark where the tree is cut off, or nothing."""
+        """Return the prediction of a leaf, a mark where the tree is cut off, or nothing."""
         if self.tree.feature[node] >= 0:
             return "" if self.opens(node) else " ..."
         values = self.tree.values[self.tree.child[node]]
@@ -219,7 +212,7 @@ def _shown(value: Any, decimals: int) -> str:
 
 
 def _listed(labels: Iterable[str]) -> str:
-    """A set of labels, cut short where it is long."""
+    """Format a set of labels, cut short where it is long."""
     entries = list(labels)
     if len(entries) > LISTED:
         entries = [*entries[: LISTED - 1], f"... {len(entries) - LISTED + 1} more"]
@@ -227,6 +220,6 @@ def _listed(labels: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A DOT string: quotes, backslashes and line breaks escaped."""
+    """Return a DOT string: quotes, backslashes and line breaks escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

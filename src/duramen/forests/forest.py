@@ -1,70 +1,32 @@
-"""A grown forest: flat arrays, and a light view of each tree."""
+"""A grown forest, and a light view of each of its trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.forests import storage, structure, validation
+from duramen.forests.arrays import TreeArrays
 from duramen.forests.settings import GrowthSettings
+from duramen.tables import Schema
 from duramen.tables.names import KINDS
-
-if TYPE_CHECKING:
-    from duramen.tables import Schema
-
-ORDERED, MULTIWAY, ONE_VS_REST, ANY = range(4)
-FAMILY_MASK = 3
-MISSING_FIRST = 4
-FIRST_HEAVIER = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forest:
-    """Trees as a structure of arrays, with what is needed to read and to use them.
+class Forest(TreeArrays):
+    """Trees as flat arrays, with what is needed to read and to use them.
 
-    Nodes are numbered within their tree, from 0 at the root; the children of a node are contiguous
-    and come after it. ``T`` is the number of trees, ``N`` of nodes, ``L`` of leaves, ``C`` of
-    classes (1 in regression) and ``p`` of columns.
+    The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`; ``p`` is the number of
+    columns.
 
     Attributes
     ----------
-    offsets : int64 array of shape (T + 1,)
-        First node of each tree, and N.
-    leaf_offsets, pool_offsets : int64 arrays of shape (T + 1,)
-        First leaf and first word of ``pool`` of each tree.
-    feature : int32 array of shape (N,)
-        Column that a node splits on; -1 at a leaf.
-    child : int32 array of shape (N,)
-        At an internal node the number within the tree of its first child; at a leaf the number of
-        the leaf within the tree.
-    cut : uint32 array of shape (N,)
-        Ordered: codes <= cut go to child 0, the others to child 1. One-vs-rest: the code that goes
-        to child 0. Any and multiway: offset into the tree's pool.
-    threshold : float64 array of shape (N,)
-        Ordered splits of numeric columns: values <= threshold go to child 0. NaN elsewhere.
-    split : uint8 array of shape (N,)
-        Bits 0-1: 0 ordered, 1 multiway, 2 one-vs-rest, 3 any. Bit 2: missing values go to child 0.
-        Bit 3: child 0 is the heavier one (where categories that were never seen go).
-    pool : uint32 array
-        Any: ceil(n_codes / 32) words, bit c set where code c goes to child 0. Multiway: number of
-        children, the heaviest child, then the code of each child, ascending.
-    rows : uint32 array of shape (N,)
-        Distinct training rows at the node.
-    node_degree : uint32 array of shape (N,) or (0,)
-        `degree`; empty where it is the depth.
-    node_weight : float64 array of shape (N,) or (0,)
-        `weight`; empty where every row of a bag weighs 1. In the unit of the row weights that the
-        trees were grown with, which an estimator divides by a power of two where they are huge or
-        tiny.
-    impurity : float64 array of shape (N,)
-        Impurity in the criterion's unit: Gini, bits, or variance of ``y``.
-    leaf_values : float64 array of shape (L, C)
-        Weighted class frequencies, or means of ``y``.
     settings : GrowthSettings
         How the trees were grown.
     schema : Schema
@@ -81,22 +43,18 @@ class Forest:
         Fingerprint of the training table, the target and the weights.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    >>> forest = dm.ExtraTreesClassifier(3, random_state=0).fit(X, y).forest_
+    >>> forest.n_nodes
+    15
+    >>> forest.tree(0)
+    Tree(0 of 3: 7 nodes, 4 leaves, depth 3)
     """
 
-    offsets: NDArray[np.int64]
-    leaf_offsets: NDArray[np.int64]
-    pool_offsets: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    child: NDArray[np.int32]
-    cut: NDArray[np.uint32]
-    threshold: NDArray[np.float64]
-    split: NDArray[np.uint8]
-    pool: NDArray[np.uint32]
-    rows: NDArray[np.uint32]
-    node_degree: NDArray[np.uint32]
-    node_weight: NDArray[np.float64]
-    impurity: NDArray[np.float64]
-    leaf_values: NDArray[np.float64]
     settings: GrowthSettings
     schema: Schema
     classes: NDArray[Any] | None
@@ -107,24 +65,9 @@ class Forest:
     first_tree: int = 0
 
     @property
-    def n_trees(self) -> int:
-        """Number of trees T."""
-        return len(self.offsets) - 1
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes N of all trees."""
-        return len(self.feature)
-
-    @property
     def n_features(self) -> int:
         """Number of columns p of the training table."""
         return self.schema.n_columns
-
-    @property
-    def n_values(self) -> int:
-        """Numbers that a leaf holds: classes, or 1 in regression."""
-        return int(self.leaf_values.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +76,7 @@ class Forest:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether the target was a class."""
+        """True if the target holds classes."""
         return self.classes is not None
 
     @cached_property
@@ -150,28 +93,7 @@ class Forest:
         """
         if len(self.node_degree) == self.n_nodes:
             return self.node_degree
-        from duramen.forests.structure import depths
-
-        return np.where(self.feature < 0, 0, depths(self)).astype(np.uint32)
-
-    @cached_property
-    def weight(self) -> NDArray[np.float64]:
-        """Training weight at every node, of shape (N,).
-
-        Row weights times multiplicities in the bag.
-        """
-        if len(self.node_weight) == self.n_nodes:
-            return self.node_weight
-        return self.rows.astype(np.float64)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the arrays of the trees take."""
-        return sum(array.nbytes for array in self.arrays().values())
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The flat arrays of the trees, by name."""
-        return {name: getattr(self, name) for name in ARRAY_NAMES}
+        return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
 
     def tree(self, index: int) -> Tree:
         """View tree ``index``, counted from 0 (negative: from the end).
@@ -193,30 +115,61 @@ class Forest:
     def __iter__(self) -> Iterator[Tree]:
         return (Tree(self, index) for index in range(self.n_trees))
 
+    def part(self, start: int, stop: int) -> Self:
+        """Return the forest of the trees ``start`` .. ``stop - 1``; its arrays are views."""
+        return replace(super().part(start, stop), first_tree=self.first_tree + start)
+
     def check(self) -> None:
-        """Check that the arrays describe trees (see :func:`duramen.forests.structure.check`).
+        """Check that the arrays describe trees (see :mod:`duramen.forests.validation`).
 
         Raises
         ------
         ValueError
             When they do not, naming the array and the first node at fault.
         """
-        from duramen.forests.structure import check
-
-        check(self)
+        for name, least in (("n_rows", 1), ("seed", 0), ("first_tree", 0)):
+            number = getattr(self, name)
+            if type(number) is not int or not least <= number < 2**64:
+                raise ValueError(
+                    f"Forest.check: {name} must be an int from {least}, got {number!r}"
+                )
+        if type(self.total_weight) not in (int, float) or not 0 < self.total_weight < np.inf:
+            raise ValueError(
+                f"Forest.check: total_weight must be positive, got {self.total_weight!r}"
+            )
+        validation.check(self, self.schema, self.classes)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save the forest to one .npz file, without pickle (see :mod:`duramen.forests.storage`)."""
-        from duramen.forests.storage import save_forest
+        """Save the forest to one .npz file, without pickle (see :mod:`duramen.forests.storage`).
 
-        save_forest(self, path)
+        Raises
+        ------
+        TypeError
+            When a label is no number, string or truth value.
+        """
+        storage.write(path, "Forest", *storage.pack(self.fields()))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Forest:
-        """Load a forest that :meth:`save` wrote, and check it."""
-        from duramen.forests.storage import load_forest
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Load a forest that :meth:`save`, of a forest or of an estimator, wrote, and check it.
 
-        return load_forest(path)
+        Raises
+        ------
+        ValueError
+            When the file is no such file, or its arrays describe no trees.
+        """
+        return storage.read(path, None, "Forest.load", lambda saved: cls.unpacked(saved))
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the forest by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def unpacked(cls, saved: storage.Saved) -> Self:
+        """Return the forest of a file, checked."""
+        forest = cls(**storage.unpack(saved))
+        forest.check()
+        return forest
 
     def __repr__(self) -> str:
         task = "regression" if self.classes is None else f"{len(self.classes)} classes"
@@ -226,11 +179,6 @@ class Forest:
             f"{self.n_rows} rows x {self.n_features} columns, {grown.criterion}, "
             f"{grown.cut} {grown.splits} splits, K={grown.max_features}, seed={self.seed})"
         )
-
-
-ARRAY_NAMES = tuple(
-    field.name for field in fields(Forest) if str(field.type).startswith("NDArray[np.")
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -342,9 +290,7 @@ class Tree:
 
     def _derive(self, name: str) -> NDArray[Any]:
         if not self._derived:
-            from duramen.forests.structure import derive
-
-            self._derived.update(derive(self))
+            self._derived.update(structure.derive(self.forest.part(self.index, self.index + 1)))
         return self._derived[name]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Growing a forest: the one module that calls the growth loop of the kernel and draws bags."""
+"""Growth of trees and their bags, by the kernel."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
 
 # As many as the kernel tries every bipartition of (kExhaustiveCategories in cpp/settings.hpp).
@@ -20,7 +21,7 @@ Progress = Callable[[int], None]
 
 
 def table_arguments(table: EncodedTable) -> tuple[Any, ...]:
-    """The fields of an encoded table in the order in which the kernel takes them."""
+    """Return the fields of an encoded table in the order in which the kernel takes them."""
     return (
         *table.blocks,
         table.block_of,
@@ -72,6 +73,14 @@ def grow(
     ------
     ValueError
         When the best of all bipartitions would be sought among too many categories.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from duramen.forests import GrowthSettings, grow
+    >>> data = dm.learning_set([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    >>> grow(data, GrowthSettings(max_features=1), n_trees=2, seed=0).tree(0)
+    Tree(0 of 2: 3 nodes, 2 leaves, depth 1)
     """
     forest, _ = _grown(data, settings, first_tree, n_trees, seed, n_threads, progress)
     return forest
@@ -193,7 +202,7 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
     for column in np.flatnonzero(counts > EXHAUSTIVE_CATEGORIES):
         if settings.splits == "any" or table.kinds[column] == "nominal":
             raise ValueError(
-                f"column {table.names[column]!r} has {counts[column]} categories; with "
+                f"column {quoted(table.names[column])} has {counts[column]} categories; with "
                 f"{n_classes} classes the best split into two groups is sought among at most "
                 f"{EXHAUSTIVE_CATEGORIES}. Use splits='one-vs-rest' or 'multiway', a forest that "
                 "cuts at random (Extra-Trees), or encode the column as ordinal or numeric"
@@ -201,7 +210,7 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
 
 
 def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
-    """How often each training row was drawn for tree ``tree``, of shape (n_rows,).
+    """Count how often each training row was drawn for a tree, shape (n_rows,).
 
     A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed.
     """
@@ -216,7 +225,7 @@ def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
 
 
 def out_of_bag(forest: Forest) -> NDArray[np.bool_]:
-    """Whether each training row is out of the bag of each tree, of shape (n_rows, T)."""
+    """Tell which training rows are out of the bag of each tree, shape (n_rows, T)."""
     mask = np.empty((forest.n_rows, forest.n_trees), dtype=np.bool_)
     for tree in range(forest.n_trees):
         mask[:, tree] = bag(forest, tree) == 0

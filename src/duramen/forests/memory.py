@@ -1,4 +1,4 @@
-"""How much memory a forest takes, to refuse before any work what would not fit."""
+"""Memory that a forest takes: estimates, and checks before any work begins."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def refuse_large_forest(
 
 
 def most_tree_bytes(n_values: int, settings: GrowthSettings, table: EncodedTable) -> int:
-    """Bytes that a tree takes when it is as large as can be."""
+    """Return the bytes that a tree takes when it is as large as can be."""
     leaves = _most_leaves(settings, table.n_rows)
     n_codes = table.n_codes()
     if settings.splits == "ordered":

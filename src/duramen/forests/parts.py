@@ -1,4 +1,4 @@
-"""Trees grown on different columns of one table, put side by side."""
+"""Joining and separation of the flat arrays of trees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES, Forest
+from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.forest import Forest
 
 Arrays = Mapping[str, NDArray[Any]]
 

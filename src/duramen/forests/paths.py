@@ -1,4 +1,4 @@
-"""The nodes that rows pass through, as a sparse indicator."""
+"""Decision paths: the nodes that rows pass through, as a sparse indicator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duramen.forests.structure import depths, parents
 def decision_path(
     forest: Forest, leaves: NDArray[np.int32]
 ) -> tuple[sparse.csr_matrix, NDArray[np.int64]]:
-    """Indicator of the nodes on the way to the given leaves.
+    """Return the indicator of the nodes on the way to the given leaves.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sending rows down the trees: leaves, predictions, out-of-bag estimates, proximities."""
+"""Prediction: leaves of rows, means, out-of-bag estimates, proximities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = EncodedTable | NDArray[np.float64]
 
 
 def forest_arguments(forest: Forest) -> tuple[Any, ...]:
-    """The arrays of a forest in the order in which the kernel takes them."""
+    """Return the arrays of a forest in the order in which the kernel takes them."""
     return (
         forest.offsets,
         forest.leaf_offsets,
@@ -38,7 +38,7 @@ def forest_arguments(forest: Forest) -> tuple[Any, ...]:
 
 
 def value_arguments(forest: Forest, values: NDArray[np.float64]) -> tuple[Any, ...]:
-    """Arguments of the kernel for rows given by their values."""
+    """Return the arguments of the kernel for rows given by their values."""
     schema = forest.schema
     return (
         *forest_arguments(forest),
@@ -79,7 +79,7 @@ def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
 
 
 def same_encoding(one: Schema, other: Schema) -> bool:
-    """Whether the codes of two tables mean the same values, column by column."""
+    """Tell whether the codes of two tables mean the same values, column by column."""
     return one is other or (
         one.names == other.names
         and one.kinds == other.kinds
@@ -92,7 +92,7 @@ def same_encoding(one: Schema, other: Schema) -> bool:
 
 
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
-    """Leaf of every row in every tree, of shape (n, T), as a node number within the tree."""
+    """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
     numbers: NDArray[np.int32]
     if isinstance(rows, EncodedTable):
         numbers = _kernel.apply_codes(*forest_arguments(forest), *table_arguments(rows), n_threads)
@@ -102,7 +102,7 @@ def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
 
 
 def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
-    """Mean over the trees, summed in their order, of the values of the leaves: shape (n, C)."""
+    """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
     if isinstance(rows, EncodedTable):
         return predict_leaves(forest, leaves(forest, rows, n_threads))
     means: NDArray[np.float64] = _kernel.predict_values(*value_arguments(forest, rows), n_threads)
@@ -110,7 +110,7 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float6
 
 
 def predict_leaves(forest: Forest, leaves: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Mean over the trees, summed in their order, of the values of the given leaves."""
+    """Average the values of the given leaves over the trees, in their order."""
     (means,) = staged_means(forest, leaves, [forest.n_trees])
     return means
 
@@ -118,7 +118,7 @@ def predict_leaves(forest: Forest, leaves: NDArray[np.int32]) -> NDArray[np.floa
 def staged_means(
     forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
 ) -> Iterator[NDArray[np.float64]]:
-    """The same over the first trees only, up to each of these ends, which ascend."""
+    """Average the values of leaves over the first trees, up to each of some ascending ends."""
     total, start = np.zeros((len(leaves), forest.n_values)), 0
     for end in ends:
         for tree in range(start, end):
@@ -129,7 +129,7 @@ def staged_means(
 
 
 def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
-    """Whether rows, taken for the training rows, fill the leaves as the training rows did.
+    """Tell whether rows fill the leaves as the training rows did.
 
     The bags are drawn again; in every tree no leaf may hold fewer distinct rows of the bag than
     it did in growth (rows of weight 0 were left out of it), nor any row come to another leaf.
@@ -166,7 +166,7 @@ class OutOfBag:
     error_curve: NDArray[np.float64]
 
     def means(self) -> NDArray[np.float64]:
-        """Mean values, of shape (n, C); NaN where a row is in every bag."""
+        """Return the mean values, shape (n, C); NaN where a row is in every bag."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums / self.counts[:, np.newaxis]
 
@@ -177,7 +177,7 @@ def estimate_out_of_bag(
     target: NDArray[np.uint32] | NDArray[np.float64],
     n_threads: int = 1,
 ) -> OutOfBag:
-    """Out-of-bag estimates on the training table and target."""
+    """Compute out-of-bag estimates on the training table and target."""
     sums, counts, curve = _kernel.oob(
         *forest_arguments(forest),
         *table_arguments(table),
@@ -194,7 +194,7 @@ def estimate_out_of_bag(
 def proximity(
     forest: Forest, leaves: NDArray[np.int32], *, oob: bool = False, n_threads: int = 1
 ) -> NDArray[np.float64]:
-    """Share of trees in which two rows fall into the same leaf, of shape (n, n).
+    """Compute the fraction of trees in which two rows fall into the same leaf, of shape (n, n).
 
     Parameters
     ----------

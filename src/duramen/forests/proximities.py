@@ -1,4 +1,4 @@
-"""What proximities say: a map of the rows, and which rows lie apart from their class."""
+"""Analyses of proximities: a map of the rows, and outliers within classes."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray
     ValueError
         If `proximity` is not as described, or holds NaN, as out-of-bag proximities of few trees
         do, or `n_components` is not.
+
+    Examples
+    --------
+    >>> from duramen.forests import classical_scaling
+    >>> classical_scaling([[1.0, 0.0], [0.0, 1.0]], n_components=1).round(2)
+    array([[ 0.5],
+           [-0.5]])
     """
     shares = _checked(proximity, "classical_scaling")
     n = len(shares)
@@ -61,7 +68,7 @@ def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray
 
 
 def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
-    r"""How far each row lies from the other rows of its class (Breiman and Cutler).
+    r"""Measure the distance of each row from the other rows of its class (Breiman and Cutler).
 
     .. math:: o_i = \frac{r_i - \mathrm{med}_c}{\mathrm{mad}_c}, \qquad
        r_i = \frac{n}{\sum_{j \ne i,\, y_j = y_i} s_{ij}^2}
@@ -86,6 +93,13 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     ------
     ValueError
         If `proximity` is not as described, or holds NaN, or `y` does not fit it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.forests import outlier_measure
+    >>> outlier_measure(np.eye(4), ["a", "a", "b", "b"])
+    array([0., 0., 0., 0.])
     """
     shares = _checked(proximity, "outlier_measure")
     codes = encode_target(
@@ -95,7 +109,7 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)
         near = (shares[np.ix_(rows, rows)] ** 2).sum(axis=1) - shares[rows, rows] ** 2
-        measure[rows] = _standardised(len(shares) * _inverse(near))
+        measure[rows] = _standardized(len(shares) * _inverse(near))
     return measure
 
 
@@ -105,7 +119,7 @@ def _inverse(near: FloatArray) -> FloatArray:
     return inverse
 
 
-def _standardised(raw: FloatArray) -> FloatArray:
+def _standardized(raw: FloatArray) -> FloatArray:
     finite = raw[np.isfinite(raw)]
     if not finite.size:
         return np.zeros(raw.size)

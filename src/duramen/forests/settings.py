@@ -1,4 +1,4 @@
-"""How the trees of a forest are grown: the settings of the growth loop, resolved and checked."""
+"""Settings of the growth loop, resolved to plain values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-CRITERIA = ("gini", "entropy", "variance")
-CUTS = ("best", "random", "pert")
-SPLITS = ("ordered", "multiway", "one-vs-rest", "any")
+from duramen.forests.criteria import CRITERIA, criterion_named
+from duramen.forests.split_families import FAMILIES
 
-UNITS = {"gini": "gini", "entropy": "bits", "variance": "variance"}
+# Names, each in the order of the kernel.
+CRITERION_NAMES = tuple(one.name for one in CRITERIA)
+CUTS = ("best", "random", "pert")
+SPLITS = tuple(one.name for one in FAMILIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class GrowthSettings:
         Impurity: Gini index, Shannon entropy in bits, or variance of ``y`` (the only one for
         regression).
     cut : {"best", "random", "pert"}
-        How the split of a candidate column is found: the best one, one drawn uniformly at random
+        Choice of the split of a candidate column: the best one, one drawn uniformly at random
         in real values (Extra-Trees), or a uniform mixture of two rows of different classes (PERT).
     splits : {"ordered", "multiway", "one-vs-rest", "any"}
         Family of splits.
@@ -41,7 +43,7 @@ class GrowthSettings:
     min_samples_split, min_samples_leaf : int
         Least number of distinct rows at a node that is split, and at each of its children.
     min_impurity_decrease : float
-        Least decrease of impurity, weighted by the share of the node, in the criterion's unit.
+        Least decrease of impurity of a split, times the fraction of the weight at the node.
     stop_alpha : float
         Level of the chi-square node test; 1 for no test.
     bootstrap : bool
@@ -52,6 +54,12 @@ class GrowthSettings:
         Columns drawn for a tree, without replacement; 0 for all.
     balanced_subsample : bool
         Whether classes are weighted inversely to their frequency within the bag of each tree.
+
+    Examples
+    --------
+    >>> from duramen.forests import GrowthSettings
+    >>> GrowthSettings(criterion="entropy").unit
+    'bits'
     """
 
     criterion: str = "gini"
@@ -73,17 +81,17 @@ class GrowthSettings:
     @property
     def unit(self) -> str:
         """Unit of the impurities: "gini", "bits" or "variance"."""
-        return UNITS[self.criterion]
+        return criterion_named(self.criterion).unit
 
     @property
     def samples_rows(self) -> bool:
-        """Whether a tree may leave rows out, so that out-of-bag estimates exist."""
+        """True if a tree may leave rows out, so that out-of-bag estimates exist."""
         return self.bootstrap or self.row_samples > 0
 
     def for_kernel(self) -> dict[str, int | float | bool]:
-        """The settings as the plain numbers that the kernel reads."""
+        """Return the settings as the plain numbers that the kernel reads."""
         return {
-            "criterion": CRITERIA.index(self.criterion),
+            "criterion": CRITERION_NAMES.index(self.criterion),
             "cut": CUTS.index(self.cut),
             "splits": SPLITS.index(self.splits),
             "max_features": self.max_features,
@@ -101,7 +109,7 @@ class GrowthSettings:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as a dictionary that JSON can hold."""
+        """Return the settings as a dictionary that JSON can hold."""
         return asdict(self)
 
     @classmethod
@@ -119,7 +127,7 @@ class GrowthSettings:
         for field in fields(cls):
             _check_type(field.name, str(field.type), values.get(field.name, field.default))
         settings = cls(**values)
-        for name, allowed in (("criterion", CRITERIA), ("cut", CUTS), ("splits", SPLITS)):
+        for name, allowed in (("criterion", CRITERION_NAMES), ("cut", CUTS), ("splits", SPLITS)):
             if getattr(settings, name) not in allowed:
                 raise ValueError(
                     f"GrowthSettings.from_dict: {name} must be one of {allowed}, "

@@ -1,4 +1,4 @@
-"""Forests and estimators in one .npz file each: arrays and JSON, no pickle.
+"""Storage of a forest in one .npz file: arrays and JSON, no pickle.
 
 The flat arrays are members of the archive under their own names; everything else is one member,
 ``json``, the bytes of a JSON object. Labels that NumPy can hold without objects are members too;
@@ -7,130 +7,95 @@ others (strings in object arrays, say) are lists in the JSON object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES, Forest
+from duramen import __version__
+from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.tables import Schema
 
-if TYPE_CHECKING:
-    from duramen.estimators.base import BaseForest
-
-    Estimator = TypeVar("Estimator", bound=BaseForest)
-
 FORMAT = 1
-OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
 PLAIN = (bool, int, float, str, type(None))
+_NUMBERS = ("n_rows", "total_weight", "seed", "fingerprint", "first_tree")
 
 Arrays = dict[str, NDArray[Any]]
+Built = TypeVar("Built")
 
 
-def save_forest(forest: Forest, path: str | PathLike[str]) -> None:
-    """Write a forest to ``path``; an old file is replaced only once the new one is complete.
+class Saved(NamedTuple):
+    """Content of a file: the JSON object and the arrays."""
 
-    Raises
-    ------
-    TypeError
-        When a label is no number, string or truth value.
+    header: dict[str, Any]
+    arrays: Arrays
+
+
+def write(
+    path: str | PathLike[str], what: str, arrays: Arrays, forest: dict[str, Any], **others: Any
+) -> None:
+    """Write a packed forest; an old file is replaced only once the new one is complete.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    what : str
+        Class of what is saved.
+    arrays, forest
+        As :func:`pack` returns them.
+    **others
+        Further members of the JSON object.
     """
-    arrays, plain = _pack_forest(forest)
-    write_archive(path, _header("Forest", plain), arrays)
-
-
-def load_forest(path: str | PathLike[str]) -> Forest:
-    """Read a forest that :func:`save_forest` or an estimator's ``save`` wrote, and check it.
-
-    Raises
-    ------
-    ValueError
-        When the file is no such file, or its arrays describe no trees.
-    """
-    function = "Forest.load"
-    header, arrays = read_archive(path, what=None, newest=FORMAT, function=function)
-    with as_damage(path, function):
-        return _unpack_forest(arrays, header)
-
-
-def save_estimator(estimator: BaseForest, path: str | PathLike[str]) -> None:
-    """Write a fitted estimator: its parameters, its forest and its out-of-bag estimates."""
-    arrays, plain = _pack_forest(estimator.forest_)
-    for name in OUT_OF_BAG:
-        if hasattr(estimator, name):
-            arrays[name] = np.asarray(getattr(estimator, name))
-    header = _header(type(estimator).__name__, plain)
-    header["parameters"] = {
-        name: _plain_parameter(name, value)
-        for name, value in estimator.get_params(deep=False).items()
-    }
+    header = {"what": what, "format": FORMAT, "version": __version__, "forest": forest, **others}
     write_archive(path, header, arrays)
 
 
-def load_estimator(kind: type[Estimator], path: str | PathLike[str]) -> Estimator:
-    """Read an estimator of class ``kind``.
+def read(
+    path: str | PathLike[str], what: str | None, function: str, build: Callable[[Saved], Built]
+) -> Built:
+    """Read what :func:`write` wrote, and build an object from it.
 
     Raises
     ------
     ValueError
-        When the file holds something else.
+        When the file is no such file, or nothing can be built from it.
     """
-    what = kind.__name__
-    function = f"{what}.load"
     header, arrays = read_archive(path, what=what, newest=FORMAT, function=function)
     with as_damage(path, function):
-        parameters = {
-            name: _parameter_from_plain(value) for name, value in header["parameters"].items()
-        }
-        estimator = kind(**parameters)
-        estimator._adopt(_unpack_forest(arrays, header))
-        for name in OUT_OF_BAG:
-            if name in arrays:
-                setattr(estimator, name, arrays[name] if arrays[name].ndim else arrays[name].item())
-    return estimator
+        return build(Saved(header, arrays))
 
 
-# A forest
-
-
-def _header(what: str, forest: dict[str, Any]) -> dict[str, Any]:
-    from duramen import __version__
-
-    return {"what": what, "format": FORMAT, "version": __version__, "forest": forest}
-
-
-def _pack_forest(forest: Forest) -> tuple[Arrays, dict[str, Any]]:
-    schema = forest.schema
-    arrays: Arrays = dict(forest.arrays())
+def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Split the fields of a forest into arrays and what JSON can hold."""
+    schema: Schema = forest["schema"]
+    arrays: Arrays = {name: forest[name] for name in ARRAY_NAMES}
     arrays["cut_values"] = schema.cut_values
     arrays["value_offsets"] = schema.value_offsets
     arrays["missing"] = schema.missing
     lists: dict[str, Any] = {}
     for column, labels in schema.labels.items():
         _pack_labels(f"labels_{column}", labels, arrays, lists)
-    if forest.classes is not None:
-        _pack_labels("classes", forest.classes, arrays, lists)
+    if forest["classes"] is not None:
+        _pack_labels("classes", forest["classes"], arrays, lists)
     plain = {
-        "settings": forest.settings.to_dict(),
+        "settings": forest["settings"].to_dict(),
         "names": list(schema.names),
         "named": schema.named,
         "kinds": list(schema.kinds),
         "lists": lists,
-        "n_rows": forest.n_rows,
-        "total_weight": forest.total_weight,
-        "seed": forest.seed,
-        "fingerprint": forest.fingerprint,
-        "first_tree": forest.first_tree,
+        **{name: forest[name] for name in _NUMBERS},
     }
     return arrays, plain
 
 
-def _unpack_forest(arrays: Arrays, header: Mapping[str, Any]) -> Forest:
-    plain = header["forest"]
+def unpack(saved: Saved) -> dict[str, Any]:
+    """Return the fields of the forest in a file, by name."""
+    arrays, plain = saved.arrays, saved.header["forest"]
     schema = Schema(
         names=tuple(plain["names"]),
         named=plain["named"],
@@ -145,19 +110,13 @@ def _unpack_forest(arrays: Arrays, header: Mapping[str, Any]) -> Forest:
         missing=arrays["missing"],
     )
     known = "classes" in arrays or "classes" in plain["lists"]
-    forest = Forest(
+    return {
         **{name: arrays[name] for name in ARRAY_NAMES},
-        settings=GrowthSettings.from_dict(plain["settings"]),
-        schema=schema,
-        classes=_unpack_labels("classes", arrays, plain["lists"]) if known else None,
-        n_rows=plain["n_rows"],
-        total_weight=plain["total_weight"],
-        seed=plain["seed"],
-        fingerprint=plain["fingerprint"],
-        first_tree=plain["first_tree"],
-    )
-    forest.check()
-    return forest
+        **{name: plain[name] for name in _NUMBERS},
+        "settings": GrowthSettings.from_dict(plain["settings"]),
+        "schema": schema,
+        "classes": _unpack_labels("classes", arrays, plain["lists"]) if known else None,
+    }
 
 
 def _pack_labels(name: str, labels: NDArray[Any], arrays: Arrays, lists: dict[str, Any]) -> None:
@@ -181,28 +140,3 @@ def _unpack_labels(name: str, arrays: Arrays, lists: Mapping[str, Any]) -> NDArr
     labels = np.empty(len(entries), dtype=object)
     labels[:] = entries
     return labels
-
-
-# Parameters
-
-
-def _plain_parameter(name: str, value: Any) -> Any:
-    """A parameter as JSON can hold it; what cannot be held is replaced by what stands for it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, PLAIN):
-        return value
-    if name == "random_state":
-        return None
-    if name == "oob_score":
-        return True
-    if isinstance(value, Mapping):
-        pairs = [[_plain_parameter(name, k), _plain_parameter(name, v)] for k, v in value.items()]
-        return {"pairs": pairs}
-    return [_plain_parameter(name, entry) for entry in value]
-
-
-def _parameter_from_plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return dict(value["pairs"])
-    return value

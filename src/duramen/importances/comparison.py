@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy  # its subpackages are imported when they are used
 
+from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
@@ -111,8 +112,7 @@ class Comparison(Result):
         ValueError
             If `k` is not in 1 to p.
         """
-        if not 1 <= k <= len(self):
-            raise ValueError(f"Comparison.overlap: k must be in 1 to {len(self)}, got {k}.")
+        checks.check_integer("Comparison.overlap", "k", k, 1, most=len(self))
         chance = np.stack([_among_best(row, k) for row in self.ranks])
         return _symmetric(chance @ chance.T / k)
 
@@ -133,8 +133,7 @@ class Comparison(Result):
         ValueError
             If `k` is less than 1 or `by` is no measure of this comparison.
         """
-        if k < 1:
-            raise ValueError(f"Comparison.top: k must be at least 1, got {k}.")
+        checks.check_integer("Comparison.top", "k", k, 1)
         index = np.argsort(self.ranks[self._measure(by)], kind="stable")[:k]
         return Comparison(
             tuple(self.names[j] for j in index),
@@ -147,11 +146,7 @@ class Comparison(Result):
     def _measure(self, name: str | None) -> int:
         if name is None:
             return 0
-        if name not in self.measures:
-            raise ValueError(
-                f"Comparison.top: by must be one of {list(self.measures)}, got {name!r}."
-            )
-        return self.measures.index(name)
+        return self.measures.index(checks.check_choice("Comparison.top", "by", name, self.measures))
 
     # --- in and out ------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 
 Correlation = Literal["spearman", "pearson"]
@@ -51,12 +52,13 @@ def _numbers(table: EncodedTable, j: int, correlation: Correlation) -> FloatArra
     name, kind, codes, values = table.names[j], table.kinds[j], table.codes(j), table.values(j)
     if table.missing[j]:
         raise ValueError(
-            f"representatives: column {name!r} has missing values. Hint: fill them in first, or "
-            "leave it out."
+            f"representatives: column {quoted(name)} has missing values. Hint: fill them in "
+            "first, or leave it out."
         )
     if kind == "nominal" and len(values) > 2:
         raise ValueError(
-            f"representatives: column {name!r} has {len(values)} labels without an order, so that "
+            f"representatives: column {quoted(name)} has {len(values)} labels without an order, "
+            "so that "
             "it has no correlation. Hint: leave it out, or encode it with kinds={...} as ordinal."
         )
     if correlation == "spearman":

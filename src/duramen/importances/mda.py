@@ -236,16 +236,13 @@ def score_of(forest: Forest, scoring: Any, function: str) -> str:
     numbers = forest.classes is None
     if scoring is None:
         return "neg_mean_squared_error" if numbers else "accuracy"
-    if not isinstance(scoring, str) or scoring not in SCORES:
-        raise ValueError(
-            f"{function}: scoring must be one of {', '.join(map(repr, SCORES))}, got {scoring!r}."
-        )
-    if numbers != (scoring == "neg_mean_squared_error"):
+    score = checks.check_choice(function, "scoring", scoring, SCORES)
+    if numbers != (score == "neg_mean_squared_error"):
         task = "numbers" if numbers else "classes"
         raise ValueError(
             f"{function}: scoring={scoring!r} does not suit a forest that was grown on {task}."
         )
-    return scoring
+    return score
 
 
 def seed_of(forest: Forest, random_state: Any) -> int:
@@ -267,9 +264,7 @@ def repeats_of(
             )
         return ALL
     if isinstance(n_repeats, str):
-        raise ValueError(
-            f'{function}: n_repeats must be an int of at least 1, or "all", got {n_repeats!r}.'
-        )
+        raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
     return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.depths import FirstSplits
@@ -147,8 +148,7 @@ def minimal_depth_law(
     2.3132
     """
     counts = np.asarray(node_counts, dtype=np.float64)
-    if n_features < 1:
-        raise ValueError(f"minimal_depth_law: n_features must be at least 1, got {n_features}.")
+    checks.check_integer("minimal_depth_law", "n_features", n_features, 1)
     if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
         raise ValueError(
             "minimal_depth_law: node_counts must be a row of numbers from 0, one a depth, got "

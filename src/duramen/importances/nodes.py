@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.structure import child_counts, expand, first_children, part, trees_of_nodes
+from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
 
 if TYPE_CHECKING:
     from duramen.forests.forest import Forest
@@ -108,5 +108,5 @@ def blocks(forest: Forest, n_rows: int = 0) -> Iterator[tuple[int, Forest]]:
         trees = np.arange(1, len(nodes) + 1)
         fits = int(np.searchsorted(nodes * (forest.n_values + 8) + trees * n_rows, _BLOCK))
         stop = start + max(1, fits)
-        yield start, part(forest, start, stop)
+        yield start, forest.part(start, stop)
         start = stop

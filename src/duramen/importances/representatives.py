@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from duramen import checks
 from duramen.importances.correlations import (
     BLOCK,
     DIGITS,
@@ -208,8 +209,8 @@ def representatives(
     _check_choices(threshold, n_clusters, method, correlation, linkage)
     table = encode(X)
     p = table.n_columns
-    if n_clusters is not None and not 1 <= n_clusters <= p:
-        raise ValueError(f"representatives: n_clusters must be in 1 to {p}, got {n_clusters}.")
+    if n_clusters is not None:
+        checks.check_integer("representatives", "n_clusters", n_clusters, 1, most=p)
     require_memory(
         16 * (p * (p - 1) // 2) + 8 * table.n_rows * p,
         what=f"clustering {p} features, with {p * (p - 1) // 2} correlations",
@@ -247,17 +248,14 @@ def _check_choices(
             "representatives: either threshold or n_clusters must be given, and not both. "
             "Hint: threshold=0.8 is a cautious beginning."
         )
-    if threshold is not None and not 0 < threshold <= 1:
-        raise ValueError(f"representatives: threshold must be in (0, 1], got {threshold!r}.")
+    if threshold is not None:
+        checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
     for what, given, allowed in (
         ("method", method, get_args(Method)),
         ("correlation", correlation, get_args(Correlation)),
         ("linkage", linkage, get_args(Linkage)),
     ):
-        if given not in allowed:
-            raise ValueError(
-                f"representatives: {what} must be one of {list(allowed)}, got {given!r}."
-            )
+        checks.check_choice("representatives", what, given, allowed)
 
 
 def _clusters(

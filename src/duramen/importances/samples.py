@@ -18,6 +18,7 @@ from duramen.forests.prediction import (
     same_encoding,
 )
 from duramen.importances.arguments import matched, target_of
+from duramen.results.text import quoted
 from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, Task, encode
 from duramen.tables.learning_set import given_set
 
@@ -164,7 +165,7 @@ def _refuse_unseen(forest: Forest, rows: Rows, function: str) -> None:
         unseen = int(np.count_nonzero(rows[:, j] == -1)) if kind != "numeric" else 0
         if unseen:
             raise ValueError(
-                f"{function}: column {forest.names[j]!r} has categories in {unseen} of the "
+                f"{function}: column {quoted(forest.names[j])} has categories in {unseen} of the "
                 f"{len(rows)} rows that the forest never saw; permuting them says nothing of the "
                 "forest. Hint: leave these rows out."
             )

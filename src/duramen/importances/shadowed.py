@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.estimators.base import BaseForest
-from duramen.estimators.resolve import resolve_settings
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
 from duramen.importances.nodes import Nodes, blocks
@@ -46,7 +45,7 @@ def shadowed_forest(
         On 2p columns, column p + j the shadow of column j. It has no other use: about half of its
         splits are on noise.
     """
-    settled = resolve_settings(template, *data.table.shape)
+    settled = template.growth_settings(*data.table.shape)
     order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
     estimator: BaseForest = clone(template)
     estimator.max_features = settled.max_features

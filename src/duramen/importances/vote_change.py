@@ -16,6 +16,7 @@ from duramen.importances.permutation import Losses, Permutations, permutation_lo
 from duramen.importances.samples import sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.significance import Significance
+from duramen.results.text import quoted
 from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
@@ -199,7 +200,8 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
     seen = losses.votes.sum(axis=1) > 0
     if seen.sum() < 2:
         raise ValueError(
-            f"vote_change: the rows that vote are all of class {names[int(seen.argmax())]!r}; the "
+            "vote_change: the rows that vote are all of class "
+            f"{quoted(names[int(seen.argmax())])}; the "
             "index compares votes on rows of two classes at least. Hint: give a sample with all "
             "classes, or grow more trees."
         )

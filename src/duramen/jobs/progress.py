@@ -1,4 +1,4 @@
-"""A progress bar on standard error for the calls that last."""
+"""Progress bars on standard error, for long calls."""
 
 from __future__ import annotations
 

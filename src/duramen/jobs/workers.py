@@ -6,7 +6,7 @@ import pickle
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from duramen.checks import refuse
 from duramen.results.provenance import versions
+from duramen.results.threads import Pool
 
 # How often Dask tries a job again that failed (an object storage may be away for a moment), and
 # how often jobs are sent again of which everything was lost.
@@ -82,7 +83,7 @@ class Threads:
         if self.number == 1:
             yield partial(starmap, task)
             return
-        pool = ThreadPoolExecutor(self.number)
+        pool = Pool(self.number)
 
         def run(jobs: Jobs) -> Iterator[Any]:
             ahead: deque[Future[Any]] = deque()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.plots.canvas import INK, MUTED, axes_or_new, label, tidy
 from duramen.plots.signed import ABOVE, BELOW, signed_colours
 from duramen.results.context_importances import (
@@ -107,8 +108,7 @@ def effects_in_context(
 ) -> Axes:
     """Draw one panel of `context_effects`, whose parameters these are."""
     (value,) = _chosen("effects_in_context", result.contexts, [context])
-    if k < 1:
-        raise ValueError(f"plots.context_effects: k must be at least 1, got {k}.")
+    checks.check_integer("plots.context_effects", "k", k, 1)
     if not len(result):
         raise ValueError("plots.context_effects: result must have a feature, got none.")
     c, best = result.contexts.index(value), result.order()[:k]

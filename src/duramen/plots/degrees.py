@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
 from duramen.plots.ranking import shown
 from duramen.results.importances import Importances
@@ -55,8 +56,7 @@ def by_degree(
             "plots.by_degree: importances must have by_degree, got None. "
             "Hint: mdi(forest, by_degree=True)."
         )
-    if columns < 2:
-        raise ValueError(f"plots.by_degree: columns must be at least 2, got {columns}.")
+    checks.check_integer("plots.by_degree", "columns", columns, 2)
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     best = shown(importances, k, "by_degree")

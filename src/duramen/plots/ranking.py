@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from duramen import checks
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, label, tidy
 from duramen.results.importances import Importances
 
@@ -79,8 +80,7 @@ def ranking(
 
 def shown(importances: Importances, k: int, function: str) -> Importances:
     """Return the `k` best features for a plot."""
-    if k < 1:
-        raise ValueError(f"plots.{function}: k must be at least 1, got {k}.")
+    checks.check_integer(f"plots.{function}", "k", k, 1)
     if not len(importances):
         raise ValueError(f"plots.{function}: importances must have a feature, got none.")
     return importances.top(k)

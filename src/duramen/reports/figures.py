@@ -41,7 +41,7 @@ from duramen.reports.report import (
     PValues,
 )
 from duramen.results.importances import Importances
-from duramen.results.text import width
+from duramen.results.text import printable, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 Plot: TypeAlias = "Callable[[Axes], Axes]"
 
 _INCHES = 4.4
+_LONGEST = 4000  # characters of what is said of a figure
 _RIGHT = 0.13
 _LETTER = 0.58 * 9 / 72
 _LINE = 0.14
@@ -328,7 +329,8 @@ def _embedded(svg: str, text: str, prefix: str) -> str:
         body = body.replace(colour, variable)
     from markupsafe import escape
 
+    said = printable(text, _LONGEST)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box.group(0) if box else ""} role="img" aria-label="{escape(text)}">{body}'
+        f'{box.group(0) if box else ""} role="img" aria-label="{escape(said)}">{body}'
     )

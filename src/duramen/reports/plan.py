@@ -20,7 +20,7 @@ from duramen.reports.report import (
     Table,
 )
 from duramen.reports.run import Run
-from duramen.theory.planning import Plan, PlanOption
+from duramen.theory.subspaces import Plan, PlanOption
 
 FloatArray = NDArray[np.float64]
 

@@ -6,13 +6,17 @@ from importlib.resources import files
 
 from duramen.reports.figures import svg
 from duramen.reports.report import Chart, Report
+from duramen.results.text import printable
+
+_LONGEST = 4000  # characters of a text on the page; sentences and commands hold many names
 
 
 def render(report: Report) -> str:
     """Return a report as one self-contained HTML page.
 
     Figures and styles are inside; it loads nothing, runs nothing, follows the reader's choice of
-    light or dark, and can be printed. Names from the data are escaped.
+    light or dark, and can be printed. Names from the data are escaped, control characters in them
+    are shown as such, and long text is cut in its middle.
     """
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -20,6 +24,7 @@ def render(report: Report) -> str:
     environment = Environment(
         loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -31,3 +36,8 @@ def render(report: Report) -> str:
     ]
     page = environment.get_template("report.html")
     return page.render(report=report, sections=list(zip(report.sections, figures, strict=True)))
+
+
+def _shown(value: object) -> object:
+    """Return what the page shows of a value; markup, of a class of its own, stays as it is."""
+    return printable(value, _LONGEST) if type(value) is str else value

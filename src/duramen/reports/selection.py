@@ -75,14 +75,13 @@ class Selection:
         if len(scores) <= most:
             best = np.argsort(-scores.values, kind="stable")
             rows = np.concatenate([rows, best[~selector.support_[best]]])
-        details = {one.name: one.values for one in account.details}
         sizes = selector.history_.get("n_selected")
         return cls(
             names=tuple(scores.names[j] for j in rows.tolist()),
             n_found=len(selector.selected_),
             details={
-                name: values[rows] if len(values) == len(scores) else values
-                for name, values in details.items()
+                one.name: one.values if one.of_selected else one.values[rows]
+                for one in account.details
             },
             importances=scores.values[rows],
             unit=scores.unit,

@@ -93,7 +93,8 @@ class Checkpoint:
                     "or give another file"
                 ) from None
             for left in unfinished(path):
-                left.unlink(missing_ok=True)
+                if left.is_file():
+                    left.unlink(missing_ok=True)
             yield
 
     @property

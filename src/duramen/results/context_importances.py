@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen import checks
 from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -16,7 +17,7 @@ from duramen.results.multiplicity import adjusted
 from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed, printable
+from duramen.results.text import aligned, fixed, printable, quoted
 
 FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -169,12 +170,9 @@ class ContextImportances(Result):
         if self.relevance_p_value is not None:
             own = _checked("relevance_p_value", self.relevance_p_value, (), 0.0, 1.0)
             settle(self, "relevance_p_value", float(own))
-        if self.empty not in ("skip", "zero"):
-            raise ValueError(f'{_OWNER}: empty must be "skip" or "zero", got {self.empty!r}.')
-        if not 0 <= self.tolerance < 1:
-            raise ValueError(f"{_OWNER}: tolerance must be in [0, 1), got {self.tolerance!r}.")
-        if self.permute not in PERMUTE:
-            raise ValueError(f"{_OWNER}: permute must be one of {PERMUTE}, got {self.permute!r}.")
+        checks.check_choice(_OWNER, "empty", self.empty, ("skip", "zero"))
+        checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
+        checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
         settle(self, "notes", checked_notes(_OWNER, self.notes))
         settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
 
@@ -221,8 +219,7 @@ class ContextImportances(Result):
         """
         check_level(f"{_OWNER}.verdicts", alpha, control)
         share = self.tolerance if tolerance is None else tolerance
-        if not 0 <= share < 1:
-            raise ValueError(f"{_OWNER}.verdicts: tolerance must be in [0, 1), got {share!r}.")
+        checks.check_real(f"{_OWNER}.verdicts", "tolerance", share, 0, 1, ends="[)")
         scale = max(float(self.importances.max(initial=0)), float(self.absolute.max(initial=0)))
         dependent = self.absolute > share * scale
         if self.absolute_p_values is not None:
@@ -266,8 +263,7 @@ class ContextImportances(Result):
         ValueError
             If the effect is none of "absolute", "signed" and "plain", or has no p-values.
         """
-        if effect not in EFFECTS:
-            raise ValueError(f"{_OWNER}: effect must be one of {EFFECTS}, got {effect!r}.")
+        checks.check_choice(_OWNER, "effect", effect, EFFECTS)
         found = getattr(self, f"{effect}_p_values")
         if found is None:
             raise ValueError(
@@ -382,7 +378,7 @@ class ContextImportances(Result):
         p, n_contexts = len(self.names), len(self.contexts)
         lines = [
             f"ContextImportances: {p} feature{'' if p == 1 else 's'} in {n_contexts} contexts of "
-            f"{self.context_name!r}, in {self.unit}"
+            f"{quoted(self.context_name)}, in {self.unit}"
         ]
         own = f"importance of the context itself: {self.relevance:.4g}"
         if self.relevance_p_value is not None:
@@ -414,11 +410,9 @@ class ContextImportances(Result):
 
 
 def check_level(owner: str, alpha: float, control: str) -> None:
-    """Refuse a level outside of [0, 1], and an error rate that there is not."""
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"{owner}: alpha must be in [0, 1], got {alpha!r}.")
-    if control not in ("fdr", "fwer", "none"):
-        raise ValueError(f'{owner}: control must be "fdr", "fwer" or "none", got {control!r}.')
+    """Check a level, and the name of the error rate that it holds for."""
+    checks.check_real(owner, "alpha", alpha, 0, 1)
+    checks.check_choice(owner, "control", control, ("fdr", "fwer", "none"))
 
 
 def _checked(

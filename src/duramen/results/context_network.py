@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.context_importances import (
     EFFECTS,
     ContextImportances,
@@ -22,7 +23,7 @@ from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
 from duramen.results.notes import note_lines
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed, printable
+from duramen.results.text import aligned, fixed, printable, quoted
 
 FloatArray = NDArray[np.float64]
 
@@ -127,8 +128,7 @@ class ContextNetwork(Result):
         context : str
             One of `contexts`.
         """
-        if effect not in _MATRICES:
-            raise ValueError(f"{_OWNER}: effect must be one of {_MATRICES}, got {effect!r}.")
+        checks.check_choice(_OWNER, "effect", effect, _MATRICES)
         row = self._context(context)
         parts = []
         for one in self.analyses.values():
@@ -179,7 +179,7 @@ class ContextNetwork(Result):
     def _context(self, context: str) -> int:
         if context not in self.contexts:
             raise ValueError(
-                f"{_OWNER}: context must be one of {list(self.contexts)}, got {context!r}."
+                f"{_OWNER}: context must be one of {list(self.contexts)}, got {quoted(context)}."
             )
         return self.contexts.index(context)
 
@@ -260,7 +260,7 @@ class ContextNetwork(Result):
     def __repr__(self) -> str:
         lines = [
             f"ContextNetwork: {len(self.names)} variables, {len(self)} targets, "
-            f"{len(self.contexts)} contexts of {self.context_name!r}"
+            f"{len(self.contexts)} contexts of {quoted(self.context_name)}"
         ]
         if self._first.absolute_p_values is None:
             return "\n".join([*lines, "no permutations, no p-values"])

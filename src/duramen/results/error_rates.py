@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -89,9 +90,8 @@ class ErrorRates(Result):
             raise ValueError(f"{owner}: rates must not decrease along the ranking.")
         if not isinstance(self.meaning, str) or not self.meaning.strip():
             raise ValueError(f"{owner}: meaning must be a sentence that says what the rates are.")
-        n_known = len(names) if self.n_known is None else int(self.n_known)
-        if not 0 <= n_known <= len(names):
-            raise ValueError(f"{owner}: n_known must be in 0 to {len(names)}, got {n_known}.")
+        n_known = len(names) if self.n_known is None else self.n_known
+        n_known = checks.check_integer(owner, "n_known", n_known, 0, most=len(names))
         settle(self, "n_known", n_known)
         for name in checked_names(owner, "details", self.details):
             if name in _COLUMNS:
@@ -129,8 +129,7 @@ class ErrorRates(Result):
             If `alpha` is not in [0, 1], or more features than there are known rates of may have
             a rate of at most `alpha`.
         """
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"ErrorRates: alpha must be in [0, 1], got {alpha!r}.")
+        checks.check_real("ErrorRates", "alpha", alpha, 0, 1)
         count = int(np.count_nonzero(self.rates <= alpha))
         if self.n_known < len(self) and count >= self.n_known:
             raise ValueError(
@@ -148,8 +147,7 @@ class ErrorRates(Result):
         ValueError
             If `k` is negative.
         """
-        if k < 0:
-            raise ValueError(f"ErrorRates.top: k must be at least 0, got {k}.")
+        checks.check_integer("ErrorRates.top", "k", k, 0)
         return replace(
             self,
             names=self.names[:k],

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.text import quoted
+
 FloatArray = NDArray[np.float64]
 
 
@@ -33,9 +35,9 @@ def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in given:
         if not isinstance(name, str):
-            raise TypeError(f"{owner}: {what} must be strings, got {name!r}.")
+            raise TypeError(f"{owner}: {what} must be strings, got {quoted(name)}.")
         if name in seen:
-            raise ValueError(f"{owner}: {what} must be different, {name!r} comes twice.")
+            raise ValueError(f"{owner}: {what} must be different, {quoted(name)} comes twice.")
         seen.add(name)
     return given
 
@@ -99,7 +101,9 @@ def frozen_between(
     if outside.size:
         allowed = f"at least {low:g}" if high == np.inf else f"in [{low:g}, {high:g}]"
         j = int(outside[0])
-        raise ValueError(f"{owner}: {what} must be {allowed}, got {array[j]:g} for {names[j]!r}.")
+        raise ValueError(
+            f"{owner}: {what} must be {allowed}, got {array[j]:g} for {quoted(names[j])}."
+        )
     return array
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.fields import (
     checked_names,
     frozen,
@@ -123,8 +124,7 @@ class Importances(Result):
         ValueError
             If `k` is negative.
         """
-        if k < 0:
-            raise ValueError(f"Importances.top: k must be at least 0, got {k}.")
+        checks.check_integer("Importances.top", "k", k, 0)
         return self.take(self.order()[:k])
 
     def take(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -16,7 +17,7 @@ from duramen.results.multiplicity import least_replicates
 from duramen.results.notes import checked_notes, note_lines
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed
+from duramen.results.text import aligned, fixed, quoted
 
 _SHOWN = 10
 _OPTIONAL = ("p_values", "replicate_mean", "degrees_of_freedom")
@@ -112,15 +113,13 @@ class Intervals(Result):
                 owner, "degrees_of_freedom", self.degrees_of_freedom, names, low=1.0
             )
             settle(self, "degrees_of_freedom", freedom)
-        if not 0 < self.level < 1:
-            raise ValueError(f"{owner}: level must be in (0, 1), got {self.level!r}.")
-        settle(self, "level", float(self.level))
+        settle(self, "level", checks.check_real(owner, "level", self.level, 0, 1, ends="()"))
         crossed = np.flatnonzero(self.low > self.high)
         if crossed.size:
             j = int(crossed[0])
             raise ValueError(
                 f"{owner}: low must not exceed high, got {self.low[j]:g} and {self.high[j]:g} for "
-                f"{names[j]!r}."
+                f"{quoted(names[j])}."
             )
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
         settle(self, "notes", checked_notes(owner, self.notes))
@@ -155,8 +154,7 @@ class Intervals(Result):
         ValueError
             If `k` is negative.
         """
-        if k < 0:
-            raise ValueError(f"Intervals.top: k must be at least 0, got {k}.")
+        checks.check_integer("Intervals.top", "k", k, 0)
         index = self.order()[:k]
         columns: dict[str, Any] = {what: getattr(self, what) for what in _NUMBERS}
         for what, column in columns.items():

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from duramen.results.interrupts import uninterrupted
+
 
 class InUseError(BlockingIOError):
     """Another process works at the same place."""
@@ -40,7 +42,7 @@ def held(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
+        with uninterrupted(), suppress(OSError):
             lock.unlink()
         os.close(descriptor)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen import checks
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
@@ -97,8 +98,7 @@ class MonteCarloSelection(Result):
         ValueError
             If `k` is negative.
         """
-        if k is not None and k < 0:
-            raise ValueError(f"MonteCarloSelection.edges: k must be at least 0 or None, got {k}.")
+        checks.check_optional_integer("MonteCarloSelection.edges", "k", k, 0)
         names = self.importances.names
         return native_frame(
             {

@@ -5,9 +5,12 @@ import io
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from duramen.results.interrupts import uninterrupted
 
 
 @contextmanager
@@ -21,7 +24,7 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
     OSError
         With the name of `path`, if it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    temporary = beside(path, "part")
     with naming(path):
         try:
             with open(temporary, "xb") as file:
@@ -30,7 +33,7 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
                 os.fsync(file.fileno())
             os.replace(temporary, path)
         except BaseException:
-            with suppress(OSError):
+            with uninterrupted(), suppress(OSError):
                 temporary.unlink()
             raise
 
@@ -61,8 +64,65 @@ def naming(path: Path, work: Path | None = None) -> Iterator[None]:
         ) from None
 
 
+def real(path: Path) -> Path:
+    """Return a path with its links resolved; it is a link still where that leads back to it.
+
+    `Path.resolve` raises a RuntimeError for such a link in some versions of Python.
+    """
+    return Path(os.path.realpath(path))
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """Return a new name beside `path`, as `unfinished` knows it: ``.NAME.8digits.SUFFIX``."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.{suffix}")
+
+
+def finished(name: str, suffix: str = "part") -> str | None:
+    """Return the NAME in a name that `beside` gives; None for other names."""
+    match = re.fullmatch(rf"\.(.+)\.[0-9a-f]{{8}}\.{suffix}", name, re.DOTALL)
+    return None if match is None else match[1]
+
+
 def unfinished(path: Path, suffix: str = "part") -> list[Path]:
-    """Return what writers of `path` that were killed left beside it: ``.NAME.8digits.SUFFIX``."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.{suffix}")
+    """Return what writers of `path` that were killed left beside it, and only what is the user's.
+
+    Links, and files and folders of other users, may have been put there by others.
+    """
     parent = path.absolute().parent
-    return sorted(entry for entry in parent.iterdir() if pattern.fullmatch(entry.name))
+    found = (entry for entry in parent.iterdir() if finished(entry.name, suffix) == path.name)
+    return sorted(entry for entry in found if _is_own(entry))
+
+
+def _is_own(entry: Path) -> bool:
+    try:
+        status = entry.lstat()
+    except FileNotFoundError:  # its writer is done with it
+        return False
+    own = status.st_uid == getattr(os, "geteuid", lambda: status.st_uid)()
+    return own and not stat.S_ISLNK(status.st_mode)
+
+
+def put_in_place(folder: Path, place: Path) -> Path | None:
+    """Rename a folder to `place`, in one step; what was there makes way for it first.
+
+    Returns
+    -------
+    Path or None
+        Where the old folder is now, which `unfinished` finds by "old"; None where there was none.
+
+    Raises
+    ------
+    OSError
+        If it cannot be renamed; what was there is in its place again.
+    """
+    old = None
+    if place.exists():
+        old = beside(place, "old")
+        place.rename(old)
+    try:
+        folder.rename(place)
+    except OSError:
+        if old is not None:
+            old.rename(place)
+        raise
+    return old

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -167,15 +168,13 @@ class Significance(Result):
         self, alpha: float = _LEVEL, control: Literal["fdr", "fwer", "none"] = "fdr"
     ) -> NDArray[np.bool_]:
         """Return whether each feature is significant, of shape (p,); arguments as in `selected`."""
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"Significance: alpha must be in [0, 1], got {alpha!r}.")
+        checks.check_real("Significance", "alpha", alpha, 0, 1)
+        checks.check_choice("Significance", "control", control, ("fdr", "fwer", "none"))
         if control == "fdr":
             return self.q_values <= alpha
         if control == "fwer":
             return self.holm() <= alpha
-        if control == "none":
-            return self.p_values <= alpha
-        raise ValueError(f'Significance: control must be "fdr", "fwer" or "none", got {control!r}.')
+        return self.p_values <= alpha
 
     def holm(self) -> FloatArray:
         """Return the p-values adjusted for the family-wise error rate after Holm, shape (p,)."""
@@ -195,8 +194,7 @@ class Significance(Result):
         ValueError
             If `k` is negative.
         """
-        if k < 0:
-            raise ValueError(f"Significance.top: k must be at least 0, got {k}.")
+        checks.check_integer("Significance.top", "k", k, 0)
         index = self.order()[:k]
         fields = ((one.name, getattr(self, one.name)) for one in dataclass_fields(self))
         taken: dict[str, Any] = {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 _WIDEST = 40
+_LONGEST_QUOTED, _LONGEST_REASON = 100, 200
 _DECIMALS = 8
 
 
@@ -41,13 +42,35 @@ def aligned(
 
 def printable(text: str, widest: int = _WIDEST) -> str:
     """Return `text` on one line: control characters escaped, the middle of long names cut."""
-    safe = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
-    if width(safe) <= widest:
+    if len(text) <= widest and text.isascii() and text.isprintable():
+        return text
+    # Combining characters take no cells, so that the number of characters is bounded as well.
+    ends = (text[:widest], text[-widest:])
+    safe = _escaped(text if len(text) <= 4 * widest else "".join(ends))
+    if len(text) <= 4 * widest and width(safe) <= widest:
         return safe
     room = (widest - 1) // 2
     return f"{_first_cells(safe, room)}…{_first_cells(safe[::-1], room)[::-1]}"
+
+
+def quoted(name: object) -> str:
+    """Return a name from the data for a message: as `repr` has it, its middle cut where long."""
+    if isinstance(name, str) and len(name) > _LONGEST_QUOTED:
+        half = _LONGEST_QUOTED // 2
+        return repr(f"{name[:half]}…{name[-half:]}")
+    return repr(name)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what another library says of an error, on one short line."""
+    lines = str(error).strip().splitlines()
+    return printable(lines[0], _LONGEST_REASON) if lines else type(error).__name__
+
+
+def _escaped(text: str) -> str:
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def _first_cells(text: str, cells: int) -> str:
@@ -61,6 +84,8 @@ def _first_cells(text: str, cells: int) -> str:
 
 def width(text: str) -> int:
     """Return the number of terminal cells that `text` takes."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text

@@ -72,12 +72,15 @@ class Detail:
     title : str
         Heading in tables.
     values : int64 or float64 array of shape (p,), or (number of selected features,)
-        In the order of the columns; or of the selected features alone, in their order.
+        In the order of the columns; or of the selected features, in the order of `selected_`.
+    of_selected : bool
+        Whether they are of the selected features alone.
     """
 
     name: str
     title: str
     values: NDArray[Any]
+    of_selected: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -204,9 +204,7 @@ def confidence_intervals(
     checks.check_choice(name, "method", method, METHODS)
     checks.check_choice(name, "kind", kind, KINDS)
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
-    checks.check_flag(name, "correction", correction)
-    if not checks.is_real(level) or not 0 < level < 1:
-        raise ValueError(f"{name}: level must be a number in (0, 1), got {level!r}.")
+    checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure, method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
@@ -323,6 +321,7 @@ def _check_together(
     measure: Measure, method: str, kind: str, subsample: Any, correction: bool
 ) -> None:
     name = "confidence_intervals"
+    checks.check_flag(name, "correction", correction)
     if method == "delete-d" and kind == "percentile":
         raise ValueError(
             f'{name}: kind="percentile" does not go with method="delete-d", which is a standard '

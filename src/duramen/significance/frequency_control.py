@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 
 from duramen import checks
-from duramen.estimators.resolve import resolve_settings
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.arguments import forest_of, metadata_of
@@ -154,7 +153,7 @@ def frequency_control(
         return _of_forest(forest_of(estimator, name), null, winners)
     subject = measured(estimator, X, y, "frequency", name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
-    settings = resolve_settings(subject.template, *subject.data.table.shape)
+    settings = subject.template.growth_settings(*subject.data.table.shape)
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted
     chosen = null or ("binomial" if free else "permuted")
     _check_permuted(chosen, subject.exchangeability.restricted)

@@ -14,6 +14,7 @@ from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
 from duramen.significance.measured import FloatArray, Measure, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.tables import EncodedTable, encode, encode_target
@@ -348,12 +349,13 @@ def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
         values, kind = table.values(j), table.kinds[j]
         if table.missing[j]:
             raise ValueError(
-                f"{function}: column {name!r} has missing values. Hint: fill them in first, or "
-                "leave it out."
+                f"{function}: column {quoted(name)} has missing values. Hint: fill them in "
+                "first, or leave it out."
             )
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
-                f"{function}: column {name!r} has {len(values)} labels without an order, so that "
+                f"{function}: column {quoted(name)} has {len(values)} labels without an order, "
+                "so that "
                 "it is no direction. Hint: give one column of 0 and 1 for each label, or use "
                 "forest_probe_ranking."
             )

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
-from duramen.estimators.resolve import resolve_settings
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
 from duramen.tables.shadows import with_probes
@@ -19,7 +18,7 @@ def with_settled_candidates(subject: Measured) -> Measured:
     Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
     the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
     """
-    settled = resolve_settings(subject.template, *subject.data.table.shape)
+    settled = subject.template.growth_settings(*subject.data.table.shape)
     resolved = {
         "max_features": settled.max_features,
         "n_subspace_features": settled.column_samples or None,

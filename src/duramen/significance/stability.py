@@ -184,7 +184,7 @@ def stability(
     (0.333333, 0.032922)
     """
     chosen = _checked_selections(selections)
-    check_level("stability", level)
+    checks.check_real("stability", "level", level, 0, 1, ends="()")
     p = chosen.shape[1]
     given = [f"x{j}" for j in range(p)] if names is None else names
     labels = checked_names("stability", "names", given)
@@ -271,7 +271,7 @@ def ranking_stability(
     """
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
-    check_level(name, level)
+    checks.check_real(name, "level", level, 0, 1, ends="()")
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     p = len(subject.names)
@@ -293,12 +293,6 @@ def ranking_stability(
     chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
     choices = {"k": int(k), "n_resamples": n, "subsample": size, "seed": seed}
     return _stability(chosen, subject.names, level, {**subject.identity(name), **choices})
-
-
-def check_level(function: str, level: Any) -> None:
-    """Refuse what is no probability between 0 and 1."""
-    if not checks.is_real(level) or not 0 < level < 1:
-        raise ValueError(f"{function}: level must be a number in (0, 1), got {level!r}.")
 
 
 def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:

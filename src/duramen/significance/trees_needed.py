@@ -10,7 +10,6 @@ import numpy as np
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.structure import part
 from duramen.importances.arguments import forest_of
 from duramen.importances.frequency import frequency
 from duramen.importances.nodes import IntArray
@@ -28,7 +27,7 @@ from duramen.significance.agreement import (
 )
 from duramen.significance.measured import GROWN, Data, FloatArray, Measure
 from duramen.tables import LearningSet
-from duramen.theory.coverage import all_seen_probability, draws_needed
+from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 
 # A forest is measured in at most so many parts, which are combined to forests of fewer trees.
 _PARTS = 64
@@ -257,8 +256,7 @@ def _check(
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
     checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
     for what, share in (("agreement", agreement), ("risk", risk)):
-        if not checks.is_real(share) or not 0 < share < 1:
-            raise ValueError(f"{name}: {what} must be a number in (0, 1), got {share!r}.")
+        checks.check_real(name, what, share, 0, 1, ends="()")
     if forest.n_trees < _LEAST_TREES:
         raise ValueError(
             f"{name}: the forest must have {_LEAST_TREES} trees or more to be split into smaller "
@@ -276,7 +274,7 @@ def _values_of_parts(forest: Forest, X: Any, y: Any, measure: Measure) -> tuple[
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
     for g in range(count):
-        trees = part(forest, g * size, (g + 1) * size)
+        trees = forest.part(g * size, (g + 1) * size)
         if measure == "frequency":  # splits per tree, the mean of which is one over the trees
             found: Any = frequency(trees, normalise=False)
         else:

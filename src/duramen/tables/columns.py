@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import quoted
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -51,7 +53,7 @@ _WIDER = {"i1": np.int16, "u2": np.int32, "u4": np.int64, "f2": np.float32}
 
 def describe(name: str | None) -> str:
     """How an error calls the column."""
-    return "X" if name is None else f"column {name!r}"
+    return "X" if name is None else f"column {quoted(name)}"
 
 
 def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> NDArray[Any]:

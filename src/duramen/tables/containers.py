@@ -1,4 +1,4 @@
-"""What can be said about X before it is encoded: its shape, and which columns are categories."""
+"""Properties of X before it is encoded: shape, names, and columns that are categorical."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.checks import is_integer
+from duramen import checks
 from duramen.results.masked import unmasked
 
 
 def table_like(X: Any) -> Any:
-    """X, or a list of rows as an array; numbers and strings side by side stay what they are."""
+    """Return X, or a list of rows as an array that keeps numbers and strings apart."""
     X = unmasked(X)
     if hasattr(X, "shape") or isinstance(X, str | bytes | dict | set) or X is None:
         return X
@@ -23,7 +23,7 @@ def table_like(X: Any) -> Any:
 
 
 def shape_of(X: Any) -> tuple[int, int] | None:
-    """Rows and columns of X, or None where it is no table (the encoder says what is wrong)."""
+    """Return the shape of X, or None where it is no table, which the encoder refuses."""
     shape = getattr(X, "shape", None)
     if not isinstance(shape, tuple) or len(shape) != 2 or not all(shape):
         return None
@@ -31,7 +31,7 @@ def shape_of(X: Any) -> tuple[int, int] | None:
 
 
 def names_of(X: Any) -> list[Any] | None:
-    """Names of the columns of a data frame; None for anything else."""
+    """Return the names of the columns of a data frame; None for anything else."""
     names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", None)
     return None if names is None or callable(names) else list(names)
 
@@ -39,7 +39,7 @@ def names_of(X: Any) -> list[Any] | None:
 def categorical_kinds(
     owner: str, categorical_features: Any, names: Any, n_features: int
 ) -> dict[int, str] | None:
-    """Kinds of the columns that ``categorical_features`` calls categories.
+    """Return the kinds of the columns that ``categorical_features`` makes categorical.
 
     Parameters
     ----------
@@ -66,37 +66,37 @@ def categorical_kinds(
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
         return None
-    where = f"The 'categorical_features' parameter of {owner}"
+    where = f"{owner}: categorical_features"
     allowed = "None, 'from_dtype', or a list of column names, of indices, or of p truth values"
     if isinstance(categorical_features, str | bytes | dict) or not hasattr(
         categorical_features, "__len__"
     ):
-        raise ValueError(f"{where} must be {allowed}. Got {categorical_features!r}.")
+        raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
     entries = list(categorical_features)
     if all(isinstance(entry, bool | np.bool_) for entry in entries):
         if len(entries) not in (0, n_features):
             raise ValueError(
-                f"{where}: a mask must have one truth value for each of the {n_features} "
-                f"columns, got {len(entries)}."
+                f"{where} must have one truth value for each of the {n_features} "
+                f"columns as a mask, got {len(entries)}."
             )
         return {j: "nominal" for j, chosen in enumerate(entries) if chosen}
     if all(isinstance(entry, str) for entry in entries):
         return dict.fromkeys(_positions(where, entries, names), "nominal")
-    if all(is_integer(entry) for entry in entries):
+    if all(checks.is_integer(entry) for entry in entries):
         outside = [int(entry) for entry in entries if not 0 <= entry < n_features]
         if outside:
-            raise ValueError(
-                f"{where}: indices must lie in 0..{n_features - 1}, got {outside[:5]}."
-            )
+            raise ValueError(f"{where} must be indices in 0..{n_features - 1}, got {outside[:5]}.")
         return {int(entry): "nominal" for entry in entries}
-    raise ValueError(f"{where} must be {allowed}. Got {categorical_features!r}.")
+    raise checks.refuse(owner, "categorical_features", allowed, categorical_features)
 
 
 def _positions(where: str, chosen: list[str], names: Any) -> list[int]:
     if names is None:
-        raise ValueError(f"{where}: X has no column names; give indices or a mask instead.")
+        raise ValueError(f"{where} must be indices or a mask, got names; X has no column names.")
     position = {name: j for j, name in enumerate(names)}
     unknown = [name for name in chosen if name not in position]
     if unknown:
-        raise ValueError(f"{where}: X has no columns {unknown[:5]}; it has {list(names)[:10]}.")
+        raise ValueError(
+            f"{where} must be columns of X, got {unknown[:5]}. Hint: X has {list(names)[:10]}."
+        )
     return [position[name] for name in chosen]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.results.text import quoted
 
 IntArray = NDArray[np.int64]
 
@@ -329,7 +330,7 @@ def _numbered(labels: Any, n_rows: int, parameter: str, function: str) -> IntArr
         except TypeError:
             raise TypeError(
                 f"{function}: {parameter} must be labels such as texts or whole numbers, got "
-                f"{label!r} for row {row}."
+                f"{quoted(label)} for row {row}."
             ) from None
     return codes
 

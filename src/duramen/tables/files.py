@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from duramen.results.replacing import replacing
+from duramen.results.text import first_line, quoted
+from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.memory import require_memory
+from duramen.tables.spreadsheets import without_formulas
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,6 +75,7 @@ def read_table(
     size = path.stat().st_size
     if size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    require_arrow_threads(function)
     require_memory(
         size,
         what=f"the table in {path}",
@@ -119,18 +123,24 @@ def target_column(
         folded = [other for other in names if other.strip().lower() == name.strip().lower()]
         found = (folded or close)[:1]
         if found:
-            hint = f"did you mean {found[0]!r}?"
+            hint = f"did you mean {quoted(found[0])}?"
         else:
-            shown = ", ".join(repr(other) for other in names[:10])
+            shown = ", ".join(quoted(other) for other in names[:10])
             hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
-        raise ValueError(f"{function}: the table has no column {name!r}; {hint}")
+        raise ValueError(f"{function}: the table has no column {quoted(name)}; {hint}")
     if len(names) == 1:
-        raise ValueError(f"{function}: the table has no column but the target {name!r}")
+        raise ValueError(f"{function}: the table has no column but the target {quoted(name)}")
     position = names.index(name)
     return table.remove_column(position), table.column(position)
 
 
-def write_table(table: Any, path: str | os.PathLike[str], *, function: str = "write_table") -> None:
+def write_table(
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    spreadsheet_safe: bool = False,
+    function: str = "write_table",
+) -> None:
     """Write a table to a file, whole or not at all.
 
     The file is written beside its place under another name and then moved there, so that whoever
@@ -141,14 +151,39 @@ def write_table(table: Any, path: str | os.PathLike[str], *, function: str = "wr
     table : pyarrow.Table
     path : path
         A .csv, .tsv or .parquet file.
+    spreadsheet_safe : bool, default=False
+        Whether text in CSV and TSV files that a spreadsheet would evaluate as a formula, such as a
+        name that begins with ``=``, ``+``, ``-`` or ``@``, gets an apostrophe before it. Without
+        it text is written as it is. Parquet files hold no formulas.
     function : str
         The function or command that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        If the extension is another one.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.tables import write_table
+    >>> table = pa.table({"name": ["=1+1", "age"], "importance": [0.5, -0.1]})
+    >>> write_table(table, "safe.csv", spreadsheet_safe=True)
+    >>> print(open("safe.csv").read())
+    "name","importance"
+    "'=1+1",0.5
+    "age",-0.1
+    <BLANKLINE>
     """
     path = Path(path).expanduser()
     kind = path.suffix.lower()
     if kind in _DELIMITERS:
         import pyarrow.csv as pa_csv
 
+        if spreadsheet_safe:
+            table = without_formulas(table)
         options = pa_csv.WriteOptions(delimiter=_DELIMITERS[kind], quoting_style="needed")
         with replacing(path) as file:
             pa_csv.write_csv(table, file, options)
@@ -197,7 +232,7 @@ def _read_binary(path: Path, kind: str, function: str) -> "pa.Table":
             table = _read_arrow(path)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
-            f"{function}: {path} is not {what} file, or is damaged ({_first_line(error)}); check "
+            f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); check "
             "that its extension says what it is"
         ) from None
     nameless = [name for name in table.column_names if name.startswith("__index_level_")]
@@ -270,7 +305,7 @@ def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.T
     except (pa.ArrowException, OSError, EOFError) as error:
         _explain_encoding(path, function)
         _explain_ragged(path, delimiter, function)
-        raise ValueError(f"{function}: cannot read {path} ({_first_line(error)})") from None
+        raise ValueError(f"{function}: cannot read {path} ({first_line(error)})") from None
     if any(pa.types.is_binary(field.type) for field in table.schema):
         _explain_encoding(path, function)
     return table
@@ -352,13 +387,8 @@ def _require_unique(names: list[str], path: Path, function: str) -> None:
             repeated.append(name)
         seen.add(name)
     if repeated:
-        shown = ", ".join(repr(name) for name in repeated[:5])
+        shown = ", ".join(quoted(name) for name in repeated[:5])
         more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
         raise ValueError(
             f"{function}: {path} names more than one column {shown}{more}; rename them"
         )
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0][:200] if text else type(error).__name__

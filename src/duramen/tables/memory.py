@@ -3,10 +3,12 @@
 import os
 from pathlib import Path
 
+from duramen.results.limits import addresses_left
+
 
 def available_bytes() -> int | None:
     """Memory this process may still take, in bytes; None where the system does not say."""
-    limits = [_from_meminfo(), _from_control_group()]
+    limits = [_from_meminfo(), _from_control_group(), addresses_left()]
     known = [limit for limit in limits if limit is not None]
     if known:
         return min(known)

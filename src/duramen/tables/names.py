@@ -1,13 +1,25 @@
 """Names and kinds of columns: what is allowed, and where they come from."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
+from duramen.results.text import quoted
+
+_REMEMBERED = 1 << 16  # names that are kept for the next table: 4 MB
 KINDS = ("numeric", "ordinal", "nominal")
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
     """``x0``, ``x1``, ... as scikit-learn names the columns of an array."""
+    if n_columns <= _REMEMBERED:
+        return _remembered(n_columns)
+    return tuple([f"x{j}" for j in range(n_columns)])
+
+
+@lru_cache(maxsize=2)
+def _remembered(n_columns: int) -> tuple[str, ...]:
+    """The default names; making those of a wide array takes as long as reading 20 MB."""
     return tuple([f"x{j}" for j in range(n_columns)])
 
 
@@ -38,7 +50,8 @@ def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[st
     for name in names:
         if not isinstance(name, str):
             raise TypeError(
-                f"{function}: names holds {name!r}, a {type(name).__name__}; names are strings"
+                f"{function}: names holds {quoted(name)}, a {type(name).__name__}; names are "
+                "strings"
             )
     if len(names) != n_columns:
         raise ValueError(
@@ -58,7 +71,7 @@ def _require_unique(names: Sequence[str], function: str) -> None:
         if name in seen and name not in repeated:
             repeated.append(name)
         seen.add(name)
-    shown = ", ".join(repr(name) for name in repeated[:5])
+    shown = ", ".join(quoted(name) for name in repeated[:5])
     more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
     raise ValueError(
         f"{function}: the column names are not unique: {shown}{more} occur more than once; "

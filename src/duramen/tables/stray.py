@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import quoted
+
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _FRACTION = re.compile(r".*[.eE].*")
 _COMMA = re.compile(r"\s*[+-]?(\d*,\d+|\d{1,3}(,\d{3})+(\.\d+)?)\s*")  # decimal, or of thousands
@@ -73,17 +75,17 @@ class StrayValues:
 
     def describe(self) -> str:
         """Say what the column holds."""
-        shown = ", ".join(map(repr, self.values[:_SHOWN]))
+        shown = ", ".join(map(quoted, self.values[:_SHOWN]))
         more = ", ..." if len(self.values) > _SHOWN else ""
         if self.commas:
-            return f"column {self.name!r} has numbers with commas, such as {shown}"
+            return f"column {quoted(self.name)} has numbers with commas, such as {shown}"
         if not self.values:
-            return f"column {self.name!r} has numbers, but as text"
+            return f"column {quoted(self.name)} has numbers, but as text"
         rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
         percent = min(int(100 * self.fraction), 99)
         return (
-            f"column {self.name!r} has numbers in {percent} % of its rows, but {shown}{more} in "
-            f"{rows}"
+            f"column {quoted(self.name)} has numbers in {percent} % of its rows, but "
+            f"{shown}{more} in {rows}"
         )
 
 
@@ -185,7 +187,8 @@ def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
     warning = StrayValuesWarning(
         f"{function}: {shown}{rest}. {them} treated as categorical. Hint: convert to numbers with "
         "missing values (pandas.to_numeric with errors='coerce'; na_values= or decimal= where a "
-        f"file is read), or give kinds={{{found[0].name!r}: 'nominal'}}, which is not warned of."
+        f"file is read), or give kinds={{{quoted(found[0].name)}: 'nominal'}}, which is not "
+        "warned of."
     )
     warning.columns = tuple(found)
     warnings.warn(warning, stacklevel=_outside())

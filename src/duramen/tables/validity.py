@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from duramen.tables.names import KINDS
 
+_PIECE = 1 << 17  # values that are compared at a time
+
 
 def invalid_values(
     kind_codes: NDArray[np.uint8],
@@ -30,28 +32,84 @@ def invalid_values(
     labels : mapping of int to ndarray
         m_j labels for each column that is not numeric, and for no other.
     """
+    return (
+        invalid_offsets(kind_codes, value_offsets, len(cut_values))
+        or unsorted_values(cut_values, value_offsets)
+        or invalid_labels(kind_codes, value_offsets, cut_values, labels)
+    )
+
+
+def invalid_offsets(
+    kind_codes: NDArray[np.uint8], value_offsets: NDArray[np.int64], n_values: int
+) -> str | None:
+    """Return what is wrong with the places of the values of columns, None where nothing is."""
     p = len(kind_codes)
     if value_offsets.shape != (p + 1,) or value_offsets[0] != 0:
         return f"value_offsets must have {p + 1} entries from 0"
-    counts = np.diff(value_offsets)
-    if (counts < 0).any() or value_offsets[-1] != len(cut_values):
-        return f"value_offsets must ascend to the number of values, {len(cut_values)}"
-    if (kind_codes >= len(KINDS)).any():
+    if (value_offsets[1:] < value_offsets[:-1]).any() or value_offsets[-1] != n_values:
+        return f"value_offsets must ascend to the number of values, {n_values}"
+    if p and kind_codes.max() >= len(KINDS):
         return f"column {int(np.argmax(kind_codes >= len(KINDS)))} has no known kind"
-    if not np.isfinite(cut_values).all():
+    return None
+
+
+def unsorted_values(
+    values: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    begin: int = 0,
+    before: float = -np.inf,
+) -> str | None:
+    """Return what is wrong with values that must be finite and ascend within each column.
+
+    Where they ascend, they are finite if the first and the last of a column are: NaN, which is
+    greater than nothing, ends an ascent. So one comparison of neighbors reads them once.
+
+    Parameters
+    ----------
+    values : float64 array of shape (m,)
+        Values from number `begin` on, of all columns one after the other.
+    offsets : int64 array of shape (p + 1,)
+        Where the values of each column begin.
+    begin : int
+        Number of the first of `values`.
+    before : float
+        The value before the first.
+    """
+    if len(values) == 0:
+        return None
+    low, high = np.searchsorted(offsets, (begin, begin + len(values)))
+    starts = offsets[low:high] - begin  # of columns that begin here
+    ends = np.concatenate([starts - 1, [len(values) - 1]])  # where a column ends, or the values do
+    edges = np.concatenate([values[starts], values[ends[ends >= 0]], values[:1]])
+    if not np.isfinite(edges).all():
         return "values must be finite"
-    first = np.zeros(len(cut_values) + 1, dtype=bool)
-    first[value_offsets[:-1]] = True  # the start of an empty column is that of the next
-    steps = np.diff(cut_values, prepend=-np.inf)
-    if not (first[:-1] | (steps > 0)).all():
-        return "the values of a column must ascend"
+    rises = np.empty(_PIECE, dtype=bool)
+    for i in range(0, len(values), _PIECE):
+        piece = values[i : i + _PIECE]
+        here = rises[: len(piece)]
+        np.greater(piece[1:], piece[:-1], out=here[1:])
+        here[0] = piece[0] > (values[i - 1] if i else before)
+        low, high = np.searchsorted(starts, (i, i + len(piece)))
+        here[starts[low:high] - i] = True
+        if not here.all():
+            return "the values of a column must be finite and ascend"
+    return None
+
+
+def invalid_labels(
+    kind_codes: NDArray[np.uint8],
+    value_offsets: NDArray[np.int64],
+    cut_values: NDArray[np.float64],
+    labels: Mapping[int, NDArray[Any]],
+) -> str | None:
+    """Return what is wrong with labels, None where each column that needs them has its own."""
     if set(labels) != set(np.flatnonzero(kind_codes).tolist()):
         return "ordinal and nominal columns must have labels, numeric ones none"
     for j, known in labels.items():
-        begin, count = int(value_offsets[j]), int(counts[j])
-        if known.shape != (count,):
-            return f"column {j} has {count} values and labels of shape {known.shape}"
-        if not np.array_equal(cut_values[begin : begin + count], np.arange(count)):
+        begin, end = int(value_offsets[j]), int(value_offsets[j + 1])
+        if known.shape != (end - begin,):
+            return f"column {j} has {end - begin} values and labels of shape {known.shape}"
+        if not np.array_equal(cut_values[begin:end], np.arange(end - begin)):
             return f"the values of column {j}, which has labels, must be 0, 1, ..."
     return None
 
@@ -68,5 +126,9 @@ def unknown_code(codes: NDArray[Any], n_codes: NDArray[np.int64]) -> int | None:
     """
     if not codes.size:
         return None
-    wrong = codes.max(axis=1) >= n_codes
+    if n_codes.min() == n_codes.max() > codes.max():
+        return None
+    # The largest code of each row, in less than half the time that codes.max(axis=1) takes.
+    largest = np.maximum.reduceat(codes.reshape(-1), np.arange(0, codes.size, codes.shape[1]))
+    wrong = largest >= n_codes
     return int(np.argmax(wrong)) if wrong.any() else None

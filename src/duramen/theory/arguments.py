@@ -1,8 +1,9 @@
-"""Checking the numbers that the functions of this room are given."""
+"""Checks of arguments of the functions of the theory."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 
 def refuse(function: str, name: str, allowed: str, came: Any, hint: str = "") -> ValueError:
-    """Return the error for a parameter: who, what is allowed, what came, and a hint."""
+    """Return the error for a parameter: what is allowed, what came, and a hint."""
     tail = f" Hint: {hint}" if hint else ""
     return ValueError(f"{function}: {name} must be {allowed}, got {came!r}.{tail}")
 
@@ -48,3 +49,9 @@ def real(
     if not inside or not math.isfinite(number):
         raise refuse(function, name, allowed, value, hint)
     return number
+
+
+def check_choice(function: str, name: str, value: object, allowed: Sequence[str]) -> None:
+    """Refuse a value that is not among the allowed strings."""
+    if value not in allowed:
+        raise refuse(function, name, "one of " + ", ".join(map(repr, allowed)), value)

@@ -12,7 +12,8 @@ from tests.contracts.inputs import N, classes, mixed, mixed_target, numbers, uni
 from tests.contracts.registry import case
 
 from duramen import theory
-from duramen.theory import examples, specification
+from duramen.theory import examples
+from duramen.theory.distributions import specification
 
 Distribution = theory.FiniteDistribution
 
@@ -99,7 +100,7 @@ def _derived() -> Any:
     )
 
 
-@case("FiniteDistribution/sample", Distribution, theory.Sample)
+@case("FiniteDistribution/sample", Distribution, theory.distributions.Sample)
 def _sample() -> Any:
     drawn = empirical(context=True).sample(30, 3)
     return (np.asarray(drawn.X).tolist(), drawn.y.tolist(), [str(one) for one in drawn.context])
@@ -146,7 +147,7 @@ def _specified() -> Any:
     return extracts.distribution(made)
 
 
-@case("discretize/quantile", theory.discretize, theory.Discretized, n_bins=3)
+@case("discretize/quantile", theory.discretize, theory.distributions.Discretized, n_bins=3)
 @case("discretize/uniform", theory.discretize, method="uniform", n_bins=4)
 @case("discretize/mdl", theory.discretize, method="mdl", y=classes())
 def _discretized(y: Any = None, **given: Any) -> Any:

@@ -126,10 +126,10 @@ command(
 )
 command("checkpoint", f"{CLASSES} --permutations 19 --checkpoint kept", write)
 for forest in (
-    "rf",
+    "random-forest",
     "extra-trees",
-    "totally-randomised",
-    "bagged",
+    "totally-randomized-trees",
+    "bagged-trees",
     "random-subspace",
     "random-patches",
     "pert",

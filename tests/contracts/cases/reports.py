@@ -13,6 +13,7 @@ from tests.contracts.registry import case
 
 from duramen import importances, reports, theory
 from duramen.theory import examples
+from duramen.theory.relevance import feature_relevance
 
 _NUMBER = re.compile(r"^[<>≤≥ ]*[-−]?\d[\d,.]*(e[-−]?\d+)?%?$")
 
@@ -71,7 +72,7 @@ def _exact() -> Any:
         reports.summarise_exact(
             theory.population_importances(dist),
             run(),
-            relevance=theory.feature_relevance(dist),
+            relevance=feature_relevance(dist),
             boundaries=theory.markov_boundaries(dist),
         )
     )

@@ -12,6 +12,21 @@ from tests.contracts.registry import case
 
 from duramen import theory
 from duramen.theory import examples
+from duramen.theory.relevance import (
+    ContextDependence,
+    ContextWitness,
+    Counterexample,
+    Properties,
+    Redundancy,
+    Relevance,
+    all_relevant,
+    degree_of_redundancy,
+    feature_context_dependence,
+    feature_relevance,
+    minimal_optimal,
+    strong_informations,
+    strongly_relevant,
+)
 
 POPULATION = theory.population_importances
 
@@ -35,71 +50,84 @@ def _population(make: Any = None, number: bool = False, **given: Any) -> Any:
     return extracts.importances(POPULATION(dist, **given, **jobs_too))
 
 
-@case("tree_importances", theory.tree_importances)
-@case("tree_importances/ordered", theory.tree_importances, splits="ordered", max_depth=3)
+@case("tree_importances", theory.population.tree_importances)
+@case("tree_importances/ordered", theory.population.tree_importances, splits="ordered", max_depth=3)
 def _trees(**given: Any) -> Any:
-    return theory.tree_importances(empirical(), max_features=2, **given)
+    return theory.population.tree_importances(empirical(), max_features=2, **given)
 
 
-@case("last_level_importances", theory.last_level_importances)
-@case("last_level_importances/gini", theory.last_level_importances, criterion="gini")
+@case("last_level_importances", theory.population.last_level_importances)
+@case("last_level_importances/gini", theory.population.last_level_importances, criterion="gini")
 def _last(**given: Any) -> Any:
-    return extracts.importances(theory.last_level_importances(empirical(), **given))
+    return extracts.importances(theory.population.last_level_importances(empirical(), **given))
 
 
-@case("irrelevant_importances", theory.irrelevant_importances, count=3)
-@case("irrelevant_importances/depth", theory.irrelevant_importances, count=2, max_depth=2)
+@case("irrelevant_importances", theory.population.irrelevant_importances, count=3)
+@case(
+    "irrelevant_importances/depth", theory.population.irrelevant_importances, count=2, max_depth=2
+)
 def _irrelevant(**given: Any) -> Any:
-    found = theory.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
+    found = theory.population.irrelevant_importances(empirical(), n_jobs=jobs(), **given)
     return extracts.importances(found)
 
 
-@case("redundant_importances", theory.redundant_importances, copies=2)
-@case("redundant_importances/depth", theory.redundant_importances, max_depth=2, criterion="gini")
+@case("redundant_importances", theory.population.redundant_importances, copies=2)
+@case(
+    "redundant_importances/depth",
+    theory.population.redundant_importances,
+    max_depth=2,
+    criterion="gini",
+)
 def _redundant(**given: Any) -> Any:
-    found = theory.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
+    found = theory.population.redundant_importances(empirical(), 0, n_jobs=jobs(), **given)
     return extracts.importances(found)
 
 
-@case("conditioning_terms", theory.conditioning_terms, theory.ConditioningTerms)
-@case("conditioning_terms/depth", theory.conditioning_terms, max_depth=2)
+@case(
+    "conditioning_terms", theory.population.conditioning_terms, theory.population.ConditioningTerms
+)
+@case("conditioning_terms/depth", theory.population.conditioning_terms, max_depth=2)
 def _terms(**given: Any) -> Any:
-    found = theory.conditioning_terms(empirical(), 0, **given)
+    found = theory.population.conditioning_terms(empirical(), 0, **given)
     return (found.values, found.weights, found.contributions, found.sizes, found.sets)
 
 
-@case("lattice_cost", theory.lattice_cost, theory.LatticeCost)
+@case("lattice_cost", theory.population.lattice_cost, theory.population.LatticeCost)
 def _cost() -> Any:
-    found = theory.lattice_cost(examples.digits7(), n_jobs=1)
+    found = theory.population.lattice_cost(examples.digits7(), n_jobs=1)
     return (found.n_subsets, len(found.by_size), found.seconds > 0)
 
 
-@case("additive_mda", theory.additive_mda)
-@case("additive_mda/groups", theory.additive_mda, groups={"both": [0, 1], "last": ["z"]})
+@case("additive_mda", theory.population.additive_mda)
+@case("additive_mda/groups", theory.population.additive_mda, groups={"both": [0, 1], "last": ["z"]})
 def _additive(**given: Any) -> Any:
     covariance = [[1.0, -0.5, 0.1], [-0.5, 2.0, 0.3], [0.1, 0.3, 1.5]]
-    return extracts.importances(theory.additive_mda(covariance, names=["x", "y", "z"], **given))
+    return extracts.importances(
+        theory.population.additive_mda(covariance, names=["x", "y", "z"], **given)
+    )
 
 
-@case("gaussian_mda", theory.gaussian_mda)
-@case("gaussian_mda/groups", theory.gaussian_mda, groups={"both": [0, 1]})
+@case("gaussian_mda", theory.population.gaussian_mda)
+@case("gaussian_mda/groups", theory.population.gaussian_mda, groups={"both": [0, 1]})
 def _gaussian(**given: Any) -> Any:
     covariance = [[1.0, 0.6, 0.1], [0.6, 2.0, 0.3], [0.1, 0.3, 1.5]]
-    return extracts.importances(theory.gaussian_mda(covariance, [0.5, 0.3, 0.1], **given))
+    return extracts.importances(
+        theory.population.gaussian_mda(covariance, [0.5, 0.3, 0.1], **given)
+    )
 
 
-@case("block_mda", theory.block_mda)
+@case("block_mda", theory.population.block_mda)
 def _block() -> Any:
-    return [theory.block_mda(c, q, 0.5) for c, q in ((0.6, 3), (0.0, 1), (-0.2, 4))]
+    return [theory.population.block_mda(c, q, 0.5) for c, q in ((0.6, 3), (0.0, 1), (-0.2, 4))]
 
 
 # --- relevance ----------------------------------------------------------------------------------
 
 
-@case("feature_relevance", theory.feature_relevance, theory.Relevance)
-@case("feature_relevance/of digits", theory.feature_relevance, make=examples.digits7)
-@case("feature_relevance/level", theory.feature_relevance, level=0.2)
-@case("feature_relevance/degree", theory.feature_relevance, make=examples.clique, max_degree=1)
+@case("feature_relevance", feature_relevance, Relevance)
+@case("feature_relevance/of digits", feature_relevance, make=examples.digits7)
+@case("feature_relevance/level", feature_relevance, level=0.2)
+@case("feature_relevance/degree", feature_relevance, make=examples.clique, max_degree=1)
 def _relevance(make: Any = empirical, **given: Any) -> Any:
     return [
         (
@@ -112,7 +140,7 @@ def _relevance(make: Any = empirical, **given: Any) -> Any:
             one.largest_information,
             one.searched_degree,
         )
-        for one in theory.feature_relevance(make(), **given)
+        for one in feature_relevance(make(), **given)
     ]
 
 
@@ -124,34 +152,31 @@ def _relevance_frame() -> Any:
 
 @case(
     "all_relevant, strongly_relevant",
-    theory.all_relevant,
-    theory.strongly_relevant,
-    theory.strong_informations,
+    all_relevant,
+    strongly_relevant,
+    strong_informations,
 )
 def _relevant() -> Any:
     makers = (empirical, examples.digits7, examples.xor, examples.problem_1, examples.noisy_copy)
     dists = [make() for make in makers]
     return [
         (
-            theory.strong_informations(dist),
-            theory.all_relevant(dist),
-            theory.all_relevant(dist, level=0.3),
-            theory.strongly_relevant(dist),
+            strong_informations(dist),
+            all_relevant(dist),
+            all_relevant(dist, level=0.3),
+            strongly_relevant(dist),
         )
         for dist in dists
     ]
 
 
-@case("markov_boundaries", theory.markov_boundaries, theory.minimal_optimal)
+@case("markov_boundaries", theory.markov_boundaries, minimal_optimal)
 def _boundaries() -> Any:
     dists = (empirical(), examples.digits7(), examples.noisy_copy(), examples.correlated_xor())
-    return [
-        (sorted(theory.markov_boundaries(one)), sorted(theory.minimal_optimal(one)))
-        for one in dists
-    ]
+    return [(sorted(theory.markov_boundaries(one)), sorted(minimal_optimal(one))) for one in dists]
 
 
-@case("redundancy", theory.redundancy, theory.Redundancy)
+@case("redundancy", theory.redundancy, Redundancy)
 def _redundancy() -> Any:
     found = [theory.redundancy(one) for one in (empirical(), examples.noisy_copy())]
     return [
@@ -169,13 +194,13 @@ def _redundancy() -> Any:
     ]
 
 
-@case("degree_of_redundancy", theory.degree_of_redundancy)
+@case("degree_of_redundancy", degree_of_redundancy)
 def _degree() -> Any:
     dist = empirical()
-    return [theory.degree_of_redundancy(dist, 0, 1), theory.degree_of_redundancy(dist, 0, 1, [2])]
+    return [degree_of_redundancy(dist, 0, 1), degree_of_redundancy(dist, 0, 1, [2])]
 
 
-@case("properties", theory.properties, theory.Properties, theory.Counterexample)
+@case("properties", theory.properties, Properties, Counterexample)
 def _properties() -> Any:
     makers = (examples.xor, examples.noisy_copy, examples.example_5_1, examples.problem_1)
     found = [theory.properties(make()) for make in makers]
@@ -216,9 +241,9 @@ def _context(**given: Any) -> Any:
 
 @case(
     "feature_context_dependence",
-    theory.feature_context_dependence,
-    theory.ContextDependence,
-    theory.ContextWitness,
+    feature_context_dependence,
+    ContextDependence,
+    ContextWitness,
 )
 def _dependence() -> Any:
     return [
@@ -232,7 +257,7 @@ def _dependence() -> Any:
             None if one.witness is None else (one.witness.overall, one.witness.within),
         )
         for make in (examples.problem_1, examples.problem_2, examples.example_6_1)
-        for one in theory.feature_context_dependence(make())
+        for one in feature_context_dependence(make())
     ]
 
 
@@ -250,10 +275,10 @@ SEARCH = {"n_features": 40, "subspace": 10, "n_relevant": 3}
 @case(
     "convergence/chain",
     theory.expected_trees,
-    theory.trees_to_find_all,
-    theory.transition_matrix,
+    theory.subspaces.trees_to_find_all,
+    theory.subspaces.transition_matrix,
     theory.found_curve,
-    theory.found_distribution,
+    theory.subspaces.found_distribution,
     scenario="chain",
 )
 @case("convergence/clique", theory.expected_trees, scenario="clique")
@@ -262,10 +287,10 @@ def _convergence(scenario: str) -> Any:
     return [
         (
             theory.expected_trees(scenario, **SEARCH, keep=keep),
-            theory.trees_to_find_all(scenario, **SEARCH, keep=keep, risk=0.1),
-            theory.transition_matrix(scenario, **SEARCH, keep=keep),
+            theory.subspaces.trees_to_find_all(scenario, **SEARCH, keep=keep, risk=0.1),
+            theory.subspaces.transition_matrix(scenario, **SEARCH, keep=keep),
             theory.found_curve(scenario, **SEARCH, keep=keep, n_trees=5),
-            theory.found_distribution(scenario, **SEARCH, keep=keep, n_trees=2),
+            theory.subspaces.found_distribution(scenario, **SEARCH, keep=keep, n_trees=2),
         )
         for keep in (0.0, 0.5, 1.0)
     ]
@@ -273,31 +298,47 @@ def _convergence(scenario: str) -> Any:
 
 @case(
     "coverage",
-    theory.all_seen_probability,
-    theory.unseen_probability,
-    theory.draws_needed,
-    theory.expected_draws,
-    theory.companions_probability,
-    theory.blind_probability,
+    theory.subspaces.all_seen_probability,
+    theory.subspaces.unseen_probability,
+    theory.subspaces.draws_needed,
+    theory.subspaces.expected_draws,
+    theory.subspaces.companions_probability,
+    theory.subspaces.blind_probability,
 )
 def _coverage() -> Any:
     return [
-        theory.all_seen_probability(20, 4, 25),
-        theory.unseen_probability(20, 4, 5),
-        theory.draws_needed(20, 4),
-        theory.draws_needed(20, 4, risk=0.3),
-        theory.expected_draws(20, 4),
-        theory.companions_probability(40, 10, 2),
-        theory.blind_probability(40, 10, 3),
+        theory.subspaces.all_seen_probability(20, 4, 25),
+        theory.subspaces.unseen_probability(20, 4, 5),
+        theory.subspaces.draws_needed(20, 4),
+        theory.subspaces.draws_needed(20, 4, risk=0.3),
+        theory.subspaces.expected_draws(20, 4),
+        theory.subspaces.companions_probability(40, 10, 2),
+        theory.subspaces.blind_probability(40, 10, 3),
     ]
 
 
-@case("simulate/chain", theory.simulate, theory.Simulation, scenario="chain", n_relevant=3)
-@case("simulate/clique, K = 4", theory.simulate, scenario="clique", n_relevant=2, max_features=4)
-@case("simulate/drawn", theory.simulate, drawn=True)
+@case(
+    "simulate/chain",
+    theory.subspaces.simulate,
+    theory.subspaces.Simulation,
+    scenario="chain",
+    n_relevant=3,
+)
+@case(
+    "simulate/clique, K = 4",
+    theory.subspaces.simulate,
+    scenario="clique",
+    n_relevant=2,
+    max_features=4,
+)
+@case("simulate/drawn", theory.subspaces.simulate, drawn=True)
 def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
-    scenario = theory.random_conditionings(4, max_degree=3, random_state=1) if drawn else scenario
-    found = theory.simulate(
+    scenario = (
+        theory.subspaces.random_conditionings(4, max_degree=3, random_state=1)
+        if drawn
+        else scenario
+    )
+    found = theory.subspaces.simulate(
         scenario,
         n_features=20,
         subspace=8,
@@ -310,17 +351,21 @@ def _simulated(drawn: bool = False, scenario: Any = None, **given: Any) -> Any:
     return (found.curve, found.found_at, found.degrees, found.standard_error, found.feature_curves)
 
 
-@case("conditionings", theory.named_conditionings, theory.random_conditionings)
+@case("conditionings", theory.subspaces.named_conditionings, theory.subspaces.random_conditionings)
 def _conditionings() -> Any:
-    named = [theory.named_conditionings(name, 3) for name in ("chain", "clique", "marginal")]
-    drawn = theory.random_conditionings(5, max_degree=3, random_state=2)
+    named = [
+        theory.subspaces.named_conditionings(name, 3) for name in ("chain", "clique", "marginal")
+    ]
+    drawn = theory.subspaces.random_conditionings(5, max_degree=3, random_state=2)
     return [
         [[sorted(int(x) for x in one) for one in sets] for sets in scenario]
         for scenario in (*named, drawn)
     ]
 
 
-@case("plan", theory.plan, theory.Plan, theory.PlanOption, relevant={0: 3, 1: 2})
+@case(
+    "plan", theory.plan, theory.subspaces.Plan, theory.subspaces.PlanOption, relevant={0: 3, 1: 2}
+)
 @case(
     "plan/numbers",
     theory.plan,
@@ -360,30 +405,30 @@ def _plan(**given: Any) -> Any:
 
 @case(
     "finite samples",
-    theory.degrees_of_freedom,
-    theory.expected_information,
-    theory.information_p_value,
-    theory.information_threshold,
-    theory.miller_madow,
+    theory.samples.degrees_of_freedom,
+    theory.samples.expected_information,
+    theory.samples.information_p_value,
+    theory.samples.information_threshold,
+    theory.samples.miller_madow,
 )
 def _finite() -> Any:
     return [
-        theory.information_threshold(0.05, 100, 3, 2),
-        theory.information_threshold(0.01, 100, 3, 4, 2, n_candidates=10, unit="nats"),
-        theory.expected_information(100, 3, 2),
-        theory.expected_information(100, 3, 2, 4, unit="nats"),
-        theory.information_p_value(0.05, 100, 3, 2),
-        theory.information_p_value(np.array([0.01, 0.1]), 100, 3, 2, n_candidates=5),
-        theory.degrees_of_freedom(3, 4, 2),
-        theory.miller_madow([[3, 5], [0, 2]]),
-        theory.miller_madow([[3, 5], [0, 2]], unit="bits"),
+        theory.samples.information_threshold(0.05, 100, 3, 2),
+        theory.samples.information_threshold(0.01, 100, 3, 4, 2, n_candidates=10, unit="nats"),
+        theory.samples.expected_information(100, 3, 2),
+        theory.samples.expected_information(100, 3, 2, 4, unit="nats"),
+        theory.samples.information_p_value(0.05, 100, 3, 2),
+        theory.samples.information_p_value(np.array([0.01, 0.1]), 100, 3, 2, n_candidates=5),
+        theory.samples.degrees_of_freedom(3, 4, 2),
+        theory.samples.miller_madow([[3, 5], [0, 2]]),
+        theory.samples.miller_madow([[3, 5], [0, 2]], unit="bits"),
     ]
 
 
-@case("node_test", theory.node_test, theory.NodeTest)
-@case("node_test/candidates", theory.node_test, n_candidates=7)
+@case("node_test", theory.samples.node_test, theory.samples.NodeTest)
+@case("node_test/candidates", theory.samples.node_test, n_candidates=7)
 def _node(**given: Any) -> Any:
-    found = theory.node_test([[30, 10, 2], [10, 30, 5]], **given)
+    found = theory.samples.node_test([[30, 10, 2], [10, 30, 5]], **given)
     return (
         found.information,
         found.n_rows,

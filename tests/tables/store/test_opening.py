@@ -237,7 +237,7 @@ def test_default_names_are_found(tmp_path):
         ("good.csv", {"memory": "much"}, ValueError, "memory must be a size such as '512MB'"),
         ("good.csv", {"memory": "10kB"}, ValueError, "memory must be 1MB at the least"),
         ("good.csv", {"memory": True}, ValueError, "memory must be a size"),
-        ("good.csv", {"n_jobs": 0}, ValueError, "'n_jobs' parameter of pack must be an int"),
+        ("good.csv", {"n_jobs": 0}, ValueError, "pack: n_jobs must be an int other than 0"),
         ("good.csv", {"names": ["a", "b"]}, ValueError, "names has 2 entries, but X has 1"),
         ("good.csv", {"kinds": "odd"}, ValueError, "kinds holds 'odd'"),
         ("good.csv", {"kinds": {"y": "nominal"}}, ValueError, "kinds names the column 'y'"),

@@ -31,7 +31,7 @@ def account_of(search: SearchParameters) -> Account:
     n_trees, q = search.n_estimators_, search.n_subspace_features_
     mean_draws = float(search.draws_.mean())
     details = [
-        Detail("entered", "found at tree", search.entered_),
+        Detail("entered", "found at tree", search.entered_, of_selected=True),
         Detail("draws", "given to trees", search.draws_),
     ]
     if search.relevance != "decoy":

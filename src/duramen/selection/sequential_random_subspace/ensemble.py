@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import (
-    FAMILY_MASK,
-    FIRST_HEAVIER,
-    MISSING_FIRST,
-    MULTIWAY,
-    ORDERED,
-    Forest,
-)
+from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MULTIWAY, ORDERED
+from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.selection.sequential_random_subspace.drawing import IntArray

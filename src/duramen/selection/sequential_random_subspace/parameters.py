@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duramen import checks
 from duramen.forests import sampling
-from duramen.forests.settings import SPLITS, GrowthSettings
+from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
 from duramen.selection.selector import BaseSelector
 from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
@@ -18,10 +18,9 @@ from duramen.selection.sequential_random_subspace.search import Plan
 from duramen.tables import EncodedTable, Task
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
-from duramen.theory.convergence import kept_places
+from duramen.theory.subspaces.chains import kept_places
 
 _CUTS = {"cart": "best", "extra": "random", "random": "random"}
-_CRITERIA = ("gini", "entropy", "variance")
 _TESTS = ("decoy", "probe", "binomial")
 _SAMPLING = ("hard", "soft")
 
@@ -57,7 +56,7 @@ class SearchParameters(BaseSelector):
         """Check the criterion; return what the target must be for it, or None for any."""
         if self.criterion is None:
             return None
-        checks.check_choice(type(self).__name__, "criterion", self.criterion, _CRITERIA)
+        checks.check_choice(type(self).__name__, "criterion", self.criterion, CRITERION_NAMES)
         return "regression" if self.criterion == "variance" else "classification"
 
     def _test(self) -> RelevanceTest:
@@ -132,7 +131,7 @@ class SearchParameters(BaseSelector):
             splits=checks.check_choice(owner, "splits", self.splits, SPLITS),
             max_features=K,
             max_depth=checks.check_optional_integer(owner, "max_depth", self.max_depth, 1),
-            min_samples_leaf=checks.check_count_or_share(
+            min_samples_leaf=checks.check_count_or_fraction(
                 owner, "min_samples_leaf", self.min_samples_leaf, source.n_rows, 1
             ),
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import ARRAY_NAMES
+from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.parts import joined, separated
 from duramen.jobs.workers import Run, Workers
 from duramen.results.checkpoint import Checkpoint, identity_of

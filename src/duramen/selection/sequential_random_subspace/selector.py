@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from duramen import checks
 from duramen.forests import prediction
 from duramen.forests.forest import Forest
-from duramen.forests.settings import UNITS
 from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
@@ -341,7 +340,7 @@ class SequentialRandomSubspace(SearchParameters):
             names=names_of(grower.data.table, np.arange(evidence.n_features)),
             values=evidence.total / evidence.n_trees,
             measure="mdi",
-            unit=UNITS[grower.settings.criterion],
+            unit=grower.settings.unit,
             metadata={
                 "selector": type(self).__name__,
                 "forest": grower.settings.to_dict(),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
@@ -159,7 +160,7 @@ class ColumnStore:
         if self.n_columns <= _FEW_NAMES:
             close = difflib.get_close_matches(name, self.names, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
-        return f"{self._columns.where} has no column {name!r}{hint}"
+        return f"{self._columns.where} has no column {quoted(name)}{hint}"
 
     def take_columns(self, index: ArrayLike) -> EncodedTable:
         """The columns of the given indices, or of a boolean mask, in that order, in memory.
@@ -263,7 +264,10 @@ class ColumnStore:
             from duramen.tables.encoding import encode
 
             return everything, _decoded(encode(samples.select([name])))
-        there = "" if samples is None else f", nor do its samples, with {samples.column_names}"
+        others = () if samples is None else samples.column_names
+        there = (
+            f", nor do its samples, with {', '.join(map(quoted, others[:10]))}" if others else ""
+        )
         raise KeyError(f"{self._unknown(name)}{there}")
 
     def to_table(self) -> pa.Table:
@@ -410,8 +414,8 @@ def _names_in_column(columns: Columns, name: str | None) -> Names | None:
     values = _decoded(columns.take(np.array([found])))
     if values.dtype.kind == "f" or any(value is None for value in values.tolist()):
         raise ValueError(
-            f"open_store: column {name!r} of {columns.where} must hold the name of every row, as "
-            "text or whole numbers, but some are missing or not whole."
+            f"open_store: column {quoted(name)} of {columns.where} must hold the name of every "
+            "row, as text or whole numbers, but some are missing or not whole."
         )
     return Names((name,), tuple(map(str, values.tolist())))
 

@@ -225,7 +225,9 @@ def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
 
 def words_check(name: bytes, values: bytes, labels: bytes) -> int:
     """CRC-32 of all that a column has beside its codes."""
-    return crc32(labels, crc32(values, crc32(name)))
+    total = crc32(name) if name else 0
+    total = crc32(values, total)
+    return crc32(labels, total) if labels else total
 
 
 def fingerprint_of(

@@ -9,12 +9,19 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import first_line, quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS, default_names
 from duramen.tables.store import layout
 from duramen.tables.store.reader import File, Folder, pieces_of, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
-from duramen.tables.validity import invalid_values, unknown_code
+from duramen.tables.validity import (
+    invalid_labels,
+    invalid_offsets,
+    invalid_values,
+    unknown_code,
+    unsorted_values,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,16 +83,18 @@ class PackedColumns:
             f"{self._function}: {self.where} is damaged: {what}; pack the table again"
         )
 
-    def _check_records(self, records: NDArray[Any], lists: list[bytes]) -> None:
-        """Check what records say of columns, each by itself."""
-        flags, shared = records["flags"], records["shared"]
-        if (_bits(flags, 0, 3) > 2).any() or (_bits(flags, 2, 3) > 2).any() or (flags > 31).any():
+    def _check_records(self, own: NDArray[np.bool_], n_values: NDArray[np.uint32]) -> None:
+        """Check what the records say of columns, each by itself."""
+        flags, lists = self._flags, self._lists
+        if flags.max() > 31 or ((flags & 3) == 3).any() or ((flags & 12) == 12).any():
             raise self._inconsistent("flags of columns that have no meaning")
-        own = shared == layout.OWN
-        if not (own | (shared < len(lists))).all():
+        if own.all():
+            return
+        listed = self._shared[~own]
+        if listed.max() >= len(lists):
             raise self._inconsistent("columns with lists of values that are not there")
-        sizes = np.array([len(one) // 8 for one in lists] or [0])
-        if (records["n_values"][~own] != sizes[shared[~own]]).any():
+        sizes = np.array([len(one) // 8 for one in lists])
+        if (n_values[~own] != sizes[listed]).any():
             raise self._inconsistent("columns whose number of values is not that of their list")
 
     def _check_sizes(self, totals: dict[str, int]) -> None:
@@ -113,39 +122,45 @@ class PackedColumns:
         if crc32(stored) != self._crc32(layout.SHARED):
             raise self._damaged(layout.SHARED)
         self._lists = layout.SharedLists(stored).values
-        totals = dict.fromkeys(("n_values", "n_labels", "n_name"), 0)
         self._flags = np.empty(p, dtype=np.uint8)
         self._shared = np.empty(p, dtype=np.uint16)
-        self._codes_check = np.empty(p, dtype=np.uint32)
-        words_check = np.empty(p, dtype=np.uint32)
-        name_sizes = np.empty(p, dtype=np.uint32)
+        fields = ("codes_check", "words_check", "n_values", "n_labels", "n_name")
+        kinds = {field: layout.COLUMN[field].newbyteorder("=") for field in fields}
+        read = {field: np.empty(p, dtype=kind) for field, kind in kinds.items()}
+        every = {**read, "flags": self._flags, "shared": self._shared}
         begin = total = 0
         for records, part in self._parts():
-            end = begin + len(records)
             total = crc32(part, total)
-            self._check_records(records, self._lists)
-            for field in totals:
-                totals[field] += int(records[field].sum(dtype=np.uint64))
-            self._flags[begin:end] = records["flags"]
-            self._shared[begin:end] = records["shared"]
-            self._codes_check[begin:end] = records["codes_check"]
-            words_check[begin:end] = records["words_check"]
-            name_sizes[begin:end] = records["n_name"]
-            begin = end
+            for field, kept in every.items():
+                kept[begin : begin + len(records)] = records[field]
+            begin += len(records)
         if total != self._crc32(layout.COLUMNS):
             raise self._damaged(layout.COLUMNS)
-        self._check_sizes(totals)
+        own = self._shared == layout.OWN
+        self._check_records(own, read["n_values"])
+        if read["n_labels"].max() > self._files[layout.LABELS].size:  # sums would overflow
+            raise self._inconsistent("labels that are longer than their file")
+        self._check_sizes(
+            {
+                name: int(read[name].sum(dtype=np.uint64))
+                for name in ("n_values", "n_labels", "n_name")
+            }
+        )
+        self._codes_check = read["codes_check"]
         self._names: Runs | None = None
         if self.named:
-            self._names = Runs(offsets_of(name_sizes), self._files[layout.NAMES])
+            self._names = Runs(offsets_of(read["n_name"]), self._files[layout.NAMES])
             small = self._files[layout.NAMES].size <= KEPT_NAMES
             if small and not self._names.keep(self._crc32(layout.NAMES)):
                 raise self._damaged(layout.NAMES)
-        own, labelled = self._shared == layout.OWN, self.kind_codes() != 0
-        self._own = self._runs("n_values", layout.VALUES, 8) if own.any() else None
-        self._labels = self._runs("n_labels", layout.LABELS, 1) if labelled.any() else None
+        self._own = self._labels = None
+        if own.any():
+            file = self._files[layout.VALUES]
+            self._own = Runs(offsets_of(read["n_values"]), file, item=8)
+        if self.kind_codes().any():
+            self._labels = Runs(offsets_of(read["n_labels"]), self._files[layout.LABELS])
         read_later = self._own or self._labels or (self._names and not self._names.resident)
-        self._words_check = words_check if read_later else None
+        self._words_check = read["words_check"] if read_later else None
         blocks = _bits(self._flags, 0, 3)
         self._slot: NDArray[np.uint32] | None = None
         if blocks.size and blocks.min() != blocks.max():
@@ -157,10 +172,6 @@ class PackedColumns:
     def _parts(self) -> Iterator[tuple[NDArray[Any], bytes]]:
         for part in pieces_of(self._files[layout.COLUMNS], layout.COLUMN.itemsize):
             yield np.frombuffer(part, dtype=layout.COLUMN), part
-
-    def _runs(self, sizes: str, file: str, item: int) -> Runs:
-        lengths = np.concatenate([records[sizes] for records, _ in self._parts()])
-        return Runs(offsets_of(lengths), self._files[file], item=item)
 
     # Columns
 
@@ -209,7 +220,7 @@ class PackedColumns:
             names=tuple(
                 self.names(chosen) if names is None else [layout.name_of_bytes(n) for n in names]
             ),
-            kinds=tuple([KINDS[kind] for kind in kinds.tolist()]),
+            kinds=_kinds(kinds),
             blocks=(blocks[0], blocks[1], blocks[2]),
             block_of=block_of,
             slot=slot,
@@ -254,14 +265,14 @@ class PackedColumns:
         if len(wrong):
             name = self.names(columns[wrong[:1]])[0]
             raise ValueError(
-                f"{file.name} is damaged: the codes of column {name!r} do not match their "
+                f"{file.name} is damaged: the codes of column {quoted(name)} do not match their "
                 "checksum; pack the table again"
             )
         codes = np.frombuffer(data, dtype=kind).reshape(len(columns), self.n_rows)
         unknown = unknown_code(codes, n_codes)
         if unknown is not None:
             name = self.names(columns[unknown : unknown + 1])[0]
-            raise self._inconsistent(f"column {name!r} has codes beyond its values")
+            raise self._inconsistent(f"column {quoted(name)} has codes beyond its values")
         return codes.astype(kind.newbyteorder("="), copy=False)
 
     def _values(self, chosen: NDArray[np.int64]) -> list[bytes]:
@@ -309,6 +320,8 @@ class PackedColumns:
             total = 0
             if name in layout.CODES:
                 total = self._read_codes(file, layout.CODES.index(name))
+            elif name == layout.VALUES:
+                total = self._read_values(file)
             else:
                 for piece in pieces_of(file):
                     total = crc32(piece, total)
@@ -330,26 +343,47 @@ class PackedColumns:
             begin += len(codes)
         return total
 
+    def _read_values(self, file: File) -> int:
+        """Read the values, check that those of a column ascend, and return their CRC-32."""
+        offsets, total, begin, before = self._value_offsets(), 0, 0, -np.inf
+        for piece in pieces_of(file, 8):
+            total = crc32(piece, total)
+            values = np.frombuffer(piece, dtype="<f8")
+            wrong = unsorted_values(values, offsets, begin, before)
+            if wrong is not None:
+                raise self._inconsistent(wrong)
+            begin, before = begin + len(values), float(values[-1])
+        return total
+
+    def _value_offsets(self) -> NDArray[np.int64]:
+        offsets = np.zeros(self.n_columns + 1, dtype=np.int64)
+        np.cumsum(
+            np.concatenate([records["n_values"] for records in self.records()]), out=offsets[1:]
+        )
+        return offsets
+
     def table(self) -> EncodedTable:
         """All columns, codes and values mapped into memory; everything is checked once."""
         if not self._verified:
             self.verify()
         p = self.n_columns
         everything = np.arange(p)
-        counts = np.concatenate([records["n_values"] for records in self.records()])
-        offsets = np.zeros(p + 1, dtype=np.int64)
-        np.cumsum(counts, out=offsets[1:])
+        offsets = self._value_offsets()
         labelled = np.flatnonzero(self.kind_codes())
         texts = self._labels.take(labelled) if self._labels is not None else []
-        kinds = self.kind_codes().tolist()
         blocks = tuple(self._mapped(layout.CODES[i], layout.CODE_TYPES[i]) for i in range(3))
         cut_values = self._mapped(layout.VALUES, np.dtype("<f8"))
-        labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts.tolist())
-        self._check_values(self.kind_codes(), offsets, cut_values, labels)
+        counts = np.diff(offsets).tolist()
+        labels = self._labels_of(dict(zip(labelled.tolist(), texts, strict=True)), counts)
+        kind_codes = self.kind_codes()  # that the values ascend is known
+        wrong = invalid_offsets(kind_codes, offsets, len(cut_values))
+        wrong = wrong or invalid_labels(kind_codes, offsets, cut_values, labels)
+        if wrong is not None:
+            raise self._inconsistent(wrong)
         return EncodedTable(
             n_rows=self.n_rows,
             names=tuple(self.names(everything)) if self.named else default_names(p),
-            kinds=tuple([KINDS[kind] for kind in kinds]),
+            kinds=_kinds(kind_codes),
             blocks=tuple(block.reshape(-1, self.n_rows) for block in blocks),  # type: ignore[arg-type]
             block_of=_bits(self._flags, 0, 3),
             slot=everything if self._slot is None else self._slot.astype(np.int64),
@@ -378,10 +412,18 @@ class PackedColumns:
             table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
             table.validate(full=True)
         except pa.ArrowException as error:
-            raise self._inconsistent(f"{layout.SAMPLES} is no Arrow table ({error})") from None
+            what = f"{layout.SAMPLES} is no Arrow table ({first_line(error)})"
+            raise self._inconsistent(what) from None
         if len(table) != self.n_rows:
             raise self._inconsistent(f"{layout.SAMPLES} has {len(table)} rows")
         return table
+
+
+def _kinds(codes: NDArray[np.uint8]) -> tuple[str, ...]:
+    """The kinds that are in these places of `KINDS`."""
+    if len(codes) and codes.min() == codes.max():
+        return (KINDS[int(codes[0])],) * len(codes)
+    return tuple(map(KINDS.__getitem__, codes.tolist()))
 
 
 def _bits(flags: NDArray[np.uint8], first: int, mask: int) -> NDArray[np.uint8]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from duramen import __version__
 from duramen.checks import kernel_threads
 from duramen.results.replacing import naming
+from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
 from duramen.tables.names import check_names, resolve_kinds
@@ -174,6 +175,7 @@ def pack_with(
     budget = memory_bytes(asked.memory, _FUNCTION)
     n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
     check_place(place, overwrite, _FUNCTION)
+    require_arrow_threads(_FUNCTION)
     given = open_input(
         source,
         transpose=transpose,
@@ -200,12 +202,11 @@ def pack_with(
         making(place, plan, _FUNCTION) as (folder, found),
     ):
         if found == "another":
-            warnings.warn(
+            message = (
                 f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
-                "of other options, or the source has changed: packing starts anew",
-                UserWarning,
-                stacklevel=2,
+                "of other options, or the source has changed: packing starts anew"
             )
+            warnings.warn(message, UserWarning, stacklevel=2)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         with _progress(given, writer.n_columns, verbose) as report:
             for group in given.groups(writer.n_columns, folder):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import printable, quoted
 from duramen.tables.store.beside import check_samples, samples_table
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Names:
     @property
     def title(self) -> str:
         """The columns, for messages."""
-        return " and ".join(self.columns)
+        return " and ".join(map(printable, self.columns))
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,17 @@ def names_of(samples: pa.Table | None) -> Names | None:
         return None
     try:
         columns = tuple(json.loads(found))
-        return Names(columns, tuple(_joined(samples, columns)))
+        labels = tuple(_joined(samples, columns))
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise ValueError(
-            f"the sample annotations of the table are damaged: they have no names of rows where "
-            f"they say so ({type(error).__name__}); pack the table again"
-        ) from None
+        why = type(error).__name__
+    else:
+        if len(labels) == samples.num_rows:
+            return Names(columns, labels)
+        why = f"{len(labels)} names for {samples.num_rows} rows"
+    raise ValueError(
+        f"the sample annotations of the table are damaged: they have no names of rows where they "
+        f"say so ({why}); pack the table again"
+    )
 
 
 def pair(
@@ -129,14 +135,14 @@ def pair(
     """
     if by_position and samples_id is not None:
         raise ValueError(
-            f"{function}: samples_id={samples_id!r} pairs rows by their names and "
+            f"{function}: samples_id={quoted(samples_id)} pairs rows by their names and "
             "samples_by_position by their order; give one of them."
         )
     table = samples_table(samples, function)
     if samples_id is not None and names is None:
         raise ValueError(
-            f"{function}: samples_id={samples_id!r} needs names of the rows of {where}, which has "
-            f"none, and no column {samples_id!r}. {BY_POSITION}"
+            f"{function}: samples_id={quoted(samples_id)} needs names of the rows of {where}, "
+            f"which has none, and no column {quoted(samples_id)}. {BY_POSITION}"
         )
     if by_position or names is None:
         why = "as asked" if by_position else f"as {where} has no names of rows"
@@ -146,7 +152,7 @@ def pair(
     if key is None:
         why = (
             f"as none of their columns holds the names of the rows of {where}, such as "
-            f"{names.labels[0]!r} ({names.title})."
+            f"{quoted(names.labels[0])} ({names.title})."
         )
         return _in_order(table, names, n_rows, why, True, function)
     order, extra = _order(key, names, where, function)
@@ -232,10 +238,11 @@ def texts_of(array: Any) -> list[str | None] | None:
 
 
 def _joined(samples: pa.Table, columns: Sequence[str]) -> list[str]:
-    import pyarrow as pa
-
-    parts = [samples.column(name).cast(pa.large_string()).to_pylist() for name in columns]
-    return ["_".join(map(str, row)) for row in zip(*parts, strict=True)]
+    parts = [texts_of(samples.column(name)) for name in columns]
+    if any(part is None for part in parts):
+        raise TypeError("names of rows are text or whole numbers")
+    known = [part for part in parts if part is not None]
+    return ["_".join(map(str, row)) for row in zip(*known, strict=True)]
 
 
 def _asked(
@@ -248,12 +255,12 @@ def _asked(
             return key
     if samples_id in table.column_names:
         raise ValueError(
-            f"{function}: column {samples_id!r} of samples is of type "
+            f"{function}: column {quoted(samples_id)} of samples is of type "
             f"{table.column(samples_id).type}; names of rows are text or whole numbers."
         )
     raise ValueError(
-        f"{function}: samples has no column {samples_id!r}; its columns are "
-        f"{', '.join(map(repr, table.column_names[:_SHOWN]))}."
+        f"{function}: samples has no column {quoted(samples_id)}; its columns are "
+        f"{', '.join(map(quoted, table.column_names[:_SHOWN]))}."
     )
 
 
@@ -337,10 +344,10 @@ def _with_names(table: pa.Table, names: Names | None) -> pa.Table:
 
 
 def _called(key: _Key) -> str:
-    return "column " + " and ".join(map(repr, key.columns))
+    return "column " + " and ".join(map(quoted, key.columns))
 
 
 def _some(labels: Iterable[str]) -> str:
     given = list(labels)
     more = ", ..." if len(given) > _SHOWN else ""
-    return ", ".join(map(repr, given[:_SHOWN])) + more
+    return ", ".join(map(quoted, given[:_SHOWN])) + more

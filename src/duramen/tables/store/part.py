@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from duramen.results.locking import taken
+from duramen.results.interrupts import uninterrupted
+from duramen.results.locking import InUseError, held, taken
+from duramen.results.replacing import finished, put_in_place, real, unfinished
 from duramen.tables.store import layout
 from duramen.tables.store.inputs import spool
 from duramen.tables.store.writer import PROGRESS
@@ -30,7 +31,7 @@ _KNOWN = {
 
 def part_of(path: Path) -> Path:
     """Where the store `path` is made."""
-    place = path.resolve()
+    place = real(path)
     return place.parent / f".{place.name}.part"
 
 
@@ -41,7 +42,10 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
     ------
     FileExistsError, NotADirectoryError, FileNotFoundError, PermissionError
     """
-    parent = path.resolve().parent
+    parent = real(path).parent
+    _clear_up(real(path), function)
+    if real(path).is_symlink():
+        raise FileExistsError(f"{function}: {path} is a link to itself; name another place")
     if path.exists():
         if not (path / layout.HEADER).is_file():
             what = "a folder that is no column store" if path.is_dir() else "a file"
@@ -59,6 +63,32 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
         )
     if not os.access(parent, os.W_OK | os.X_OK):
         raise PermissionError(f"{function}: {parent} cannot be written to; name another place")
+
+
+def _clear_up(place: Path, function: str) -> None:
+    """Put a store back that a process that was killed was about to replace, or remove it."""
+    if not os.access(place.parent, os.W_OK | os.X_OK) or not unfinished(place, "old"):
+        return
+    with _held(place, function):
+        for old in unfinished(place, "old"):
+            if not old.is_dir():
+                continue
+            if not place.exists() and (old / layout.HEADER).is_file():
+                old.rename(place)
+            elif place.exists() and all(_is_known(entry.name) for entry in old.iterdir()):
+                shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _held(place: Path, function: str) -> Iterator[None]:
+    """Hold the lock of a place for as long as it takes to rename folders there."""
+    try:
+        with held(place):
+            yield
+    except InUseError:
+        raise InUseError(
+            f"{function}: another process is packing to {place}; wait for it, or name another place"
+        ) from None
 
 
 @contextmanager
@@ -107,16 +137,17 @@ def making(path: Path, plan: Mapping[str, Any] | None, function: str) -> Iterato
             _clear(folder, plan)
         try:
             yield folder, found
-            for name in (PLAN, LOCK):
-                (folder / name).unlink()
-            folder.chmod(0o777 & ~_umask())
-            _move(folder, path)
+            with uninterrupted(), _held(real(path), function):
+                for name in (PLAN, LOCK):
+                    (folder / name).unlink()
+                folder.chmod(0o777 & ~_umask())
+                _move(folder, path)
         except (KeyboardInterrupt, OSError, MemoryError):
             if plan is None:
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder)
             raise
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             raise
 
 
@@ -134,12 +165,16 @@ def _claim(folder: Path, function: str) -> None:
     status = folder.lstat()
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == getattr(os, "geteuid", lambda: 0)()
     entries = list(os.scandir(folder)) if ours else []
-    known = all(e.name in _KNOWN and e.is_file(follow_symlinks=False) for e in entries)
+    known = all(_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
     if not ours or not known:
         raise FileExistsError(
             f"{function}: {folder} is there already, and is not what an earlier call left; move it "
             "away, or name another place"
         )
+
+
+def _is_known(name: str) -> bool:
+    return name in _KNOWN or finished(name) in _KNOWN
 
 
 def _take(lock: IO[bytes], path: Path, function: str) -> None:
@@ -167,6 +202,11 @@ def _clear(folder: Path, plan: Mapping[str, Any] | None) -> None:
     (folder / PLAN).write_text(json.dumps(plan or {}), encoding="utf-8")
 
 
+def _remove(folder: Path) -> None:
+    with uninterrupted():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _umask() -> int:
     """Return the permissions that new files do not get."""
     mask = os.umask(0o077)
@@ -176,12 +216,8 @@ def _umask() -> int:
 
 def _move(folder: Path, path: Path) -> None:
     """Put the whole folder in its place; an older store makes way for it first."""
-    place = path.resolve()
-    old = None
-    if place.exists():
-        old = place.parent / f".{place.name}.{secrets.token_hex(4)}.old"
-        place.rename(old)
-    folder.rename(place)
+    place = real(path)
+    old = put_in_place(folder, place)
     if old is not None:
         shutil.rmtree(old, ignore_errors=True)
     with contextlib.suppress(OSError):  # not every system can flush a folder

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables.files import _first_line
+from duramen.results.text import first_line, quoted
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.pairing import named_rows
@@ -152,7 +152,7 @@ def _explained(path: Path, what: str, function: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
-            f"{function}: {path} is not {what} file, or is damaged ({_first_line(error)}); check "
+            f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); check "
             "that its extension says what it is"
         ) from None
 
@@ -207,8 +207,8 @@ class TransposedArrowInput(Input):
             names = names.cast(names.type.value_type)
         if not (pa.types.is_string(names.type) or pa.types.is_large_string(names.type)):
             raise TypeError(
-                f"{function}: the first column of {path}, {first.name!r}, is of type {names.type}; "
-                "with transpose=True it holds the names of the columns, as text"
+                f"{function}: the first column of {path}, {quoted(first.name)}, is of type "
+                f"{names.type}; with transpose=True it holds the names of the columns, as text"
             )
         if names.null_count or not others:
             what = "a name is missing" if names.null_count else "there is no other column"
@@ -260,13 +260,13 @@ def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
             numbers.append(field.name)
         elif not pa.types.is_null(kind):
             raise TypeError(
-                f"{function}: column {field.name!r} of {path} is of type {kind}; what is "
+                f"{function}: column {quoted(field.name)} of {path} is of type {kind}; what is "
                 "transposed holds numbers or text"
             )
     if texts and numbers:
         raise TypeError(
-            f"{function}: {path} cannot be transposed: {texts[0]!r} holds text and {numbers[0]!r} "
-            "numbers, and its rows would be columns of mixed types"
+            f"{function}: {path} cannot be transposed: {quoted(texts[0])} holds text and "
+            f"{quoted(numbers[0])} numbers, and its rows would be columns of mixed types"
         )
     return bool(texts)
 

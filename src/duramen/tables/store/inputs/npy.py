@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.text import first_line
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.reader import LocalFile
@@ -82,7 +83,7 @@ def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[An
             shape, by_columns, kind = read(file)
         except (ValueError, EOFError, SyntaxError, TokenError, RecursionError) as error:
             raise ValueError(
-                f"{function}: {path} is not an .npy file, or is damaged ({error})"
+                f"{function}: {path} is not an .npy file, or is damaged ({first_line(error)})"
             ) from None
         if kind.hasobject:
             raise TypeError(

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from duramen.results.text import first_line
 from duramen.tables.files import (
     _bytes_of,
     _explain_encoding,
     _explain_ragged,
-    _first_line,
     text_options,
 )
 from duramen.tables.store.budget import columns_within
@@ -87,7 +87,7 @@ class _Text(Input):
         except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
             _explain_encoding(self._path, self._function)
             _explain_ragged(self._path, self._delimiter, self._function)
-            what = _first_line(error) if str(error) else "a quote is not closed"
+            what = first_line(error) if str(error) else "a quote is not closed"
             raise ValueError(f"{self._function}: cannot read {self._path} ({what})") from None
 
     def _header(self) -> list[str]:

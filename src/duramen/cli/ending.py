@@ -1,0 +1,91 @@
+"""What ends a command before its work is done: signals, and memory that runs out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+INTERRUPTED = 130
+USER_ERROR = 2
+_SOON = 0.01  # seconds
+_NEARLY = 1 << 26  # bytes below a limit on memory
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that asks the process to end."""
+
+    def __init__(self, signal: signal.Signals) -> None:
+        super().__init__(signal.name)
+        self.signal = signal
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored.
+
+    A stop that comes in a callback of the interpreter, which cannot raise it, is repeated.
+    """
+
+    def stop(number: int, _: Any) -> None:
+        raise Stopped(signal.Signals(number))
+
+    kept: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                kept[number] = signal.signal(number, stop)
+    try:
+        with _repeating_lost_stops():
+            yield
+    finally:
+        for number, before in kept.items():
+            signal.signal(number, before)
+
+
+@contextmanager
+def _repeating_lost_stops() -> Iterator[None]:
+    """Send signals again whose exception was lost, such as in a finalizer, and say nothing of it.
+
+    Nothing is said either where memory ran out in such a place: the work that goes on without it
+    ends with an error of its own.
+    """
+    usual, timers = sys.unraisablehook, []
+
+    def lost(found: Any) -> None:
+        error = found.exc_value
+        if isinstance(error, KeyboardInterrupt):
+            number = error.signal if isinstance(error, Stopped) else signal.SIGINT
+            timers.append(threading.Timer(_SOON, os.kill, (os.getpid(), number)))
+            timers[-1].daemon = True
+            with suppress(RuntimeError):
+                timers[-1].start()
+        elif not isinstance(error, Exception) or not out_of_memory(error):
+            usual(found)
+
+    sys.unraisablehook = lost
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+        for timer in timers:
+            timer.cancel()
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Tell whether memory ran out, which not every library reports by a MemoryError.
+
+    Others, such as those that draw figures, raise what they happen to: where the limit on
+    addresses (``ulimit -v``) is nearly reached, any error is taken for that.
+    """
+    from duramen.results.limits import addresses_left
+
+    if isinstance(error, MemoryError):
+        return True
+    left = addresses_left()
+    return left is not None and left < _NEARLY

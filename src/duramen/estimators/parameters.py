@@ -1,0 +1,252 @@
+"""Catalogue of the parameters that the estimators share: documentation, check, setting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from duramen import checks
+from duramen.forests import sampling
+from duramen.forests.criteria import aliases_for
+from duramen.forests.settings import SPLITS
+from duramen.forests.split_families import FAMILIES
+from duramen.tables import Task
+
+
+@dataclass(frozen=True)
+class Given:
+    """Parameters of an estimator as its user gave them, and the shape of the training table."""
+
+    owner: str
+    task: Task
+    values: Mapping[str, Any]
+    n_rows: int
+    n_features: int
+
+
+Resolver = Callable[[Given, str, Any], Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the estimators.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    allowed : str
+        What it may be, as the docstrings say it; "{criteria}" and "{splits}" stand for lists.
+    text : str
+        What it sets, as the docstrings say it.
+    resolve : callable, optional
+        ``resolve(given, name, value)`` checks a value and returns what it stands for; by default
+        the value itself, which is checked where it is used.
+    setting : str, optional
+        The field of :class:`~duramen.forests.GrowthSettings` that it sets.
+    """
+
+    name: str
+    allowed: str
+    text: str
+    resolve: Resolver = lambda given, name, value: value
+    setting: str | None = None
+
+    def allowed_for(self, task: Task) -> str:
+        """Return what the parameter may be in the estimators of a task."""
+        lists = {"criteria": tuple(aliases_for(task)), "splits": tuple(SPLITS)}
+        words = {name: ", ".join(f'"{one}"' for one in lists[name]) for name in lists}
+        return self.allowed.replace("{criteria}", f"{{{words['criteria']}}}").replace(
+            "{splits}", f"{{{words['splits']}}}"
+        )
+
+
+def _integer(least: int, **more: Any) -> Resolver:
+    return lambda given, name, value: checks.check_integer(given.owner, name, value, least, **more)
+
+
+def _limit(least: int) -> Resolver:
+    return lambda given, name, value: checks.check_optional_integer(given.owner, name, value, least)
+
+
+def _rows(least: int) -> Resolver:
+    return lambda given, name, value: checks.check_count_or_fraction(
+        given.owner, name, value, given.n_rows, least
+    )
+
+
+def _flag(given: Given, name: str, value: Any) -> bool:
+    return checks.check_flag(given.owner, name, value)
+
+
+def _criterion(given: Given, name: str, value: Any) -> str:
+    aliases = aliases_for(given.task)
+    return aliases[checks.check_choice(given.owner, name, value, aliases)]
+
+
+def _subspace(given: Given, name: str, value: Any) -> int:
+    return sampling.resolve_subspace(given.owner, value, given.n_features)
+
+
+def _candidates(given: Given, name: str, value: Any) -> int:
+    p = given.n_features
+    drawn = _subspace(given, "", given.values["n_subspace_features"])
+    return sampling.resolve_max_features(given.owner, value, p, drawn or p)
+
+
+def _max_samples(given: Given, name: str, value: Any) -> int:
+    bootstrap = _flag(given, "bootstrap", given.values["bootstrap"])
+    return sampling.resolve_max_samples(given.owner, value, given.n_rows, bootstrap)
+
+
+def _alpha(given: Given, name: str, value: Any) -> float:
+    hint = "None or 1 for no test"
+    return 1.0 if value is None else checks.check_real(given.owner, name, value, 0, 1, hint=hint)
+
+
+def _oob_score(given: Given, name: str, value: Any) -> Any:
+    return value if callable(value) else _flag(given, name, value)
+
+
+# In the order of the signatures.
+PARAMETERS = (
+    Parameter("n_estimators", "int", "Number of trees.", _integer(1, most=2**62)),
+    Parameter("criterion", "{criteria}", "Impurity.", _criterion, "criterion"),
+    Parameter(
+        "max_depth",
+        "int or None",
+        "Largest depth of a leaf; None for no limit.",
+        _limit(1),
+        "max_depth",
+    ),
+    Parameter(
+        "min_samples_split",
+        "int or float",
+        "Least number of distinct rows at a node that is split; a float is a fraction of all rows.",
+        _rows(2),
+        "min_samples_split",
+    ),
+    Parameter(
+        "min_samples_leaf",
+        "int or float",
+        "Least number of distinct rows at a child; a float is a fraction of all rows.",
+        _rows(1),
+        "min_samples_leaf",
+    ),
+    Parameter(
+        "max_features",
+        '{"sqrt", "log2"}, int, float or None',
+        "Number of features tried at a node, drawn among those that are not constant there; a "
+        "float is a fraction of the features, None all of them.",
+        _candidates,
+        "max_features",
+    ),
+    Parameter(
+        "max_leaf_nodes",
+        "int or None",
+        "Largest number of leaves; the splits that decrease impurity most come first.",
+        _limit(2),
+        "max_leaf_nodes",
+    ),
+    Parameter(
+        "min_impurity_decrease",
+        "float",
+        "Least decrease of impurity of a split, times the fraction of the weight at the node.",
+        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        "min_impurity_decrease",
+    ),
+    Parameter(
+        "n_subspace_features",
+        "int or float",
+        "Number of features drawn for each tree, without replacement; a float is a fraction.",
+        _subspace,
+        "column_samples",
+    ),
+    Parameter(
+        "bootstrap",
+        "bool",
+        "Whether the rows of a tree are drawn with replacement.",
+        _flag,
+        "bootstrap",
+    ),
+    Parameter(
+        "oob_score",
+        "bool or callable",
+        "Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).",
+        _oob_score,
+    ),
+    Parameter(
+        "n_jobs",
+        "int or None",
+        "Number of threads; None for 1, -1 for all processors. The result does not depend on it.",
+        lambda given, name, value: checks.kernel_threads(given.owner, value),
+    ),
+    Parameter(
+        "random_state",
+        "int, RandomState, Generator or None",
+        "Source of the seed; an int gives the same forest every time.",
+    ),
+    Parameter(
+        "verbose",
+        "int",
+        "Above 0 for a progress bar on standard error.",
+        lambda given, name, value: checks.check_verbosity(given.owner, value),
+    ),
+    Parameter(
+        "class_weight",
+        'dict, "balanced", "balanced_subsample" or None',
+        'Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.',
+        lambda given, name, value: isinstance(value, str) and value == "balanced_subsample",
+        "balanced_subsample",
+    ),
+    Parameter(
+        "max_samples",
+        "int, float or None",
+        "Number of rows drawn for each tree; a float is a fraction, None as many as there are.",
+        _max_samples,
+        "row_samples",
+    ),
+    Parameter(
+        "splits",
+        "{splits}",
+        "Family of splits: " + "; ".join(one.title for one in FAMILIES) + ".",
+        lambda given, name, value: checks.check_choice(given.owner, name, value, SPLITS),
+        "splits",
+    ),
+    Parameter(
+        "categorical_features",
+        'None, "from_dtype" or list of names, indices or bools',
+        "Columns to treat as categorical, besides those whose type says so.",
+    ),
+    Parameter(
+        "stop_alpha",
+        "float or None",
+        "Level of the chi-square test that a split must pass; None for no test.",
+        _alpha,
+        "stop_alpha",
+    ),
+    Parameter(
+        "count_constant_features",
+        "bool",
+        "Whether a feature that is constant at the node counts as one of ``max_features``; in "
+        "multiway trees, which draw them anyway, whether such a draw takes a level of depth.",
+        _flag,
+        "count_constants",
+    ),
+)
+
+
+def resolve(given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Check every parameter; return what each stands for, and the settings of growth among them.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, what is allowed and what came.
+    """
+    resolved = {
+        one.name: one.resolve(given, one.name, given.values[one.name]) for one in PARAMETERS
+    }
+    settings = {one.setting: resolved[one.name] for one in PARAMETERS if one.setting is not None}
+    return resolved, settings

@@ -1,0 +1,76 @@
+"""Threads of Python, where a limit of the system may let fewer start than are asked for."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from duramen.results.limits import addresses_left
+
+_USUAL_STACK = 1 << 23
+
+
+def startable(wanted: int) -> int:
+    """Return how many of the threads that are wanted can work at a time, the calling one included.
+
+    Their stacks take half of the addresses that are left at most: threads that take the last of
+    them leave nothing to work with, and one that cannot even begin may be waited for without end.
+
+    Parameters
+    ----------
+    wanted : int
+        At least 1.
+    """
+    done = threading.Event()
+    started: list[threading.Thread] = []
+    left = addresses_left()
+    most = wanted - 1 if left is None else min(wanted - 1, left // (2 * _stack_bytes()))
+    try:
+        for _ in range(most):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except (RuntimeError, MemoryError):
+        pass
+    finally:
+        done.set()
+        for thread in started:
+            thread.join()
+    return len(started) + 1
+
+
+def _stack_bytes() -> int:
+    """Return the bytes of addresses that the stack of a thread takes."""
+    if size := threading.stack_size():
+        return size
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    except ImportError:
+        return _USUAL_STACK
+    return _USUAL_STACK if most == resource.RLIM_INFINITY else max(most, 1 << 16)
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool whose work is done by the threads that can be started, if not all of them can."""
+
+    def _adjust_thread_count(self) -> None:
+        """Start another thread, which the pool can do without once it has one.
+
+        Raises
+        ------
+        MemoryError
+            If it would be the first one.
+        """
+        left = addresses_left()
+        if self._threads and left is not None and left < 2 * _stack_bytes():
+            return
+        try:
+            super()._adjust_thread_count()
+        except RuntimeError:  # the task is in the queue already
+            if not self._threads:
+                raise MemoryError(
+                    "no thread can be started; raise the limit on processes or memory, or use one "
+                    "job"
+                ) from None

@@ -1,0 +1,325 @@
+"""Discretization of numeric columns by quantiles, equal widths or minimum description length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.text import aligned
+from duramen.theory.arguments import check_choice, whole
+from duramen.theory.distributions.columns import (
+    coded_columns,
+    coded_variable,
+    column_names,
+    table_and_target,
+)
+from duramen.theory.distributions.partition import FloatArray
+from duramen.theory.distributions.values import Codes, objects
+
+Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
+METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
+
+_SHOWN_COLUMNS = 10
+_SHOWN_CUTS = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Discretized:
+    """Table whose numeric columns are intervals, accepted by `FiniteDistribution.from_table`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p columns.
+    columns : tuple of p ndarrays of uint32, shape (n,)
+        Codes of the columns.
+    labels : tuple of p ndarrays
+        ``labels[j][code]`` is the interval as a string, or the value in a column that was left as
+        it is; a missing value is last.
+    cuts : mapping of str to ndarray of float64
+        Cut points of each column that was discretized, ascending; x lies in interval number
+        #{cuts < x}, so intervals are closed on the right.
+    method : str
+        "quantile", "uniform" or "mdl".
+    n_bins : int
+        Number of bins that was asked for.
+    n_rows : int
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ages = dm.theory.discretize([[3.0], [5.0], [8.0], [9.0]], n_bins=2, names=["age"])
+    >>> ages.codes(0).tolist(), ages.values(0).tolist()
+    ([0, 0, 1, 1], ['<= 6.5', '> 6.5'])
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Codes, ...]
+    labels: tuple[NDArray[Any], ...]
+    cuts: Mapping[str, FloatArray]
+    method: str
+    n_bins: int
+    n_rows: int
+
+    def codes(self, j: int) -> Codes:
+        """Codes of the j-th column, shape (n,)."""
+        return self.columns[j]
+
+    def values(self, j: int) -> NDArray[Any]:
+        """Values that the codes of the j-th column stand for, in code order."""
+        return self.labels[j]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Method, number of bins and cut points by column, for the record of a result."""
+        return {
+            "discretization": {
+                "method": self.method,
+                "n_bins": self.n_bins,
+                "cuts": {name: cuts.tolist() for name, cuts in self.cuts.items()},
+            }
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Discretized: {self.n_rows} rows, {len(self.cuts)} of {len(self.names)} columns in "
+            f"intervals, method {self.method!r}"
+        ]
+        shown = list(self.cuts.items())[:_SHOWN_COLUMNS]
+        if shown:
+            counts = [str(len(cuts) + 1) for _, cuts in shown]
+            cells = [[name for name, _ in shown], counts, [_listed(cuts) for _, cuts in shown]]
+            lines += aligned(["column", "intervals", "cuts"], cells, right=[False, True, False])
+        if len(self.cuts) > len(shown):
+            lines.append(f"... and {len(self.cuts) - len(shown)} more")
+        return "\n".join(lines)
+
+
+def discretize(
+    X: Any,
+    y: Any = None,
+    *,
+    method: Method = "quantile",
+    n_bins: int = 5,
+    names: Iterable[str] | None = None,
+) -> Discretized:
+    r"""Put the values of numeric columns into intervals.
+
+    Columns with more than `n_bins` distinct numbers are discretized. All others are left as they
+    are: their values are categories already. Missing values stay missing.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        Whatever `FiniteDistribution.from_table` takes.
+    y : array-like of shape (n,), optional
+        The target, for ``method="mdl"`` alone.
+    method : {"quantile", "uniform", "mdl"}
+        How to cut.
+
+        "quantile"
+            At the quantiles i / n_bins; equal ones, as ties make them, are one cut.
+        "uniform"
+            Into `n_bins` intervals of one width from the smallest to the largest value; those
+            without a value are joined to a neighbor.
+        "mdl"
+            By recursion at the cut that leaves the least entropy of y, as long as the gain pays
+            for describing it (Fayyad and Irani 1993):
+
+            .. math::
+
+                G > \frac{\log_2(N-1)}{N}
+                    + \frac{\log_2(3^c - 2) - c\,H(Y) + c_1 H(Y_1) + c_2 H(Y_2)}{N}
+
+            with N rows and c classes in the interval, and c1, c2 on both sides of the cut. A
+            column that is irrelevant by itself gets a single interval, even if it is relevant
+            together with others.
+    n_bins : int, default=5
+        Number of bins, at least 2; for "mdl" only the number of distinct numbers up to which
+        columns are left as they are.
+    names : iterable of str, optional
+        Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
+
+    Returns
+    -------
+    Discretized
+        Given to `FiniteDistribution.from_table`, its cut points become part of the `metadata`.
+
+    Raises
+    ------
+    ValueError
+        If `method` is unknown, `n_bins` is below 2, "mdl" has no `y`, or a column to be
+        discretized holds an infinite value.
+
+    References
+    ----------
+    U. M. Fayyad, K. B. Irani (1993). Multi-interval discretization of continuous-valued attributes
+    for classification learning. IJCAI 13.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ages = dm.theory.discretize([[3.0], [5.0], [8.0], [9.0]], n_bins=2, names=["age"])
+    >>> ages.cuts["age"].tolist()
+    [6.5]
+    """
+    check_choice("discretize", "method", method, METHODS)
+    whole("discretize", "n_bins", n_bins, 2)
+    X, y, _ = table_and_target(X, y)
+    if method == "mdl" and y is None:
+        raise ValueError("discretize: method='mdl' needs the target y.")
+    table = coded_columns(X, "discretize")
+    chosen = column_names(names, table.names, len(table.codes), "discretize")
+    classes = None
+    if method == "mdl":
+        classes = coded_variable(y, "y", table.n_rows, "discretize")[1]
+    columns, labels, cuts = [], [], {}
+    kinds = table.kinds or ("numeric",) * len(chosen)
+    for name, kind, codes, values in zip(chosen, kinds, table.codes, table.labels, strict=True):
+        numbers = _numbers(values) if kind == "numeric" else None
+        if numbers is not None and len(numbers) > n_bins:
+            if not np.all(np.isfinite(numbers)):
+                raise ValueError(f"discretize: column {name!r} holds an infinite value.")
+            found = _separating(numbers, _cuts(method, numbers, codes, int(n_bins), classes))
+            codes, values = _in_intervals(codes, numbers, found)
+            cuts[name] = found
+        columns.append(codes)
+        labels.append(values)
+    return Discretized(
+        names=chosen,
+        columns=tuple(columns),
+        labels=tuple(labels),
+        cuts=cuts,
+        method=method,
+        n_bins=int(n_bins),
+        n_rows=table.n_rows,
+    )
+
+
+def _numbers(values: NDArray[Any]) -> FloatArray | None:
+    """Return the sorted distinct numbers of a column without the missing one, or None."""
+    if values.dtype.kind not in "iuf":
+        return None
+    numbers = values.astype(np.float64)
+    return numbers[~np.isnan(numbers)]
+
+
+def _cuts(
+    method: str, numbers: FloatArray, codes: Codes, n_bins: int, classes: Codes | None
+) -> FloatArray:
+    known = codes < len(numbers)
+    if classes is not None:
+        counts = np.zeros((len(numbers), int(classes.max()) + 1))
+        np.add.at(counts, (codes[known], classes[known]), 1.0)
+        return _least_description(numbers, counts)
+    half = numbers / 2  # so that no difference overflows
+    if method == "quantile":
+        cuts = np.quantile(half[codes[known]], np.arange(1, n_bins) / n_bins)
+    else:
+        cuts = np.linspace(half[0], half[-1], n_bins + 1)[1:-1]
+    return np.asarray(2 * cuts, dtype=np.float64)
+
+
+def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:
+    """Keep the cuts that have values on both sides, one where several do the same."""
+    below = np.searchsorted(numbers, cuts, side="right")
+    _, first = np.unique(below, return_index=True)
+    kept = [i for i in first.tolist() if 0 < below[i] < len(numbers)]
+    return cuts[kept]
+
+
+def _in_intervals(
+    codes: Codes, numbers: FloatArray, cuts: FloatArray
+) -> tuple[Codes, NDArray[Any]]:
+    """Return codes and labels of the intervals."""
+    interval = np.searchsorted(cuts, numbers, side="left")
+    place = np.append(interval, len(cuts) + 1).astype(np.uint32)  # missing is last
+    labels: list[Any] = _interval_labels(cuts)
+    if len(codes) and int(codes.max()) == len(numbers):
+        labels.append(None)
+    return place[codes], objects(labels)
+
+
+def _interval_labels(cuts: FloatArray) -> list[str]:
+    if not len(cuts):
+        return ["any number"]
+    edge = [f"{cut:.4g}" for cut in cuts]
+    if len(set(edge)) < len(edge):
+        edge = [repr(cut) for cut in cuts.tolist()]
+    between = [f"({a}, {b}]" for a, b in pairwise(edge)]
+    return [f"<= {edge[0]}", *between, f"> {edge[-1]}"]
+
+
+def _listed(cuts: FloatArray) -> str:
+    shown = ", ".join(f"{cut:.4g}" for cut in cuts[:_SHOWN_CUTS])
+    return shown + (", ..." if len(cuts) > _SHOWN_CUTS else "")
+
+
+# --- minimum description length ----------------------------------------------------------------
+
+
+def _least_description(numbers: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return the cuts of Fayyad and Irani, midway between neighboring numbers.
+
+    Parameters
+    ----------
+    numbers : ndarray of float64, shape (m,)
+        Distinct numbers, ascending.
+    counts : ndarray of float64, shape (m, n_classes)
+        How often each comes with each class.
+    """
+    below = np.vstack([np.zeros(counts.shape[1]), np.cumsum(counts, axis=0)])
+    cuts = []
+    pending = [(0, len(numbers))]
+    while pending:
+        first, end = pending.pop()
+        middle = _worth_cutting(below[first : end + 1] - below[first])
+        if middle is not None:
+            middle += first
+            cuts.append(_between(numbers[middle - 1], numbers[middle]))
+            pending += [(first, middle), (middle, end)]
+    return np.sort(np.array(cuts, dtype=np.float64))
+
+
+def _between(low: float, high: float) -> float:
+    """Return the middle, or `low` where rounding would take it to `high`."""
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
+
+
+def _worth_cutting(below: FloatArray) -> int | None:
+    """Return the number of distinct values of an interval below its best cut, None for no cut.
+
+    Parameters
+    ----------
+    below : ndarray of float64, shape (k + 1, n_classes)
+        Counts by class of the first 0, 1, ... k of its numbers.
+    """
+    whole = below[-1]
+    if len(below) < 3 or np.count_nonzero(whole) < 2:
+        return None
+    left, right = below[1:-1], whole - below[1:-1]
+    n, n_left, n_right = whole.sum(), left.sum(axis=1), right.sum(axis=1)
+    h_left, h_right = _entropies(left), _entropies(right)
+    after = (n_left * h_left + n_right * h_right) / n
+    best = int(np.argmin(after))
+    (entropy,) = _entropies(whole[np.newaxis])
+    c, c_left, c_right = (np.count_nonzero(part) for part in (whole, left[best], right[best]))
+    description = (
+        np.log2(3.0**c - 2.0) - c * entropy + c_left * h_left[best] + c_right * h_right[best]
+    )
+    paid = entropy - after[best] > (np.log2(n - 1) + description) / n
+    return best + 1 if paid else None
+
+
+def _entropies(counts: FloatArray) -> FloatArray:
+    """Return the entropy in bits of each row of counts."""
+    fraction = counts / counts.sum(axis=1, keepdims=True)
+    logs = np.log2(fraction, out=np.zeros_like(fraction), where=fraction > 0)
+    entropies: FloatArray = -np.sum(fraction * logs, axis=1)
+    return entropies

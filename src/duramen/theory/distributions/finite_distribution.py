@@ -1,0 +1,494 @@
+"""Finite joint distributions of categorical variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.theory.distributions import information
+from duramen.theory.distributions.axes import columns_of_axes
+from duramen.theory.distributions.columns import (
+    coded_columns,
+    coded_variable,
+    column_names,
+    row_weights,
+    table_and_target,
+    variable_name,
+)
+from duramen.theory.distributions.information import Criterion, Unit, unit_scale
+from duramen.theory.distributions.joint_table import JointTable
+from duramen.theory.distributions.partition import FloatArray
+from duramen.theory.distributions.sampling import Sample, draw, table_of
+from duramen.theory.distributions.values import Codes
+from duramen.theory.distributions.variables import (
+    CONTEXT,
+    TARGET,
+    Column,
+    Columns,
+    Variable,
+    Variables,
+)
+
+_MOST_CELLS = 1 << 26
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FiniteDistribution(JointTable):
+    """A joint distribution of p categorical features, a target Y and maybe a context.
+
+    It is a table of N distinct rows with probabilities. A learning set whose rows have equal
+    weights is one: its population values are those of infinitely many trees grown on it.
+
+    Make one with `from_table`, `from_probabilities` or `duramen.theory.specify`. In all methods a
+    *variable* is the name or the index of a feature, the name of the target or of the context, or
+    one of the constants ``TARGET`` and ``CONTEXT``; a set of variables is a list of them.
+
+    Parameters
+    ----------
+    codes : ndarray of uint32, shape (N, p)
+        Codes of the features, 0 .. cardinality - 1 a column.
+    target : ndarray of uint32, shape (N,)
+        Codes of Y.
+    weights : ndarray of float64, shape (N,)
+        Probabilities of the rows, each above 0, their sum 1.
+    names : tuple of str
+        Names of the p features, all different.
+    labels : tuple of p ndarrays
+        ``labels[j][code]`` is the value: sorted, or in the order of the table it came from; a
+        missing value is last. Each value has a row.
+    classes : ndarray
+        ``classes[code]`` is the value of Y, sorted; each has a row.
+    target_name : str
+        Name of Y, different from those of the features.
+    context : ndarray of uint32, shape (N,), optional
+        Codes of the context, a variable that is not a feature.
+    context_values : ndarray, optional
+        ``context_values[code]`` is the value of the context; each has a row.
+    context_name : str
+        Name of the context.
+    metadata : mapping
+        Where the distribution came from, such as how numeric columns were discretized: whatever
+        `json` can hold.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ValueError
+        If shapes, codes, labels, weights or names do not fit together, or a row comes twice.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> dist = dm.theory.FiniteDistribution.from_table(rows, [0, 1, 1, 0])
+    >>> dist.entropy(), dist.mutual_information("x0"), dist.mutual_information("x0", given="x1")
+    (1.0, 0.0, 1.0)
+    """
+
+    @classmethod
+    def from_table(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        weights: ArrayLike | None = None,
+        context: Any = None,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Build a distribution from the rows of a table.
+
+        Equal rows are merged, their weights added and divided by the total. Rows of weight zero
+        are left out. Each distinct value of a column is a category; a missing value (NaN, None,
+        NaT) is a category of its own, the last. The order of the rows does not matter.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            A two-dimensional array or list of rows; a pandas, polars or pyarrow table; a scipy
+            sparse matrix; an `EncodedTable`; or what `duramen.theory.discretize` returns, whose
+            cut points are then part of the `metadata`. A `LearningSet` stands for X, y and weights.
+        y : array-like of shape (n,)
+            The target. A series gives it its name, otherwise it is called ``"Y"``.
+        weights : array-like of float64, shape (n,), optional
+            Weights of the rows, finite and at least 0; by default all equal.
+        context : array-like of shape (n,), optional
+            A variable that is not a feature, such as the group that a row belongs to. A series
+            gives it its name, otherwise it is called ``"Xc"``.
+        names : iterable of str, optional
+            Names of the columns; by default those of the table, else ``x0``, ``x1``, ...
+
+        Raises
+        ------
+        TypeError
+            If a column holds what cannot be a category, or a name is not a string.
+        ValueError
+            If the table has no row or is not two-dimensional, lengths disagree, names repeat, the
+            target or the context is missing somewhere, or the weights are not fit.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> X, y = [["old", "F"], ["young", "F"], ["old", "M"]], [1, 0, 1]
+        >>> dist = dm.theory.FiniteDistribution.from_table(X, y, names=["age", "sex"])
+        >>> dist.entropy(given="age"), round(dist.mutual_information("age"), 4)
+        (0.0, 0.9183)
+        """
+        function = "FiniteDistribution.from_table"
+        X, y, weights = table_and_target(X, y, weights)
+        table = coded_columns(X, function)
+        n = table.n_rows
+        if n == 0:
+            raise ValueError(f"{function}: X has no rows; a distribution needs at least one.")
+        chosen = column_names(names, table.names, len(table.codes), function)
+        classes, target = coded_variable(y, "y", n, function)
+        target_name = variable_name(y, ("Y", "target"), chosen)
+        own = None
+        if context is not None:
+            values, codes = coded_variable(context, "context", n, function)
+            taken = (*chosen, target_name)
+            own = Column(variable_name(context, ("Xc", "context"), taken), codes, values)
+        columns = Columns(
+            tuple(map(Column, chosen, table.codes, table.labels)),
+            Column(target_name, target, classes),
+            own,
+        )
+        return cls._merged(columns, row_weights(weights, n, function), table.metadata)
+
+    @classmethod
+    def from_probabilities(
+        cls,
+        probabilities: ArrayLike,
+        *,
+        names: Sequence[str] | None = None,
+        labels: Mapping[str, Sequence[Any]] | None = None,
+        target: str | int = -1,
+        context: str | int | None = None,
+    ) -> Self:
+        """Build a distribution from an array of joint probabilities, with one axis a variable.
+
+        Parameters
+        ----------
+        probabilities : array-like of float64, one axis a variable
+            ``probabilities[a, b, ..., y]`` is the probability that the first variable has its
+            value number a, and so on. At least 0, their sum 1.
+        names : sequence of str, optional
+            A name for each axis; by default ``X1``, ``X2``, ... for the features, ``Y`` and
+            ``Xc``.
+        labels : mapping of str to sequences, optional
+            Values of some variables by name, as many as their axis is long, all different; by
+            default 0, 1, 2, ...
+        target : str or int, default=-1
+            The axis of the target, by name or number.
+        context : str or int, optional
+            The axis of the context, by name or number; by default there is none.
+
+        Raises
+        ------
+        ValueError
+            If the probabilities are not finite, negative or do not sum to 1, or names, labels
+            and axes do not fit together.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> joint = [[0.4, 0.1], [0.1, 0.4]]  # P(X1, Y)
+        >>> dist = dm.theory.FiniteDistribution.from_probabilities(joint)
+        >>> round(dist.mutual_information("X1"), 4)
+        0.2781
+        """
+        function = "FiniteDistribution.from_probabilities"
+        return cls._merged(
+            *columns_of_axes(probabilities, names, labels, target, context, function)
+        )
+
+    @classmethod
+    def from_codes(
+        cls,
+        *,
+        codes: Sequence[Codes],
+        target: Codes,
+        weights: FloatArray,
+        names: tuple[str, ...],
+        labels: Sequence[NDArray[Any]],
+        classes: NDArray[Any],
+        target_name: str,
+        context: Codes | None = None,
+        context_values: NDArray[Any] | None = None,
+        context_name: str = "Xc",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Build a distribution from coded columns; equal rows are merged.
+
+        Parameters
+        ----------
+        codes : sequence of p ndarrays of uint32, shape (n,)
+            Codes of the features, column by column.
+        target : ndarray of uint32, shape (n,)
+            Codes of Y.
+        weights : ndarray of float64, shape (n,)
+            At least 0, some above; they are divided by their sum.
+        names : tuple of str
+            Names of the features.
+        labels : sequence of p ndarrays
+            Values of the features, in code order.
+        classes : ndarray
+            Values of Y, in code order.
+        target_name, context, context_values, context_name, metadata
+            As for the class.
+        """
+        own = None
+        if context is not None and context_values is not None:
+            own = Column(context_name, context, context_values)
+        columns = Columns(
+            tuple(map(Column, names, codes, labels)), Column(target_name, target, classes), own
+        )
+        return cls._merged(columns, weights, metadata, context_name)
+
+    def entropy(
+        self, variables: Variables = TARGET, given: Variables = (), *, unit: Unit = "bits"
+    ) -> float:
+        r"""Return the conditional Shannon entropy H(A | B).
+
+        .. math:: H(A|B) = -\sum_{a,b} p(a,b) \log p(a|b)
+
+        Parameters
+        ----------
+        variables : variable or list of variables
+            The set A; by default Y.
+        given : variable or list of variables
+            The set B; by default empty.
+        unit : {"bits", "nats"}
+        """
+        scale = unit_scale("FiniteDistribution.entropy", unit)
+        condition = self.partition(given)
+        joint = self._columns.refine(condition, variables)
+        return scale * information.conditional_entropy(self.weights, joint, condition)
+
+    def mutual_information(
+        self,
+        m: Variables,
+        given: Variables = (),
+        *,
+        other: Variables = TARGET,
+        unit: Unit = "bits",
+    ) -> float:
+        r"""Return the conditional mutual information I(A; C | B), at least 0.
+
+        .. math:: I(A;C|B) = H(A|B) - H(A|B,C)
+
+        ``mutual_information(m, given)`` is :math:`I(X_m;Y|B)`, the term of which population
+        importances are made (thesis, eq. 5.2). What is at most `TOLERANCE` counts as zero.
+
+        Parameters
+        ----------
+        m : variable or list of variables
+            The set A.
+        given : variable or list of variables
+            The set B; by default empty.
+        other : variable or list of variables
+            The set C; by default Y.
+        unit : {"bits", "nats"}
+        """
+        scale = unit_scale("FiniteDistribution.mutual_information", unit)
+        condition = self.partition(given)
+        left, right = (self._columns.refine(condition, part) for part in (m, other))
+        joint = self._columns.refine(left, other)
+        return scale * information.conditional_information(
+            self.weights, joint, left, right, condition
+        )
+
+    def multivariate_information(
+        self,
+        *variables: Variables,
+        given: Variables = (),
+        unit: Unit = "bits",
+    ) -> float:
+        r"""Return the information that several sets of variables share, I(A; C; D ... | B).
+
+        .. math:: I(A;C;D|B) = I(A;C|B) - I(A;C|B,D)
+
+        It does not depend on the order of the sets. It can be negative from three sets on: then
+        they are complementary (McGill 1954; thesis, eq. 2.29).
+
+        Parameters
+        ----------
+        *variables : variables or lists of variables
+            The sets, at least one; of a single one it is the entropy.
+        given : variable or list of variables
+            The set B; by default empty.
+        unit : {"bits", "nats"}
+
+        Raises
+        ------
+        ValueError
+            If no set is given.
+        """
+        scale = unit_scale("FiniteDistribution.multivariate_information", unit)
+        if not variables:
+            raise ValueError(
+                "FiniteDistribution.multivariate_information: give at least one set of variables."
+            )
+        parts = [self.partition(part) for part in variables]
+        return scale * information.multivariate_information(
+            self.weights, parts, self.partition(given)
+        )
+
+    def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
+        r"""Return the mean impurity of Y given some variables.
+
+        .. math:: i(Y|B) = \sum_b P(b)\, i(Y|b)
+
+        Parameters
+        ----------
+        given : variable or list of variables
+            The set B; by default empty.
+        criterion : {"entropy", "gini", "variance"}
+            The entropy in bits, Gini's index or the variance (of a numeric Y).
+        """
+        numbers = self.numbers_of_classes("FiniteDistribution.impurity", criterion)
+        return information.impurity(
+            criterion, self.weights, self.target, numbers, self.partition(given)
+        )
+
+    def impurity_decrease(
+        self, m: Variables, given: Variables = (), *, criterion: Criterion = "entropy"
+    ) -> float:
+        r"""Return the mean decrease of the impurity of Y by some variables, at least 0.
+
+        .. math:: G(Y;A|B) = \sum_b P(b)\Big(i(Y|b) - \sum_a P(a|b)\, i(Y|a,b)\Big)
+
+        With the entropy it is the mutual information :math:`I(A;Y|B)` in bits (thesis, eq. 6.13).
+
+        Parameters
+        ----------
+        m : variable or list of variables
+            The set A.
+        given : variable or list of variables
+            The set B; by default empty.
+        criterion : {"entropy", "gini", "variance"}
+            The entropy in bits, Gini's index or the variance (of a numeric Y).
+        """
+        numbers = self.numbers_of_classes("FiniteDistribution.impurity_decrease", criterion)
+        coarse = self.partition(given)
+        fine = self._columns.refine(coarse, m)
+        return information.impurity_decrease(
+            criterion, self.weights, self.target, numbers, coarse, fine
+        )
+
+    def marginal(self, features: Variables, *, keep_context: bool = True) -> Self:
+        """Return the distribution of some features and Y, in the order given.
+
+        Parameters
+        ----------
+        features : feature or list of features
+            Names or indices.
+        keep_context : bool, default=True
+            Whether the context, if there is one, is kept too.
+        """
+        chosen = self.indices(features)
+        return self._kept(np.ones(self.n_rows, dtype=bool), chosen, keep_context)
+
+    def conditioned(self, values: Mapping[Variable, Any]) -> Self:
+        """Return the distribution given the values of some features or of the context.
+
+        These variables are left out of it: they are constant there.
+
+        Parameters
+        ----------
+        values : mapping of variables to values
+            Such as ``{"X1": 0}`` or ``{CONTEXT: "female"}``.
+
+        Raises
+        ------
+        ValueError
+            If a variable has no such value, or no row has them all.
+        """
+        columns = self._columns
+        alive = np.ones(self.n_rows, dtype=bool)
+        fixed = set()
+        for variable, value in values.items():
+            place = columns.place(variable)
+            if place is TARGET:
+                raise ValueError(
+                    "FiniteDistribution.conditioned: values must be of features or of the context, "
+                    f"got the target {self.target_name!r}."
+                )
+            alive &= columns[place].codes == columns[place].code_of(value)
+            fixed.add(place)
+        if not alive.any():
+            raise ValueError(
+                f"FiniteDistribution.conditioned: no row has {dict(values)!r}; its probability is "
+                "0, so there is no such distribution."
+            )
+        rest = [j for j in range(self.n_features) if j not in fixed]
+        return self._kept(alive, rest, CONTEXT not in fixed)
+
+    def _kept(self, alive: NDArray[np.bool_], features: Iterable[int], context: bool) -> Self:
+        columns = self._columns
+        kept = Columns(
+            tuple(columns.features[j] for j in features),
+            columns.target,
+            columns.context if context else None,
+        )
+        weights = np.where(alive, self.weights, 0.0)
+        return self._merged(kept, weights, self.metadata, self.context_name)
+
+    def probabilities(self, variables: Variables) -> FloatArray:
+        """Return the joint probabilities of some variables, with one axis a variable.
+
+        The axes are in the order given; along each lie the values in the order of their codes.
+
+        Raises
+        ------
+        ValueError
+            If the array would have more than 67 million entries.
+        """
+        columns = self._columns.chosen(variables)
+        shape = tuple(len(column.values) for column in columns)
+        if prod(shape) > _MOST_CELLS:
+            raise ValueError(
+                f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
+                "ask for fewer variables; `partition` groups the rows that there are."
+            )
+        cell = np.zeros(self.n_rows, dtype=np.int64)
+        for column in columns:
+            cell = cell * len(column.values) + column.codes
+        mass = np.bincount(cell, weights=self.weights, minlength=prod(shape))
+        return np.asarray(mass, dtype=np.float64).reshape(shape)
+
+    def values(self, variable: Variable) -> NDArray[Any]:
+        """Return the values of a variable, in code order."""
+        return self._columns[self._columns.place(variable)].values
+
+    def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
+        """Draw rows independently.
+
+        Parameters
+        ----------
+        n : int
+            How many, at least 0.
+        seed : int or numpy.random.Generator
+            The same seed gives the same rows.
+
+        Returns
+        -------
+        Sample
+            Named tuple of X of shape (n, p), y and context (or None): values, not codes.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+        """
+        rows = draw(self.weights, n, seed, "FiniteDistribution.sample")
+        columns = self._columns
+        context = None if columns.context is None else columns.context.values_of(rows)
+        return Sample(
+            table_of(self.labels, self.codes[rows]), columns.target.values_of(rows), context
+        )

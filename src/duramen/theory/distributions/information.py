@@ -1,0 +1,175 @@
+"""Entropy, mutual information and decrease of impurity of partitions of weighted rows.
+
+A variable, or a set of variables, enters as the partition of the rows by its values; weights are
+the probabilities of the rows. All functions are plug-in formulas, exact up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.theory.distributions.partition import FloatArray, Partition
+
+Unit: TypeAlias = Literal["bits", "nats"]
+Criterion: TypeAlias = Literal["entropy", "gini", "variance"]
+
+TOLERANCE = 1e-10
+"""Information of at most this many bits counts as zero, everywhere in this package."""
+
+UNITS: dict[str, float] = {"bits": 1.0, "nats": float(np.log(2.0))}
+CRITERIA: tuple[str, ...] = ("entropy", "gini", "variance")
+
+
+def unit_scale(function: str, unit: str) -> float:
+    """Return the number of units in a bit."""
+    if unit not in UNITS:
+        raise ValueError(f"{function}: unit must be 'bits' or 'nats', got {unit!r}.")
+    return UNITS[unit]
+
+
+def conditional_entropy(weights: FloatArray, joint: Partition, given: Partition) -> float:
+    r"""Compute the conditional entropy H(A|B) in bits.
+
+    .. math:: H(A|B) = \sum_{a,b} p(a,b) \log_2 \frac{p(b)}{p(a,b)}
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (N,)
+        Probabilities of the rows.
+    joint : Partition
+        The rows by A and B.
+    given : Partition
+        The rows by B.
+    """
+    row = joint.first_rows()
+    p = joint.masses(weights)
+    return float(np.sum(p * np.log2(given.masses(weights)[given.cell[row]] / p)))
+
+
+def conditional_information(
+    weights: FloatArray, joint: Partition, left: Partition, right: Partition, given: Partition
+) -> float:
+    r"""Compute the conditional mutual information I(A;C|B) in bits.
+
+    .. math:: I(A;C|B) = \sum_{a,c,b} p(a,c,b) \log_2 \frac{p(a,c,b)\,p(b)}{p(a,b)\,p(c,b)}
+
+    Written as one sum, so that independence gives zero up to the rounding of its terms and not of
+    four entropies; what rounding leaves below zero is set to zero.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (N,)
+        Probabilities of the rows.
+    joint, left, right, given : Partition
+        The rows by A, B, C; by A, B; by C, B; and by B.
+    """
+    row = joint.first_rows()
+    p, a, c, b = (part.masses(weights)[part.cell[row]] for part in (joint, left, right, given))
+    return max(0.0, float(np.sum(p * np.log2((p / a) * (b / c)))))
+
+
+def multivariate_information(
+    weights: FloatArray, variables: Sequence[Partition], given: Partition
+) -> float:
+    r"""Compute the multivariate mutual information in bits; it can be negative.
+
+    .. math::
+
+        I(A_1;\ldots;A_n|B) = -\sum_{T \subseteq \{1..n\}, T \ne \emptyset} (-1)^{|T|} H(A_T|B)
+
+    so that I(A;C;D|B) = I(A;C|B) - I(A;C|B,D) (McGill 1954; thesis, eq. 2.29).
+    """
+    total = 0.0
+    for size in range(1, len(variables) + 1):
+        for chosen in combinations(variables, size):
+            joint = given
+            for part in chosen:
+                joint = joint.refined(part.cell, part.n_cells)
+            total -= (-1) ** size * conditional_entropy(weights, joint, given)
+    return total
+
+
+def impurity(
+    criterion: Criterion,
+    weights: FloatArray,
+    target: NDArray[np.uint32],
+    classes: FloatArray,
+    given: Partition,
+) -> float:
+    r"""Compute the mean impurity of the target in the cells of a partition.
+
+    .. math:: i(Y|B) = \sum_b P(b)\, i(Y|b)
+
+    with i the entropy in bits, Gini's index :math:`1 - \sum_y p_y^2` or the variance (thesis,
+    eq. 6.13 and below).
+
+    Parameters
+    ----------
+    criterion : {"entropy", "gini", "variance"}
+    weights : ndarray of float64, shape (N,)
+        Probabilities of the rows.
+    target : ndarray of uint32, shape (N,)
+        Codes of the target.
+    classes : ndarray of float64, shape (n_classes,)
+        Number that each code stands for; used by the variance alone.
+    given : Partition
+        The rows by B.
+    """
+    if criterion == "variance":
+        numbers = _centered(weights, target, classes)
+        spread = numbers - _means(weights, numbers, given)[given.cell]
+        return float(np.sum(weights * spread**2))
+    joint = given.refined(target, len(classes))
+    if criterion == "entropy":
+        return conditional_entropy(weights, joint, given)
+    return max(0.0, 1.0 - _concentration(weights, joint, given))
+
+
+def impurity_decrease(
+    criterion: Criterion,
+    weights: FloatArray,
+    target: NDArray[np.uint32],
+    classes: FloatArray,
+    given: Partition,
+    finer: Partition,
+) -> float:
+    r"""Compute the mean decrease of impurity when the cells of a partition are split.
+
+    .. math:: G(Y;X|B) = i(Y|B) - i(Y|B,X)
+
+    The parameters are those of `impurity`, and `finer`, the rows by B and X. What rounding leaves
+    below zero is set to zero.
+    """
+    if criterion == "variance":
+        numbers = _centered(weights, target, classes)
+        row = finer.first_rows()
+        coarse = _means(weights, numbers, given)[given.cell[row]]
+        fine = _means(weights, numbers, finer)
+        return float(np.sum(finer.masses(weights) * (fine - coarse) ** 2))
+    left, joint = (part.refined(target, len(classes)) for part in (given, finer))
+    if criterion == "entropy":
+        return conditional_information(weights, joint, finer, left, given)
+    gain = _concentration(weights, joint, finer) - _concentration(weights, left, given)
+    return max(0.0, gain)
+
+
+def _concentration(weights: FloatArray, joint: Partition, given: Partition) -> float:
+    """Return the probability that two draws of the same cell agree in the target."""
+    p = joint.masses(weights)
+    return float(np.sum(p * (p / given.masses(weights)[given.cell[joint.first_rows()]])))
+
+
+def _centered(weights: FloatArray, target: NDArray[np.uint32], classes: FloatArray) -> FloatArray:
+    """Return the target's number of each row, less their mean: large offsets cost no digits."""
+    numbers = (classes - classes[0])[target]
+    centered: FloatArray = numbers - np.sum(weights * numbers)
+    return centered
+
+
+def _means(weights: FloatArray, numbers: FloatArray, part: Partition) -> FloatArray:
+    return part.masses(weights * numbers) / part.masses(weights)

@@ -1,0 +1,237 @@
+"""Distinct rows of coded variables with their probabilities: storage, validation and access."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
+from duramen.results.metadata import frozen_metadata
+from duramen.theory.arguments import check_choice
+from duramen.theory.distributions.information import CRITERIA
+from duramen.theory.distributions.merging import merge_rows
+from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
+from duramen.theory.distributions.storage import read_distribution, write_distribution
+from duramen.theory.distributions.text import distribution_text
+from duramen.theory.distributions.validation import (
+    check_context,
+    check_names,
+    check_rows,
+    check_shapes,
+)
+from duramen.theory.distributions.values import Codes
+from duramen.theory.distributions.variables import Column, Columns, Variable, Variables, as_list
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointTable:
+    """Distinct rows of coded variables, each with a probability.
+
+    The fields, and the errors that they raise, are described in `FiniteDistribution`, which adds
+    the ways to make one and the quantities computed from it.
+    """
+
+    codes: Codes
+    target: Codes
+    weights: FloatArray
+    names: tuple[str, ...]
+    labels: tuple[NDArray[Any], ...]
+    classes: NDArray[Any]
+    target_name: str = "Y"
+    context: Codes | None = None
+    context_values: NDArray[Any] | None = None
+    context_name: str = "Xc"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "names", tuple(self.names))
+        settle(self, "labels", tuple(_frozen(labels) for labels in self.labels))
+        settle(self, "classes", _frozen(self.classes))
+        settle(self, "codes", _frozen(self.codes, np.uint32))
+        settle(self, "target", _frozen(self.target, np.uint32))
+        settle(self, "weights", _frozen(self.weights, np.float64))
+        if self.context is not None and self.context_values is not None:
+            settle(self, "context", _frozen(self.context, np.uint32))
+            settle(self, "context_values", _frozen(self.context_values))
+        settle(self, "metadata", frozen_metadata("FiniteDistribution", self.metadata))
+        roles = (
+            [self.target_name] if self.context is None else [self.target_name, self.context_name]
+        )
+        check_names((*self.names, *roles))
+        check_shapes(self.codes, self.target, self.weights, len(self.names), self.labels)
+        check_context(self.context, self.context_values, len(self.weights))
+        check_rows(self._columns, self.weights)
+
+    @property
+    def n_rows(self) -> int:
+        """Number N of distinct rows."""
+        return len(self.weights)
+
+    @property
+    def n_features(self) -> int:
+        """Number p of features."""
+        return len(self.names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of values of Y."""
+        return len(self.classes)
+
+    @property
+    def n_contexts(self) -> int:
+        """Number of values of the context; 0 without one."""
+        return 0 if self.context_values is None else len(self.context_values)
+
+    @cached_property
+    def cardinalities(self) -> IndexArray:
+        """Number of values of each feature; int64 of shape (p,)."""
+        return np.array([len(labels) for labels in self.labels], dtype=np.int64)
+
+    @cached_property
+    def class_numbers(self) -> FloatArray:
+        """Values of Y as numbers, float64 of shape (n_classes,), for the variance.
+
+        Raises
+        ------
+        ValueError
+            If Y is not numeric, or its variance out of the range of float64.
+        """
+        if self.classes.dtype.kind not in "biuf":
+            raise ValueError(
+                f"FiniteDistribution: the variance needs a numeric target, but {self.target_name} "
+                f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
+            )
+        numbers: FloatArray = self.classes.astype(np.float64)
+        check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
+        return numbers
+
+    @cached_property
+    def _columns(self) -> Columns:
+        context = None
+        if self.context is not None and self.context_values is not None:
+            context = Column(self.context_name, self.context, self.context_values)
+        return Columns(
+            tuple(map(Column, self.names, self.codes.T, self.labels)),
+            Column(self.target_name, self.target, self.classes),
+            context,
+        )
+
+    def numbers_of_classes(self, function: str, criterion: str) -> FloatArray:
+        """Return `class_numbers` if the criterion is the variance, else zeros."""
+        check_choice(function, "criterion", criterion, CRITERIA)
+        return self.class_numbers if criterion == "variance" else np.zeros(self.n_classes)
+
+    def index(self, feature: Variable) -> int:
+        """Return the index of a feature that is given by name or by index.
+
+        Raises
+        ------
+        TypeError
+            If it is neither.
+        ValueError
+            If there is no such feature.
+        """
+        return self._columns.index(feature)
+
+    def indices(self, features: Variables) -> tuple[int, ...]:
+        """Return the indices of some features, each once and in the order given."""
+        return tuple(dict.fromkeys(self.index(feature) for feature in as_list(features)))
+
+    def partition(self, variables: Variables) -> Partition:
+        """Group the rows by the values of some variables; the empty set gives one cell."""
+        return self._columns.refine(Partition.whole(self.n_rows), variables)
+
+    @classmethod
+    def _merged(
+        cls,
+        columns: Columns,
+        weights: FloatArray,
+        metadata: Mapping[str, Any] | None = None,
+        context_name: str = "Xc",
+    ) -> Self:
+        columns, weights = merge_rows(columns, weights)
+        table = np.empty((len(weights), len(columns.features)), dtype=np.uint32)
+        for j, feature in enumerate(columns.features):
+            table[:, j] = feature.codes
+        context = columns.context
+        return cls(
+            codes=table,
+            target=columns.target.codes,
+            weights=weights,
+            names=tuple(feature.name for feature in columns.features),
+            labels=tuple(feature.values for feature in columns.features),
+            classes=columns.target.values,
+            target_name=columns.target.name,
+            context=None if context is None else context.codes,
+            context_values=None if context is None else context.values,
+            context_name=context_name if context is None else context.name,
+            metadata={} if metadata is None else metadata,
+        )
+
+    def equals(self, other: object, *, atol: float = 0.0) -> bool:
+        """Return whether two distributions have the same variables, values and probabilities.
+
+        Metadata is not compared.
+
+        Parameters
+        ----------
+        other : object
+            Anything; what is no `FiniteDistribution` is not equal.
+        atol : float, default=0.0
+            How far probabilities may be apart; 0 asks for equal bits.
+        """
+        if not isinstance(other, JointTable):
+            return False
+        mine, theirs = self._columns, other._columns
+        return (
+            len(mine.all) == len(theirs.all)
+            and (self.context is None) == (other.context is None)
+            and all(one.equals(two) for one, two in zip(mine.all, theirs.all, strict=True))
+            and bool(np.allclose(self.weights, other.weights, rtol=0.0, atol=atol))
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the distribution to one file: arrays as npz, the rest as JSON inside it.
+
+        The file appears whole or not at all. Nothing in it is executed on loading.
+
+        Raises
+        ------
+        TypeError
+            If a value is an object other than a string, a number or a truth value.
+        """
+        write_distribution(path, self._fields())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a distribution that `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, or was written by a later version.
+        """
+        return cls(**read_distribution(path))
+
+    def _fields(self) -> dict[str, Any]:
+        return {own.name: getattr(self, own.name) for own in fields(self)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = self._fields() | {"metadata": dict(self.metadata)}
+        return type(self), tuple(given.values())
+
+    def __repr__(self) -> str:
+        return distribution_text(self._columns, self.weights)
+
+
+def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:
+    array = np.array(given, dtype=dtype, order="C")
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,26 @@
+"""Importances in the population: those of infinitely many trees, computed exactly."""
+
+from duramen.theory.population.additions import irrelevant_importances, redundant_importances
+from duramen.theory.population.context import population_context_importances
+from duramen.theory.population.importances import population_importances
+from duramen.theory.population.last_level import last_level_importances
+from duramen.theory.population.lattice import LatticeCost, lattice_cost
+from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
+from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.terms import ConditioningTerms, conditioning_terms
+
+__all__ = [
+    "ConditioningTerms",
+    "LatticeCost",
+    "additive_mda",
+    "block_mda",
+    "conditioning_terms",
+    "gaussian_mda",
+    "irrelevant_importances",
+    "last_level_importances",
+    "lattice_cost",
+    "population_context_importances",
+    "population_importances",
+    "redundant_importances",
+    "tree_importances",
+]

@@ -1,0 +1,268 @@
+"""Importances of infinitely many trees, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from duramen.results.fingerprint import fingerprint
+from duramen.results.importances import Importances
+from duramen.results.provenance import versions
+from duramen.theory.arguments import check_choice, whole
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.impurity import check_distribution
+from duramen.theory.distributions.information import CRITERIA
+from duramen.theory.distributions.partition import FloatArray
+from duramen.theory.population.lattice import HOURS, Progress, lattice_importances
+from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.splits import FAMILIES
+
+UNITS: Mapping[str, str] = {"entropy": "bits", "gini": "gini", "variance": "variance"}
+"""Unit of the importances by criterion."""
+
+_FUNCTION = "population_importances"
+_MOST_SUBSPACES = 10_000
+
+
+def population_importances(
+    dist: FiniteDistribution,
+    *,
+    max_features: int | None = 1,
+    max_depth: int | None = None,
+    subspace: int | None = None,
+    criterion: str = "entropy",
+    splits: str = "multiway",
+    cut: str = "random",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    max_hours: float | None = HOURS,
+    max_nodes: int = 1_000_000,
+) -> Importances:
+    r"""Compute the mean decrease of impurity of infinitely many trees grown on a distribution.
+
+    For totally randomized multiway trees (K = 1) of depth D it is a sum over conditioning sets,
+
+    .. math::
+
+        Imp(X_m) = \sum_{k=0}^{D-1} \frac{1}{C_p^k} \frac{1}{p-k}
+        \sum_{B \in \mathcal{P}_k(V^{-m})} G(Y; X_m | B)
+
+    with G the conditional decrease of impurity: :math:`I(X_m;Y|B)` for the entropy (thesis, eq.
+    5.2 and 5.10; Louppe et al. 2013, eq. 3 and appendix I). A feature is irrelevant if and only
+    if its importance is 0 for D = p, and then all importances add up to :math:`i(Y) - i(Y|V)`, for
+    the entropy I(V;Y). Other trees have no such sum; they are dealt with node by node
+    (`duramen.theory.population.tree_importances`).
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y; a context is left out. With the rows of a learning
+        set, of equal weights, the result is what forests grown on it without bootstrap tend to.
+    max_features : int or None, default=1
+        Number K of features drawn at a node; None, and more than there are, is all.
+    max_depth : int, optional
+        Greatest depth D of the trees; by default they are grown in full. Multiway trees count the
+        features conditioned on, constant ones among them, as forests do with
+        ``count_constant_features=True``; binary trees count the splits. For K = 1 and
+        multiway splits, depth q is also what fully grown trees on random subspaces of q features
+        give (thesis, proposition 5.14).
+    subspace : int, optional
+        Number q of features, 1 .. p, that each tree is given, drawn at random without replacement
+        (random subspace method); by default all. Unless K = 1 and splits are multiway, the mean
+        over all subspaces is computed, of which there may be up to 10,000.
+    criterion : {"entropy", "gini", "variance"}, default="entropy"
+        Impurity: in bits, Gini's index, or the variance of a numeric Y.
+    splits : {"multiway", "ordered", "one-vs-rest", "any"}, default="multiway"
+        Family of splits.
+    cut : {"random", "best"}, default="random"
+        For binary splits: which of its splits a drawn feature offers.
+    n_jobs : int, optional
+        Number of threads of the sum over sets; None is 1, -1 all processors. The result does not
+        depend on it, not in a single bit.
+    progress : callable, optional
+        Called with the fraction of the work done, from 0 to 1, as far as it can be foreseen.
+    max_hours : float, optional
+        A sum over sets that is estimated to take longer is refused, with the depth that is within
+        reach; None refuses nothing. `lattice_cost` gives the estimate.
+    max_nodes : int, default=1_000_000
+        The most distinct nodes of one depth where there is no sum over sets.
+
+    Returns
+    -------
+    Importances
+        ``measure="population mdi"``, in bits, Gini's index or squared units of Y, not normalized.
+        `by_degree` splits the values by the size k of the conditioning set (for binary splits, by
+        the number of splits above the node). There is no standard error: the values are exact, up
+        to rounding. Metadata hold the settings, the fingerprint of the distribution and how it
+        was discretized.
+
+    Raises
+    ------
+    TypeError
+        If `dist` is not a distribution.
+    ValueError
+        If a parameter is not allowed, the variance is asked for and Y is not numeric, or the
+        computation would be too long or too large.
+
+    Notes
+    -----
+    The sum has :math:`p\,2^{p-1}` terms, but is not computed term by term: a walk over the cells
+    that sets of features make of the rows stops at cells of one class, takes features that do not
+    divide a cell together, and deals with pairs of rows beforehand. For n rows that do not repeat
+    the time grows about as :math:`C_p^{\log_2 n}`, and 2^40 subsets can be a matter of seconds.
+
+    References
+    ----------
+    A. Sutera (2019). Importance measures derived from random forests: characterisation and
+    extension. PhD thesis, University of Liège, chapter 5. G. Louppe, L. Wehenkel, A. Sutera,
+    P. Geurts (2013). Understanding variable importances in forests of randomized trees. NIPS 26.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dist = dm.theory.examples.imbalanced_xor(0.4)
+    >>> dm.theory.population_importances(dist).values.round(3).tolist()
+    [0.515, 0.485]
+    >>> dm.theory.population_importances(dist, max_features=2).values.round(3).tolist()
+    [0.029, 0.971]
+    """
+    check_distribution(_FUNCTION, dist)
+    p = dist.n_features
+    if subspace is not None:
+        whole(_FUNCTION, "subspace", subspace, 1, p)
+    if max_depth is not None:
+        whole(_FUNCTION, "max_depth", max_depth, 1, hint="None grows trees in full.")
+    K = max(1, p) if max_features is None else whole(_FUNCTION, "max_features", max_features, 1)
+    check_choice(_FUNCTION, "criterion", criterion, CRITERIA)
+    check_choice(_FUNCTION, "splits", splits, FAMILIES)
+    if K == 1 and splits == "multiway" and cut == "random":
+        bounds = [bound for bound in (max_depth, subspace) if bound is not None]
+        by_degree = lattice_importances(
+            dist,
+            max_depth=min(bounds, default=None),
+            criterion=criterion,
+            n_jobs=n_jobs,
+            progress=progress,
+            max_hours=max_hours,
+            function=_FUNCTION,
+        )
+    else:
+        grown = partial(
+            tree_importances,
+            max_features=K,
+            max_depth=max_depth,
+            criterion=criterion,
+            splits=splits,
+            cut=cut,
+            max_nodes=max_nodes,
+            function=_FUNCTION,
+        )
+        if subspace is None or subspace == p:
+            report = None if progress is None else _by_depth(progress, dist, max_depth)
+            by_degree = grown(dist, progress=report)
+        else:
+            by_degree = _mean_over_subspaces(dist, int(subspace), grown, progress)
+    settings = {
+        "max_features": max_features,
+        "max_depth": max_depth,
+        "subspace": subspace,
+        "criterion": criterion,
+        "splits": splits,
+        "cut": cut,
+    }
+    return importances_of(dist, by_degree, criterion, settings)
+
+
+def _by_depth(
+    progress: Progress, dist: FiniteDistribution, max_depth: int | None
+) -> Callable[[int, int, int], None]:
+    """Report the fraction of the depths done; binary trees may end before the last of them."""
+    deepest = max(1, int(np.sum(dist.cardinalities - 1)))
+    bound = deepest if max_depth is None else min(int(max_depth), deepest)
+
+    def report(depth: int, done: int, nodes: int) -> None:
+        progress(min(1.0, (depth + done / max(1, nodes)) / bound))
+
+    return report
+
+
+def _mean_over_subspaces(
+    dist: FiniteDistribution,
+    size: int,
+    grown: Callable[[FiniteDistribution], FloatArray],
+    progress: Progress | None,
+) -> FloatArray:
+    """Return the mean, over all sets of so many features, of the importances by degree."""
+    n_subspaces = comb(dist.n_features, size)
+    if n_subspaces > _MOST_SUBSPACES:
+        raise ValueError(
+            f"{_FUNCTION}: subspace={size} of {dist.n_features} features gives {n_subspaces} "
+            f"subspaces, more than {_MOST_SUBSPACES}, and there is a sum over all of them only for "
+            "max_features=1 and splits='multiway'. Hint: leave features out."
+        )
+    total = np.zeros((dist.n_features, 1))
+    for done, chosen in enumerate(combinations(range(dist.n_features), size)):
+        part = grown(dist.marginal(chosen, keep_context=False))
+        missing = part.shape[1] - total.shape[1]
+        if missing > 0:
+            total = np.pad(total, ((0, 0), (0, missing)))
+        total[list(chosen), : part.shape[1]] += part
+        if progress is not None:
+            progress((done + 1) / n_subspaces)
+    return total / n_subspaces
+
+
+def importances_of(
+    dist: FiniteDistribution,
+    by_degree: FloatArray,
+    criterion: str,
+    settings: Mapping[str, Any],
+    *,
+    measure: str = "population mdi",
+    names: tuple[str, ...] | None = None,
+) -> Importances:
+    """Return importances by degree, shape (p, D), as a result with its settings and fingerprint.
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        What they were computed from.
+    by_degree : ndarray of float64, shape (p, D)
+        The importances.
+    criterion : {"entropy", "gini", "variance"}
+        Which gives their unit.
+    settings : mapping
+        What else was asked for.
+    measure : str
+        Name of the measure.
+    names : tuple of str, optional
+        Names of the features; by default those of `dist`.
+    """
+    return Importances(
+        names=dist.names if names is None else names,
+        values=by_degree.sum(axis=1),
+        measure=measure,
+        unit=UNITS[criterion],
+        by_degree=by_degree,
+        metadata={
+            "population": dict(settings),
+            "distribution": {
+                "n_rows": dist.n_rows,
+                "target": dist.target_name,
+                "origin": dict(dist.metadata),
+            },
+            "fingerprint": _fingerprint(dist),
+            "versions": versions(),
+        },
+    )
+
+
+def _fingerprint(dist: FiniteDistribution) -> str:
+    names = repr((dist.names, dist.target_name, dist.context_name))
+    rows = (dist.codes, dist.target, dist.weights, dist.context)
+    return fingerprint(names, *dist.labels, dist.classes, *rows, dist.context_values)

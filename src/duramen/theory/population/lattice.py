@@ -1,0 +1,426 @@
+"""Population importances by a walk over the lattice of subsets, in the kernel."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.theory.arguments import check_choice, real, refuse, whole
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.impurity import centered_numbers, check_distribution
+from duramen.theory.distributions.information import CRITERIA
+from duramen.theory.distributions.partition import FloatArray
+
+Progress = Callable[[float], None]
+
+HOURS = 6.0
+"""Default limit: a sum that is estimated to take more hours is refused."""
+
+# The kernel's numbers of the criteria.
+_CODES = {"gini": 0, "entropy": 1, "variance": 2}
+_MOST_THREADS = 256
+
+# Weights that are whole multiples of a common one are rows that count 1, some of them repeated,
+# which the kernel handles faster: as long as that does not make the table much longer.
+_MOST_MULTIPLE = 32
+_MOST_REPEATED = 4
+_MOST_ROWS = 1 << 20
+_ROUNDING = 1e-13
+
+# So little work needs no estimate: a second at most.
+_FEW = 1e6
+_QUICK_SECONDS = 0.5
+
+_FIRST_SETS = 32
+_FIRST_SETS_OF_LARGE_TABLES = 4
+_LONG = 2048  # rows
+_LARGE = 1 << 20  # entries
+_BARREN = 3  # sizes without any work, after which there is none at larger sizes either
+_ENDLESS = 10**300
+_MOST_SETS = 4096
+_PROBE_SECONDS = 0.25
+_GOOD = 0.1  # relative standard error at which an estimate is good enough
+_PATIENCE = 300.0  # seconds that a hint may propose
+_LIFETIME = 80 * 365.25 * 86400
+_UNITS = (
+    (172800.0, 86400.0, "days"),
+    (5400.0, 3600.0, "hours"),
+    (90.0, 60.0, "minutes"),
+    (0.0, 1.0, "s"),
+)
+
+
+@dataclass(frozen=True)
+class LatticeCost:
+    """Estimated cost of a sum over subsets.
+
+    Parameters
+    ----------
+    n_subsets : int
+        Number of sets of up to D features.
+    seconds : float
+        Estimated time on this machine with as many threads as were asked for.
+    relative_error : float
+        Standard error of the estimate due to sampling, relative to it. That the machine may be
+        busy is not in it.
+    by_size : tuple of float
+        Seconds by size of the conditioning set, 0 .. D - 1; once all smaller sizes take longer
+        than a lifetime, 0.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.lattice_cost(xor).seconds < 1
+    True
+    """
+
+    n_subsets: int
+    seconds: float
+    relative_error: float
+    by_size: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return f"{_count(self.n_subsets)} subsets, {_duration(self.seconds)}"
+
+
+def _count(number: int) -> str:
+    power = number.bit_length() - 1
+    if power > 9 and number == 1 << power:
+        return f"2^{power}"
+    return f"{number:,}" if number < 1e12 else f"some 10^{math.log10(number):.0f}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    if seconds > _LIFETIME:
+        return "longer than a lifetime"
+    _, size, unit = next(one for one in _UNITS if seconds >= one[0])
+    amount = seconds / size
+    return f"about {amount:.2g} {unit}" if amount < 100 else f"about {amount:,.0f} {unit}"
+
+
+def lattice_importances(
+    dist: FiniteDistribution,
+    *,
+    max_depth: int | None = None,
+    criterion: str = "entropy",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    max_hours: float | None = HOURS,
+    function: str = "lattice_importances",
+) -> FloatArray:
+    r"""Compute the importances of infinitely many totally randomized multiway trees, by degree.
+
+    .. math::
+
+        Imp(X_m, k) = \frac{1}{C_p^k} \frac{1}{p-k}
+        \sum_{B \in \mathcal{P}_k(V^{-m})} G(Y; X_m | B), \qquad k = 0, \ldots, D-1
+
+    with G the conditional decrease of impurity, for the entropy :math:`I(X_m;Y|B)` (thesis, eq.
+    5.2 and 5.10; Louppe et al. 2013, eq. 3 and appendix I).
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y; a context is left out.
+    max_depth : int, optional
+        D, at least 1; by default p.
+    criterion, n_jobs, progress, max_hours
+        As for `population_importances`.
+    function : str
+        Name of the public function, for errors.
+
+    Returns
+    -------
+    ndarray of float64, shape (p, min(D, p))
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed, or the sum would take longer than `max_hours`.
+    """
+    walk = _walk(function, dist, max_depth, criterion, n_jobs)
+    if max_hours is not None:
+        real(function, "max_hours", max_hours, 0.0, hint="None refuses nothing.")
+    p, depth = dist.n_features, walk.depth
+    if p == 0 or dist.n_classes == 1:
+        return np.zeros((p, depth))
+    if _is_quick(dist, depth):
+        costs = np.array([float(math.comb(p, k)) for k in range(depth)])
+        costs *= _QUICK_SECONDS / costs.sum()
+    else:
+        cost = _estimated(walk, p)
+        _refuse_hopeless(function, cost, max_hours, depth)
+        costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
+    report = None if progress is None else _as_fraction(progress)
+    return walk.unit * _kernel.lattice(*walk.table, depth, costs, walk.n_threads, report)
+
+
+def lattice_cost(
+    dist: FiniteDistribution,
+    max_depth: int | None = None,
+    *,
+    criterion: str = "entropy",
+    n_jobs: int | None = None,
+) -> LatticeCost:
+    r"""Estimate the time of `population_importances` for totally randomized multiway trees.
+
+    A fraction of a second is spent on random subsets: the work that comes with a subset B in the
+    walk over the lattice is measured for some subsets of every size k, and its mean, times the
+    number :math:`C_p^k` of them, estimates the work at that size without bias (after Knuth 1975).
+    A clock turns work into time.
+
+    Parameters
+    ----------
+    dist : FiniteDistribution
+        Joint distribution of p features and Y.
+    max_depth : int, optional
+        Greatest depth of the trees; by default p.
+    criterion : {"entropy", "gini", "variance"}, default="entropy"
+    n_jobs : int, optional
+        Number of threads; None is 1, -1 all processors.
+
+    Returns
+    -------
+    LatticeCost
+        ``str`` of it reads like "2^24 subsets, about 40 s".
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not allowed.
+
+    References
+    ----------
+    D. E. Knuth (1975). Estimating the efficiency of backtrack programs. Mathematics of
+    Computation 29.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> xor = dm.theory.examples.xor()
+    >>> dm.theory.population.lattice_cost(xor).n_subsets
+    4
+    """
+    walk = _walk("lattice_cost", dist, max_depth, criterion, n_jobs)
+    if dist.n_features == 0 or dist.n_classes == 1:
+        return LatticeCost(1, 0.0, 0.0, (0.0,) * walk.depth)
+    return _estimated(walk, dist.n_features)
+
+
+def threads(function: str, n_jobs: int | None) -> int:
+    """Resolve ``n_jobs`` to a number of threads: None is 1, -1 all processors, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or n_jobs == 0:
+        raise refuse(function, "n_jobs", "an int other than 0, or None", n_jobs, "-1 means all.")
+    asked = whole(function, "n_jobs", n_jobs, -_MOST_THREADS)
+    if asked > 0:
+        return min(asked, _MOST_THREADS)
+    if hasattr(os, "sched_getaffinity"):
+        n_processors = len(os.sched_getaffinity(0))
+    else:
+        n_processors = os.cpu_count() or 1
+    return min(max(1, n_processors + 1 + asked), _MOST_THREADS)
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """Arguments of the walk in the kernel.
+
+    Parameters
+    ----------
+    table : tuple
+        Codes by feature, classes, their number, weights, numbers and criterion for the kernel.
+    depth, n_threads : int
+    unit : float
+        What the kernel's values are multiplied with.
+    """
+
+    table: tuple[Any, ...]
+    depth: int
+    n_threads: int
+    unit: float
+
+
+def _walk(
+    function: str,
+    dist: FiniteDistribution,
+    max_depth: int | None,
+    criterion: str,
+    n_jobs: int | None,
+) -> _Walk:
+    check_distribution(function, dist)
+    check_choice(function, "criterion", criterion, CRITERIA)
+    if max_depth is not None:
+        whole(function, "max_depth", max_depth, 1, hint="None grows trees in full.")
+    p = dist.n_features
+    depth = p if max_depth is None else min(int(max_depth), p)
+    n_threads = threads(function, n_jobs)
+    if dist.context is not None:
+        dist = dist.marginal(range(p), keep_context=False)
+    numbers, unit = None, 1.0
+    if criterion == "variance":
+        numbers, unit = _numbers(dist)
+    codes, classes = dist.codes, dist.target
+    weights: FloatArray | None = dist.weights
+    times = multiplicities(dist.weights)
+    if times is not None:
+        codes, classes = np.repeat(codes, times, axis=0), np.repeat(classes, times)
+        weights = None
+    columns = np.ascontiguousarray(codes.T)
+    table = columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    return _Walk(table, depth, n_threads, unit)
+
+
+def _numbers(dist: FiniteDistribution) -> tuple[FloatArray, float]:
+    """Return the classes as numbers of mean 0 and at most 1 in size, and the unit of variances."""
+    numbers = centered_numbers(dist)
+    _, exponent = math.frexp(float(np.abs(numbers).max()))  # a power of 2 costs no digits
+    return np.ldexp(numbers, -exponent), math.ldexp(1.0, exponent) ** 2
+
+
+def multiplicities(weights: FloatArray) -> NDArray[np.int64] | None:
+    """Return the multiplicities of equal rows, if the weights give small ones."""
+    relative = weights / weights.min()
+    for times in range(1, _MOST_MULTIPLE + 1):
+        wanted = times * relative
+        counts = np.rint(wanted)
+        if counts.sum() > min(_MOST_ROWS, _MOST_REPEATED * len(weights)):
+            return None
+        if np.all(np.abs(wanted - counts) <= _ROUNDING * wanted):
+            return np.asarray(counts, dtype=np.int64)
+    return None
+
+
+def _is_quick(dist: FiniteDistribution, depth: int) -> bool:
+    few = _FEW / (1 + dist.n_rows / 64)
+    return _n_subsets(dist.n_features, depth, few) <= few
+
+
+def _n_subsets(p: int, depth: int, enough: float = math.inf) -> int:
+    """Return the number of sets of up to `depth` of p features, or of some if they are enough."""
+    if depth == p:
+        return 1 << p
+    total = sets = 1
+    for size in range(1, depth + 1):
+        if total > enough:
+            break
+        sets = sets * (p - size + 1) // size
+        total += sets
+    return total
+
+
+def _as_fraction(progress: Progress) -> Callable[[int], None]:
+    def report(done: int) -> None:
+        progress(min(1.0, done / _kernel.LATTICE_DONE))
+
+    return report
+
+
+class _Level:
+    """Work measured at subsets of one size."""
+
+    def __init__(self, n_features: int, size: int) -> None:
+        self.n_features = n_features
+        self.size = size
+        self.n_sets = math.comb(n_features, size)
+        self.work: list[float] = []
+
+    def drawn(self, n: int, random: np.random.Generator) -> NDArray[np.uint32]:
+        """Draw n subsets uniformly; each is ascending."""
+        sets = np.empty((n, self.size), dtype=np.uint32)
+        for row in sets:
+            row[:] = np.sort(random.choice(self.n_features, self.size, replace=False))
+        return sets
+
+    @property
+    def total(self) -> float:
+        """Estimated work at all subsets of this size."""
+        return self._scaled(float(np.mean(self.work)))
+
+    @property
+    def error(self) -> float:
+        """Standard error of that."""
+        if self.n_sets == 1:
+            return 0.0
+        return self._scaled(float(np.std(self.work, ddof=1)) / math.sqrt(len(self.work)))
+
+    def _scaled(self, mean: float) -> float:
+        return min(self.n_sets, _ENDLESS) * mean if mean else 0.0
+
+
+def _estimated(walk: _Walk, p: int) -> LatticeCost:
+    random = np.random.default_rng(0)
+    levels: list[_Level] = []
+    seconds = 0.0
+    measured = 0.0
+
+    def probe(level: _Level, n: int) -> None:
+        nonlocal seconds, measured
+        sets = level.drawn(n, random)
+        work, all_work, taken = _kernel.probe_lattice(*walk.table, walk.depth, sets)
+        level.work += work.tolist()
+        seconds += taken
+        measured += all_work
+
+    n_rows = walk.table[0].shape[1]
+    small = n_rows <= _LONG and n_rows * p <= _LARGE
+    first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
+    barren = 0
+    total = 0.0
+    for size in range(walk.depth):
+        level = _Level(p, size)
+        probe(level, first if size else 1)
+        levels.append(level)
+        total += level.total
+        barren = 0 if any(level.work) else barren + 1
+        if barren == _BARREN or total * seconds > _LIFETIME * measured * walk.n_threads:
+            break
+    while seconds < _PROBE_SECONDS:
+        widest = max(levels, key=lambda level: level.error)
+        total = sum(level.total for level in levels)
+        error = math.sqrt(sum(level.error**2 for level in levels))
+        if (error <= _GOOD * total and seconds > _PROBE_SECONDS / 10) or not widest.error:
+            break
+        if len(widest.work) >= _MOST_SETS:
+            break
+        probe(widest, len(widest.work))
+    rate = seconds / measured / walk.n_threads if measured else 0.0
+    total = sum(level.total for level in levels)
+    error = math.sqrt(sum(level.error**2 for level in levels))
+    return LatticeCost(
+        n_subsets=_n_subsets(p, walk.depth),
+        seconds=total * rate,
+        relative_error=error / total if total else 0.0,
+        by_size=tuple(level.total * rate for level in levels) + (0.0,) * (walk.depth - len(levels)),
+    )
+
+
+def _refuse_hopeless(function: str, cost: LatticeCost, max_hours: float | None, depth: int) -> None:
+    limit = math.inf if max_hours is None else 3600.0 * max_hours
+    if cost.seconds <= limit:
+        return
+    total = 0.0
+    feasible = 0
+    for size, seconds in enumerate(cost.by_size):
+        total += seconds
+        if total <= min(limit, _PATIENCE):
+            feasible = size + 1
+    hint = "leave features out"
+    if feasible:
+        part = sum(cost.by_size[:feasible])
+        hint = f"max_depth={feasible} takes {_duration(part)}; or {hint}"
+    raise ValueError(
+        f"{function}: trees of depth {depth} take {cost}, more than max_hours={max_hours:g}. "
+        f"Hint: {hint}; max_hours=None computes it all the same."
+    )

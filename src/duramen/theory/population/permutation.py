@@ -1,0 +1,239 @@
+r"""Population value of the mean decrease of accuracy (MDA) in additive and Gaussian models.
+
+The permutation importance of :math:`X_j` is the rise of the squared error of the best predictor
+when :math:`X_j` is replaced by an independent copy. In an additive model
+:math:`Y = \sum_j f_j(X_j) + \varepsilon` it is :math:`2 \operatorname{Var} f_j(X_j)`, however the
+features depend on each other (Gregorutti et al. 2015, 2017; thesis, eq. 4.8), and for a group
+:math:`J` of features that are permuted with one another's rows kept together
+
+.. math:: 2 \operatorname{Var} \sum_{j \in J} f_j(X_j).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.results import Importances
+from duramen.theory.arguments import real, refuse, whole
+
+FloatArray = NDArray[np.float64]
+Groups = Mapping[str, Sequence[int | str]]
+
+# Differences of correlations up to this count as rounding.
+_ROUNDING = 1e-10
+
+
+def additive_mda(
+    covariance: ArrayLike, *, names: Sequence[str] | None = None, groups: Groups | None = None
+) -> Importances:
+    r"""Compute the population MDA of an additive model, of single features or of groups.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p,) or (p, p)
+        Variances of the p components :math:`f_j(X_j)`, or their covariance matrix, which groups
+        need.
+    names : sequence of str, optional
+        Names of the features; ``x0``, ``x1`` ... by default.
+    groups : mapping of str to sequences of int or str, optional
+        Features, by index or name, that are permuted together; one value a group is returned then.
+
+    Returns
+    -------
+    Importances
+        With measure ``"population mda"`` and unit ``"variance"``: a rise of squared error.
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric or has a negative eigenvalue, or a group names a feature
+        that is not there.
+
+    Examples
+    --------
+    Y = X1 - X2, where X2 equals X1: the two together do not matter.
+
+    >>> from duramen.theory.population.permutation import additive_mda
+    >>> covariance = [[1, -1], [-1, 1]]
+    >>> additive_mda(covariance).values.tolist()
+    [2.0, 2.0]
+    >>> additive_mda(covariance, groups={"both": [0, 1]}).values.tolist()
+    [0.0]
+    """
+    function = "additive_mda"
+    given = np.asarray(covariance, dtype=np.float64)
+    if given.ndim == 1 and groups is not None:
+        raise refuse(function, "covariance", "a matrix when there are groups", covariance)
+    matrix = _checked_matrix(function, np.diag(given) if given.ndim == 1 else given, definite=False)
+    return _importances(function, matrix, names, groups, "additive")
+
+
+def gaussian_mda(
+    covariance: ArrayLike,
+    with_target: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    groups: Groups | None = None,
+) -> Importances:
+    r"""Compute the population MDA when features and target are jointly Gaussian.
+
+    The best predictor is linear with coefficients :math:`\alpha = C^{-1} \tau`, so that
+
+    .. math:: I_j = 2 \alpha_j^2 \operatorname{Var} X_j, \qquad I_J = 2 \alpha_J' C_{JJ} \alpha_J .
+
+    Parameters
+    ----------
+    covariance : array_like, shape (p, p)
+        Covariance matrix C of the features, positive definite.
+    with_target : array_like, shape (p,)
+        Covariance :math:`\tau` of each feature with the target.
+    names, groups
+        As for `additive_mda`.
+
+    Returns
+    -------
+    Importances
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not symmetric and positive definite, or shapes disagree.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017. The same holds for any features when the best predictor is
+    linear.
+
+    Examples
+    --------
+    >>> from duramen.theory.population.permutation import gaussian_mda
+    >>> gaussian_mda([[1, 0.6], [0.6, 1]], [0.5, 0.3]).values.round(6).tolist()
+    [0.5, 0.0]
+    """
+    function = "gaussian_mda"
+    C = _checked_matrix(function, np.asarray(covariance, dtype=np.float64), definite=True)
+    tau = np.asarray(with_target, dtype=np.float64)
+    if tau.shape != (len(C),) or not np.all(np.isfinite(tau)):
+        raise refuse(function, "with_target", f"{len(C)} finite numbers", with_target)
+    alpha = np.linalg.solve(C, tau)
+    return _importances(function, np.outer(alpha, alpha) * C, names, groups, "Gaussian")
+
+
+def block_mda(correlation: float, size: int, with_target: float) -> float:
+    r"""Compute the population MDA of each of q features that are all equally correlated.
+
+    .. math:: I_j = 2 \left( \frac{\tau}{1 - c + q c} \right)^2
+
+    for features of variance 1: it falls with the number of features and with their correlation.
+
+    Parameters
+    ----------
+    correlation : float
+        Correlation c of any two of them, strictly between -1/(q-1) and 1.
+    size : int
+        Number q of features.
+    with_target : float
+        Covariance :math:`\tau` of each of them with the target.
+
+    Returns
+    -------
+    float
+        In units of the target's variance.
+
+    Raises
+    ------
+    ValueError
+        If the matrix of correlations would not be positive definite.
+
+    Notes
+    -----
+    After Gregorutti et al. 2017.
+
+    Examples
+    --------
+    >>> from duramen.theory.population.permutation import block_mda
+    >>> round(block_mda(0.6, 3, 0.5), 5)
+    0.10331
+    """
+    function = "block_mda"
+    q = whole(function, "size", size, 1)
+    lowest = -1.0 / (q - 1) if q > 1 else -1.0
+    c = real(function, "correlation", correlation, lowest, 1.0, open_ends=True)
+    tau = real(function, "with_target", with_target)
+    return 2.0 * (tau / (1.0 + (q - 1) * c)) ** 2
+
+
+def _importances(
+    function: str,
+    parts: FloatArray,
+    names: Sequence[str] | None,
+    groups: Groups | None,
+    model: str,
+) -> Importances:
+    """Return 2 Var of each component, or of a group's sum, given the covariances of components."""
+    p = len(parts)
+    features = tuple(f"x{j}" for j in range(p)) if names is None else tuple(names)
+    if len(features) != p:
+        raise refuse(function, "names", f"{p} names", names)
+    if groups is None:
+        members = [[j] for j in range(p)]
+    else:
+        members = [_indices(function, name, group, features) for name, group in groups.items()]
+    # A variance that is 0 may come out a little below.
+    values = np.array([max(0.0, 2.0 * float(parts[np.ix_(j, j)].sum())) for j in members])
+    return Importances(
+        names=features if groups is None else tuple(groups),
+        values=values,
+        measure="population mda",
+        unit="variance",
+        metadata={"model": model},
+    )
+
+
+def _indices(
+    function: str, name: str, group: Sequence[int | str], features: tuple[str, ...]
+) -> list[int]:
+    found = []
+    for member in group:
+        if isinstance(member, str) and member in features:
+            found.append(features.index(member))
+        elif not isinstance(member, str) and 0 <= member < len(features):
+            found.append(int(member))
+        else:
+            raise ValueError(
+                f"{function}: group {name!r} holds {member!r}; expected a name of a feature or an "
+                f"index in 0..{len(features) - 1}."
+            )
+    if len(set(found)) < len(found) or not found:
+        raise ValueError(f"{function}: group {name!r} must hold different features, got {group!r}.")
+    return found
+
+
+def _checked_matrix(function: str, matrix: FloatArray, *, definite: bool) -> FloatArray:
+    """Return a covariance matrix, checked on the scale of correlations."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(
+            f"{function}: covariance must be a square matrix, got shape {matrix.shape}."
+        )
+    if not np.all(np.isfinite(matrix)):
+        raise ValueError(f"{function}: covariance must be finite, but holds nan or infinity.")
+    variances = np.diag(matrix)
+    scale = np.sqrt(np.where(variances > 0.0, variances, 1.0))
+    correlation = matrix / np.outer(scale, scale)
+    if np.any(np.abs(correlation - correlation.T) > _ROUNDING):
+        raise ValueError(f"{function}: covariance must be symmetric, but is not.")
+    lowest = float(np.linalg.eigvalsh(correlation)[0])
+    if definite and lowest < _ROUNDING:
+        raise ValueError(
+            f"{function}: covariance must be positive definite, but its correlations have the "
+            f"eigenvalue {lowest:.3g}. Hint: drop features that others determine."
+        )
+    if lowest < -_ROUNDING:
+        raise ValueError(
+            f"{function}: covariance must not have negative eigenvalues, but its correlations "
+            f"have {lowest:.3g}."
+        )
+    return matrix

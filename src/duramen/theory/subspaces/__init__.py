@@ -1,0 +1,45 @@
+"""Random subspaces: number of trees needed, coverage of features, simulation and planning."""
+
+from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
+from duramen.theory.subspaces.convergence import (
+    blind_probability,
+    companions_probability,
+    expected_trees,
+    found_curve,
+    found_distribution,
+    transition_matrix,
+    trees_to_find_all,
+)
+from duramen.theory.subspaces.coverage import (
+    all_seen_probability,
+    draws_needed,
+    expected_draws,
+    unseen_probability,
+)
+from duramen.theory.subspaces.plan_options import PlanOption
+from duramen.theory.subspaces.planning import Plan, plan
+from duramen.theory.subspaces.simulation import (
+    Simulation,
+    simulate,
+)
+
+__all__ = [
+    "Plan",
+    "PlanOption",
+    "Simulation",
+    "all_seen_probability",
+    "blind_probability",
+    "companions_probability",
+    "draws_needed",
+    "expected_draws",
+    "expected_trees",
+    "found_curve",
+    "found_distribution",
+    "named_conditionings",
+    "plan",
+    "random_conditionings",
+    "simulate",
+    "transition_matrix",
+    "trees_to_find_all",
+    "unseen_probability",
+]

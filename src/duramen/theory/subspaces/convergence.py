@@ -1,0 +1,379 @@
+r"""Numbers of trees that random subspaces need to find all relevant features, exactly.
+
+Each tree is grown on q of p features. Of the i relevant features found so far, the sequential
+random subspace method keeps :math:`a = \min(\lfloor \alpha q \rfloor, i)`, drawn at random, and
+fills the other :math:`q - a` places from the :math:`p - a` features that are left (Sutera et al.
+2018, algorithm 1). :math:`\alpha = 0` is the plain random subspace method (RS), :math:`\alpha = 1`
+keeps all that was found (SRS). A tree is grown with :math:`K = q` after the simplified model of
+the paper (thesis, appendix 7.B.1): one feature a level, drawn from those that share information
+with the target given the features above.
+
+Three scenarios define on what else the r relevant features depend:
+
+* *chain*: feature i is relevant given features 1 .. i-1, and only then;
+* *clique*: each feature is relevant given the r-1 others, and only then: a tree that holds them all
+  finds one of them at random;
+* *marginal*: each feature is relevant by itself.
+
+In each scenario the number of features found is a Markov chain whose steps depend on p, q, r, a
+and i alone. The papers give it for :math:`\alpha` 0 and 1. It holds for any :math:`\alpha`: the
+kept features are a random subset of those found and the others a random subset of the rest, so
+that what counts is how many of the missing ones come along.
+
+Probabilities are products of ratios between 0 and 1, so that nothing overflows or cancels for
+any p.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from duramen.theory.arguments import real, whole
+from duramen.theory.subspaces.chains import Chain, FloatArray, ratio_of_places, refuse_large
+
+Scenario = Literal["chain", "clique", "marginal"]
+
+
+def expected_trees(
+    scenario: Scenario, *, n_features: int, subspace: int, n_relevant: int, keep: float
+) -> float:
+    r"""Compute the expected number of trees until every relevant feature has been found.
+
+    With :math:`P` the transition matrix, the expected number from i found on is
+
+    .. math:: h_i = \frac{1 + \sum_{j>i} P_{ij} h_j}{\sum_{j>i} P_{ij}}, \qquad h_r = 0.
+
+    For :math:`\alpha` 0 and 1 this equals the closed forms of the papers: in a chain
+    :math:`\prod_{l<r} \frac{p-l}{q-l}` (RS) and :math:`\sum_{l<r} \frac{p-l}{q-l} - (r-1)` (SRS).
+
+    Parameters
+    ----------
+    scenario : {"chain", "clique", "marginal"}
+        On what else the relevant features depend; see the module.
+    n_features : int
+        Number p of features.
+    subspace : int
+        Number q of features that a tree is grown on, at most p.
+    n_relevant : int
+        Number r of relevant features, at most p.
+    keep : float
+        Fraction :math:`\alpha` of the subspace that may be taken by features found before: 0 for
+        RS, 1 for SRS, or anything between.
+
+    Returns
+    -------
+    float
+        Infinity if some features can never be found: in chains and cliques when r > q, and
+        whenever features found before fill the whole subspace (marginal, :math:`\alpha = 1`,
+        r > q). Also infinity if the number exceeds the largest double, 1.8e308.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Sutera et al. 2018, Table 1; thesis, eq. 7.2, 7.4, 7.7, 7.8 and 7.9 to 7.14. The printed chain
+    probabilities (7.9), (7.10) exclude later relevant features from the draw, and (7.12) has a
+    misprinted binomial; the forms used here agree with the closed forms. In Table 1c of the paper
+    (7.3.1c of the thesis) the RS entry for p = 10 000, q = 100, r = 100 is 516.66.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces.convergence import expected_trees
+    >>> setting = dict(n_features=10_000, subspace=100, n_relevant=3)
+    >>> round(expected_trees("chain", **setting, keep=0), 1)
+    1030406.1
+    >>> round(expected_trees("chain", **setting, keep=1), 2)
+    301.02
+    """
+    return _expected(Chain("expected_trees", scenario, n_features, subspace, n_relevant, keep))
+
+
+def _expected(chain: Chain) -> float:
+    """Return the expected number of steps of a chain from 0 to r."""
+    remaining = np.zeros(chain.r + 1)
+    for i in range(chain.r - 1, -1, -1):
+        jumps = chain.row(i)[1:]
+        moves = jumps > 0.0
+        leave = float(jumps.sum())
+        # Division by hand: a probability that underflows stands for a number beyond all doubles.
+        later = float(jumps[moves] @ remaining[i + 1 :][moves])
+        remaining[i] = (1.0 + later) / leave if leave > 1e-308 else math.inf
+    return float(remaining[0])
+
+
+def trees_to_find_all(
+    scenario: Scenario,
+    *,
+    n_features: int,
+    subspace: int,
+    n_relevant: int,
+    keep: float,
+    risk: float = 0.05,
+) -> float:
+    r"""Compute the number of trees that find every relevant feature, but for a small risk.
+
+    The smallest t with :math:`(P^t)_{0r} \ge 1 - \delta`, exactly.
+
+    Parameters
+    ----------
+    scenario, n_features, subspace, n_relevant, keep
+        As for `expected_trees`.
+    risk : float, default=0.05
+        Probability :math:`\delta`, in (0, 1), that some feature is not found by then.
+
+    Returns
+    -------
+    int, or infinity
+        Infinity where `expected_trees` is.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or r is too large for a transition matrix.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import trees_to_find_all
+    >>> trees_to_find_all("chain", n_features=10_000, subspace=100, n_relevant=3, keep=1)
+    632
+    """
+    function = "trees_to_find_all"
+    chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
+    wanted = 1.0 - real(function, "risk", risk, 0.0, 1.0, open_ends=True)
+    if math.isinf(_expected(chain)):
+        return math.inf
+    # Powers less the identity, so that a probability of 1e-30 is not lost beside 1.
+    powers = [chain.matrix(function)]
+    np.fill_diagonal(powers[0], 0.0)
+    np.fill_diagonal(powers[0], -powers[0].sum(axis=1))
+    while powers[-1][0, -1] < wanted:
+        powers.append(2.0 * powers[-1] + powers[-1] @ powers[-1])
+    trees, so_far = 0, np.zeros_like(powers[0])
+    for exponent in range(len(powers) - 1, -1, -1):
+        power = powers[exponent]
+        longer = so_far + power + so_far @ power
+        if longer[0, -1] < wanted:
+            trees, so_far = trees + (1 << exponent), longer
+    return trees + 1
+
+
+def transition_matrix(
+    scenario: Scenario, *, n_features: int, subspace: int, n_relevant: int, keep: float
+) -> FloatArray:
+    """Compute the probabilities that i features found become j after one more tree.
+
+    Parameters
+    ----------
+    scenario, n_features, subspace, n_relevant, keep
+        As for `expected_trees`.
+
+    Returns
+    -------
+    ndarray of float64, shape (r + 1, r + 1)
+        Upper triangular, rows sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the matrix would be too large.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import transition_matrix
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> transition_matrix("clique", **setting).round(3).tolist()
+    [[0.833, 0.167, 0.0], [0.0, 0.833, 0.167], [0.0, 0.0, 1.0]]
+    """
+    function = "transition_matrix"
+    return Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
+
+
+def companions_probability(n_features: int, subspace: int, degree: int) -> float:
+    r"""Compute the probability that a random subspace holds a feature and its k companions.
+
+    .. math:: \binom{p-k-1}{q-k-1} \Big/ \binom{p}{q} = \prod_{l=0}^{k} \frac{q-l}{p-l}
+
+    One over it is the expected number of RS trees that a feature of degree k takes, at least.
+
+    Parameters
+    ----------
+    n_features : int
+        Number p of features.
+    subspace : int
+        Number q of features that a tree is grown on.
+    degree : int
+        Number k of features that the one looked for needs beside it, below p.
+
+    Returns
+    -------
+    float
+        0 if k >= q.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Geurts 2016, slides on the convergence of RS; p = 10 000, q = 50, k = 1: one in 40 812.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import companions_probability
+    >>> round(1 / companions_probability(10_000, 50, degree=1))
+    40812
+    """
+    function = "companions_probability"
+    p = whole(function, "n_features", n_features, 1)
+    q = whole(function, "subspace", subspace, 1, p)
+    k = whole(function, "degree", degree, 0, p - 1)
+    return float(np.prod(ratio_of_places(p, q, np.arange(k + 1))))
+
+
+def blind_probability(n_features: int, subspace: int, n_relevant: int) -> float:
+    r"""Compute the probability that a random subspace holds no relevant feature.
+
+    .. math:: \binom{p-r}{q} \Big/ \binom{p}{q}
+
+    Parameters
+    ----------
+    n_features, subspace, n_relevant : int
+        Numbers p, q and r.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Notes
+    -----
+    Sutera et al. 2018, example 1; p = 10 000, q = 50, r = 10: 95 % of the trees.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import blind_probability
+    >>> round(blind_probability(10_000, 50, n_relevant=10), 3)
+    0.951
+    """
+    function = "blind_probability"
+    p = whole(function, "n_features", n_features, 1)
+    q = whole(function, "subspace", subspace, 1, p)
+    r = whole(function, "n_relevant", n_relevant, 0, p)
+    few, many = sorted((q, r))
+    return float(np.prod(ratio_of_places(p, p - many, np.arange(few))))
+
+
+def found_distribution(
+    scenario: Scenario,
+    *,
+    n_features: int,
+    subspace: int,
+    n_relevant: int,
+    keep: float,
+    n_trees: int,
+) -> FloatArray:
+    """Compute the distribution of the number of features found after 0 .. `n_trees` trees.
+
+    Parameters
+    ----------
+    scenario, n_features, subspace, n_relevant, keep
+        As for `expected_trees`.
+    n_trees : int
+        Last number of trees.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trees + 1, r + 1)
+        Entry (t, j) is the probability that j are found after t trees. Its last column is the
+        probability that all are.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the result would be too large.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import found_distribution
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> found_distribution("clique", **setting, n_trees=2)[2].round(4).tolist()
+    [0.6944, 0.2778, 0.0278]
+    """
+    function = "found_distribution"
+    n_trees = whole(function, "n_trees", n_trees, 0)
+    chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
+    refuse_large(function, (n_trees + 1) * (chain.r + 1), f"{n_trees + 1} times {chain.r + 1}")
+    start = np.eye(1, chain.r + 1)
+    return _successive(start, chain.matrix(function), n_trees + 1)[0]
+
+
+def found_curve(
+    scenario: Scenario,
+    *,
+    n_features: int,
+    subspace: int,
+    n_relevant: int,
+    keep: float,
+    n_trees: int,
+) -> FloatArray:
+    """Compute the expected number of relevant features found after 0 .. `n_trees` trees.
+
+    Parameters
+    ----------
+    scenario, n_features, subspace, n_relevant, keep
+        As for `expected_trees`.
+    n_trees : int
+        Last number of trees.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_trees + 1,)
+        Starts at 0 and rises towards r, or towards what can be found.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or r is too large for a transition matrix.
+
+    Notes
+    -----
+    Sutera et al. 2018, Figure 1; thesis, Figure 7.3.1 and appendix 7.B.3. A tree number is written
+    as b + B k, so that some 3 sqrt(n_trees) vectors are enough for the whole curve.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import found_curve
+    >>> setting = dict(n_features=4, subspace=2, n_relevant=2, keep=1)
+    >>> found_curve("clique", **setting, n_trees=3).round(3).tolist()
+    [0.0, 0.167, 0.333, 0.495]
+    """
+    function = "found_curve"
+    length = whole(function, "n_trees", n_trees, 0) + 1
+    matrix = Chain(function, scenario, n_features, subspace, n_relevant, keep).matrix(function)
+    block = 1 << math.isqrt(length).bit_length()
+    number = np.arange(matrix.shape[0], dtype=np.float64)[np.newaxis]
+    within, leap = _successive(number, matrix.T, block)
+    leaps, _ = _successive(np.eye(1, matrix.shape[0]), leap.T, -(-length // block))
+    curve = (leaps @ within.T).ravel()[:length]
+    # The curve rises to r at most, but for rounding.
+    rising: FloatArray = np.minimum(np.maximum.accumulate(curve), n_relevant)
+    return rising
+
+
+def _successive(start: FloatArray, matrix: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Return start @ matrix^t for t < count, a row each, and the first matrix^(2^k) not below it.
+
+    The rows are doubled: those from n on are the first n times matrix^n.
+    """
+    rows, power = start, matrix
+    while rows.shape[0] < count:
+        rows = np.concatenate([rows, rows @ power])
+        power = power @ power
+    return rows[:count], power

@@ -1,0 +1,396 @@
+r"""Simulation of random subspaces: any scenario, fraction kept and number of candidates K.
+
+What is simulated is the simplified tree growth of Sutera et al. 2018 (thesis, appendix 7.B.1; the
+mixed setting of the slides of Geurts 2016), with infinitely many rows:
+
+* a relevant feature comes with one or more minimal conditionings: sets of other relevant features.
+  It is informative on the target, or *active*, as soon as all of one of these sets has
+  been tested above it, and it stays so (no masking: all relevant features are strongly relevant);
+* a tree tests one feature a level. Of the features of its subspace that are not yet tested it draws
+  K at random; it takes one of the active ones among them, all being equally likely, and if there is
+  none, one of the K at random: they all tie at zero;
+* a feature is found when it is taken while active.
+
+With K = q this is the model of the paper: chains find all that can be found, cliques one feature a
+tree. A smaller K lets features be used up before they are active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.theory.arguments import real, refuse, whole
+from duramen.theory.subspaces.chains import kept_places
+from duramen.theory.subspaces.conditionings import (
+    BoolArray,
+    Conditionings,
+    ConditioningTable,
+    RandomState,
+    conditionings_of,
+)
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+# Features of trees that are grown side by side, to bound the memory.
+_CELLS = 2_000_000
+
+
+# --- the result -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Tree that found each relevant feature, in each of R simulated ensembles.
+
+    Parameters
+    ----------
+    found_at : ndarray of int64, shape (R, r)
+        Number of the tree, from 1 on, that found each feature; ``n_trees + 1`` if none did.
+    degrees : ndarray of int64, shape (r,)
+        Degree of each relevant feature.
+    n_features, subspace, max_features, n_trees : int
+        Numbers p, q and K, and the number of trees of each ensemble.
+    keep : float
+        Fraction of the subspace that may be taken by features found before.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces import simulate
+    >>> setting = dict(n_features=100, subspace=50, n_relevant=2, keep=1, n_trees=200)
+    >>> found = simulate("chain", **setting, random_state=0)
+    >>> found.n_replicates, found.degrees.tolist(), found.curve.shape
+    (200, [0, 1], (201,))
+    """
+
+    found_at: IntArray
+    degrees: IntArray
+    n_features: int
+    subspace: int
+    max_features: int
+    n_trees: int
+    keep: float
+
+    @property
+    def n_replicates(self) -> int:
+        """Number R of simulated ensembles."""
+        return int(self.found_at.shape[0])
+
+    @property
+    def n_relevant(self) -> int:
+        """Number r of relevant features."""
+        return int(self.found_at.shape[1])
+
+    @property
+    def curve(self) -> FloatArray:
+        """Mean number of features found after 0 .. n_trees trees, shape (n_trees + 1,)."""
+        return self._sums(np.ones(self.n_relevant)) / self.n_replicates
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of `curve`, shape (n_trees + 1,); not a number for one replicate."""
+        R = self.n_replicates
+        if R < 2:
+            return np.full(self.n_trees + 1, np.nan)
+        # The k-th feature found raises the square of the number found from (k-1)^2 to k^2.
+        squares = self._sums(np.arange(1.0, 2.0 * self.n_relevant, 2.0))
+        variance = np.maximum(squares / R - self.curve**2, 0.0) * R / (R - 1)
+        error: FloatArray = np.sqrt(variance / R)
+        return error
+
+    @property
+    def feature_curves(self) -> FloatArray:
+        """Fraction of the ensembles that had found each feature, shape (n_trees + 1, r)."""
+        fractions = [self._counts(self.found_at[:, m]) for m in range(self.n_relevant)]
+        return np.stack(fractions, axis=1) / self.n_replicates
+
+    def expected_trees(self) -> tuple[float, float]:
+        """Return the mean number of trees until all are found, and its standard error.
+
+        Raises
+        ------
+        ValueError
+            If some ensemble has not found all within its trees: its number is not known.
+        """
+        last = self.found_at.max(axis=1)
+        complete = int(np.count_nonzero(last <= self.n_trees))
+        if complete < self.n_replicates:
+            raise ValueError(
+                f"Simulation.expected_trees: {complete} of {self.n_replicates} ensembles found all "
+                f"{self.n_relevant} features within {self.n_trees} trees. Hint: raise n_trees; or "
+                "some feature cannot be found at all (K too small, its degree not below q, or all "
+                "places taken)."
+            )
+        error = last.std(ddof=1) / np.sqrt(last.size) if last.size > 1 else np.nan
+        return float(last.mean()), float(error)
+
+    def _sums(self, weight_of_rank: FloatArray) -> FloatArray:
+        """Sum over ensembles, at each tree, the weights of the first, second, .. feature found."""
+        ordered = np.sort(self.found_at, axis=1)
+        return self._counts(ordered.ravel(), np.tile(weight_of_rank, self.n_replicates))
+
+    def _counts(self, trees: IntArray, weights: FloatArray | None = None) -> FloatArray:
+        counts = np.bincount(trees, weights, minlength=self.n_trees + 2)
+        total: FloatArray = np.cumsum(counts[: self.n_trees + 1], dtype=np.float64)
+        return total
+
+    def __repr__(self) -> str:
+        found = self.found_at <= self.n_trees
+        complete = int(np.count_nonzero(found.all(axis=1)))
+        return (
+            f"Simulation: {self.n_replicates} ensembles of {self.n_trees} trees, "
+            f"p={self.n_features}, q={self.subspace}, K={self.max_features}, keep={self.keep:g}\n"
+            f"{found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found on "
+            f"average; all of them in {complete} ensembles"
+        )
+
+
+# --- the simulation -------------------------------------------------------------------------------
+
+
+def simulate(
+    scenario: str | Conditionings,
+    *,
+    n_features: int,
+    subspace: int,
+    keep: float,
+    n_trees: int,
+    n_relevant: int | None = None,
+    max_features: int | float | None = None,
+    n_replicates: int = 200,
+    random_state: RandomState = None,
+) -> Simulation:
+    """Simulate ensembles of trees on random subspaces, with infinitely many rows.
+
+    The model of tree growth is the module's: one feature a level, drawn from the active ones among
+    K candidates.
+
+    Parameters
+    ----------
+    scenario : {"chain", "clique", "marginal"} or sequence
+        A named scenario, with `n_relevant`; or for each relevant feature the list of its minimal
+        conditionings, each a set of indices of other relevant features: ``[[()], [{0}]]`` is a
+        chain of two. See also `random_conditionings`.
+    n_features : int
+        Number p of features.
+    subspace : int
+        Number q of features that a tree is grown on.
+    keep : float
+        Fraction of the subspace, in [0, 1], that may be taken by features found before.
+    n_trees : int
+        Number of trees of each ensemble.
+    n_relevant : int, optional
+        Number r of relevant features of a named scenario.
+    max_features : int, float or None, default=None
+        Number K of candidates at each level; a float is a fraction of q; None is q.
+    n_replicates : int, default=200
+        Number R of ensembles.
+    random_state : int, Generator or None, default=None
+        Seed, for the same result again.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or a conditioning names a feature that is not there.
+
+    Notes
+    -----
+    Features found change only when one is found. So a batch of trees is grown from what an ensemble
+    has found, and those after the first that finds something new are thrown away.
+
+    Examples
+    --------
+    >>> from duramen.theory.subspaces.simulation import simulate
+    >>> chain = simulate("chain", n_relevant=3, n_features=1000, subspace=50, keep=1,
+    ...                  n_trees=500, random_state=0)
+    >>> mean, error = chain.expected_trees()  # exactly 59.24
+    >>> abs(mean - 59.24) < 3 * error
+    True
+    """
+    function = "simulate"
+    p = whole(function, "n_features", n_features, 1)
+    q = whole(function, "subspace", subspace, 1, p, "it holds at most all features.")
+    network = ConditioningTable(_resolved(scenario, n_relevant))
+    if network.r > p:
+        raise refuse(function, "n_features", f"at least the {network.r} relevant features", p)
+    grower = _Grower(
+        network, p, q, _candidates(max_features, q), np.random.default_rng(random_state)
+    )
+    found_at = _ensembles(
+        grower,
+        kept_places(q, real(function, "keep", keep, 0.0, 1.0)),
+        whole(function, "n_trees", n_trees, 0),
+        whole(function, "n_replicates", n_replicates, 1),
+    )
+    return Simulation(
+        found_at=found_at,
+        degrees=network.degrees,
+        n_features=p,
+        subspace=q,
+        max_features=grower.K,
+        n_trees=int(n_trees),
+        keep=float(keep),
+    )
+
+
+def _resolved(scenario: str | Conditionings, n_relevant: int | None) -> Conditionings:
+    if isinstance(scenario, str):
+        if n_relevant is None:
+            raise refuse(
+                "simulate", "n_relevant", f"a number of features for {scenario!r}", n_relevant
+            )
+        return conditionings_of("simulate", scenario, n_relevant)
+    _check_given(scenario, n_relevant)
+    return scenario
+
+
+def _check_given(scenario: Any, n_relevant: int | None) -> None:
+    if not isinstance(scenario, Sequence) or not scenario:
+        raise refuse(
+            "simulate",
+            "scenario",
+            "'chain', 'clique', 'marginal', or for each relevant feature a list of conditionings",
+            scenario,
+        )
+    if n_relevant not in (None, len(scenario)):
+        raise refuse(
+            "simulate", "n_relevant", f"{len(scenario)} (one a conditioning) or None", n_relevant
+        )
+
+
+def _candidates(max_features: int | float | None, q: int) -> int:
+    if max_features is None:
+        return q
+    if isinstance(max_features, Real) and not isinstance(max_features, Integral):
+        return max(1, int(real("simulate", "max_features", max_features, 0.0, 1.0) * q))
+    return whole("simulate", "max_features", max_features, 1, q, "a tree sees q features.")
+
+
+def _ensembles(grower: _Grower, places: int, n_trees: int, n_replicates: int) -> IntArray:
+    """Return the tree that found each feature in each ensemble, shape (R, r)."""
+    r = grower.network.r
+    found_at = np.full((n_replicates, r), n_trees + 1, dtype=np.int64)
+    found = np.zeros((n_replicates, r), dtype=bool)
+    grown = np.zeros(n_replicates, dtype=np.int64)
+    active = np.arange(n_replicates)
+    batch = 4
+    while n_trees and active.size:
+        batch = max(1, min(batch, n_trees, _CELLS // (active.size * r)))
+        new = grower.found_by_trees(np.repeat(found[active], batch, axis=0), places)
+        lucky = new.any(axis=1).reshape(active.size, batch)
+        hit = lucky.any(axis=1)
+        first = lucky.argmax(axis=1)
+        grown[active] += np.where(hit, first + 1, batch)
+        hit &= grown[active] <= n_trees
+        which = active[hit]
+        fresh = new.reshape(active.size, batch, r)[hit, first[hit]]
+        found[which] |= fresh
+        found_at[which] = np.where(fresh, grown[which, np.newaxis], found_at[which])
+        # Batches as long as it takes some to find something.
+        fraction = which.size / active.size
+        batch = batch * 2 if fraction < 0.25 else batch // 2 if fraction > 0.75 else batch
+        active = active[(grown[active] < n_trees) & ~found[active].all(axis=1)]
+    return found_at
+
+
+class _Grower:
+    """Trees grown side by side, with the features that each of them finds."""
+
+    def __init__(
+        self, network: ConditioningTable, p: int, q: int, candidates: int, rng: np.random.Generator
+    ) -> None:
+        self.network = network
+        self.p, self.q, self.K = p, q, candidates
+        self.rng = rng
+        # With K = q every active feature is a candidate: levels of irrelevant features, which come
+        # before and after, do not matter and are left out.
+        self.skips_irrelevant = candidates == q
+        levels = min(q, network.r) if self.skips_irrelevant else q
+        self.none_active = _none_among_candidates(levels, min(q, network.r), candidates)
+
+    def found_by_trees(self, found: BoolArray, places: int) -> BoolArray:
+        """Return what N new trees find that was not in `found`, shape (N, r)."""
+        new = np.zeros_like(found)
+        kept = self._kept(found, places)
+        taken = kept.sum(axis=1)
+        r = self.network.r
+        more = self.rng.hypergeometric(r - taken, self.p - r, self.q - taken)
+        tree = np.flatnonzero(more)
+        held = kept[tree] | self._some_of(~kept[tree], more[tree])
+        useful = (held & ~found[tree]).any(axis=1)
+        tree, held = tree[useful], held[useful]
+        new[tree] = self._grow(held, held & ~found[tree])
+        return new
+
+    def _kept(self, found: BoolArray, places: int) -> BoolArray:
+        number = found.sum(axis=1)
+        crowded = number > places
+        kept = found.copy()
+        kept[crowded] = self._some_of(found[crowded], np.full(crowded.sum(), places))
+        return kept
+
+    def _some_of(self, pool: BoolArray, number: IntArray) -> BoolArray:
+        """Choose `number` members of each row of `pool` at random."""
+        keys = np.where(pool, self.rng.random(pool.shape), 2.0)
+        ranks = keys.argsort(axis=1).argsort(axis=1)
+        chosen: BoolArray = ranks < number[:, np.newaxis]
+        return chosen
+
+    def _grow(self, held: BoolArray, wanted: BoolArray) -> BoolArray:
+        """Return which of the `wanted` features each tree finds among those it holds."""
+        network = self.network
+        found = np.zeros_like(held)
+        tree = np.arange(len(held))
+        unused = held.copy()
+        missing = np.tile(network.sizes, (len(held), 1))
+        irrelevant = self.q - held.sum(axis=1)
+        if self.skips_irrelevant:
+            irrelevant[:] = 0
+        active = unused & network.satisfied(missing)
+        n_active, n_idle = active.sum(axis=1), (unused & ~active).sum(axis=1)
+        while tree.size:
+            left = n_idle + irrelevant
+            takes_active = self.rng.random(tree.size) >= self.none_active[n_active + left, n_active]
+            takes_idle = ~takes_active & (self.rng.random(tree.size) * left < n_idle)
+            takes_relevant = takes_active | takes_idle
+            irrelevant -= ~takes_relevant & (irrelevant > 0)
+            row = np.flatnonzero(takes_relevant)
+            useful = takes_active[row]
+            pool = np.where(useful[:, np.newaxis], active[row], unused[row] & ~active[row])
+            feature = np.where(pool, self.rng.random(pool.shape), -1.0).argmax(axis=1)
+            found[tree[row[useful]], feature[useful]] = True
+            unused[row, feature] = False
+            missing[row] -= network.holds[feature]
+            active[row] = unused[row] & network.satisfied(missing[row])
+            n_active[row] = active[row].sum(axis=1)
+            n_idle[row] = unused[row].sum(axis=1) - n_active[row]
+            going = (unused & wanted[tree]).any(axis=1)
+            if np.count_nonzero(going) < 0.8 * tree.size or not going.any():
+                tree, unused, missing, active = (
+                    tree[going],
+                    unused[going],
+                    missing[going],
+                    active[going],
+                )
+                irrelevant, n_active, n_idle = irrelevant[going], n_active[going], n_idle[going]
+        return found & wanted
+
+
+def _none_among_candidates(levels: int, most_active: int, K: int) -> FloatArray:
+    """Return C(u-a, K) / C(u, K) for u unused features of which a are active; 0 when u - a < K."""
+    unused = np.arange(levels + 1, dtype=np.float64)
+    table = np.ones((levels + 1, most_active + 1))
+    for a in range(1, most_active + 1):
+        factor = np.maximum(unused - K - a + 1, 0.0) / np.maximum(unused - a + 1, 1.0)
+        table[:, a] = table[:, a - 1] * factor
+    return table

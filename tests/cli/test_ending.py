@@ -1,0 +1,66 @@
+"""Signals that come while options are parsed, and memory that runs out."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import pytest
+
+from duramen.cli import main
+from duramen.cli.ending import Stopped, out_of_memory, stopped_by_signals
+
+PLAN = ("plan", "--rows", "10", "--features", "10", "--memory", "1MB", "--relevant", "1")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "duramen: interrupted\n"),
+        (Stopped(signal.SIGTERM), 143, "duramen: stopped by SIGTERM\n"),
+        (MemoryError(), 2, "duramen: out of memory (MemoryError)\n"),
+    ],
+)
+def test_what_ends_a_command_before_it_begins_is_told(
+    raised: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def parsing(**_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("duramen.cli.plan.Options", parsing)
+    monkeypatch.setattr(sys, "argv", ["duramen", *PLAN])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs os.kill")
+def test_a_stop_that_a_finalizer_swallows_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            raise Stopped(signal.SIGTERM)
+
+    def work() -> None:
+        with stopped_by_signals():
+            Finalized()
+            time.sleep(5)
+
+    with pytest.raises(Stopped):
+        work()
+    assert capsys.readouterr().err == ""
+
+
+def test_errors_near_the_limit_on_addresses_are_taken_for_lack_of_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resource = pytest.importorskip("resource")
+    assert out_of_memory(MemoryError())
+    assert not out_of_memory(SystemError())
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 20, 1 << 20))
+    assert out_of_memory(SystemError())

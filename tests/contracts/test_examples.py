@@ -1,0 +1,46 @@
+"""Examples in docstrings: they run, and no public name of the packages listed is without one."""
+
+import doctest
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+MODULES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted(SOURCE.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+# Packages whose public functions and classes all have an example.
+COMPLETE = [
+    "duramen.theory.distributions",
+    "duramen.theory.distributions.examples",
+    "duramen.theory.distributions.specification",
+    "duramen.theory.population",
+    "duramen.theory.relevance",
+    "duramen.theory.samples",
+    "duramen.theory.subspaces",
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_module(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = doctest.testmod(importlib.import_module(name), verbose=False)
+    assert found.attempted > 0
+    assert found.failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_public_names_have_an_example(name: str) -> None:
+    assert [public for public, text in documented(name) if ">>> " not in text] == []
+
+
+def documented(name: str) -> Iterator[tuple[str, str]]:
+    module = importlib.import_module(name)
+    for public in module.__all__:
+        thing = getattr(module, public)
+        if inspect.isfunction(thing) or inspect.isclass(thing):
+            yield public, thing.__doc__ or ""

@@ -1,0 +1,58 @@
+"""Docstrings of the estimators, and the documentation of the catalogues."""
+
+import importlib.util
+import inspect
+from pathlib import Path
+
+import pytest
+
+import duramen as dm
+from duramen.estimators.catalogue import FORESTS
+from duramen.estimators.parameters import PARAMETERS
+from duramen.forests.criteria import CRITERIA
+from duramen.forests.split_families import FAMILIES
+
+ROOT = Path(__file__).resolve().parents[2]
+CLASSES = [kind for forest in FORESTS for kind in forest.estimators]
+
+
+def tool():
+    """The script that writes the parameters into the docstrings."""
+    path = ROOT / "tools" / "estimator_docstrings.py"
+    spec = importlib.util.spec_from_file_location("estimator_docstrings", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_parameters_are_documented_as_in_the_catalogue(kind):
+    expected = inspect.cleandoc(tool().parameter_block(kind))
+    assert expected in inspect.getdoc(kind)
+    order = [one.name for one in PARAMETERS]
+    names = list(inspect.signature(kind).parameters)
+    assert names == sorted(names, key=order.index)
+
+
+def test_the_tool_finds_a_docstring_that_differs():
+    script = tool()
+    source = Path(inspect.getfile(dm.PERTClassifier)).read_text(encoding="utf-8")
+    assert script.rewritten(dm.PERTClassifier, source) == source
+    changed = source.replace("Number of trees.", "Number of something.")
+    assert changed != source
+    assert script.rewritten(dm.PERTClassifier, changed) == source
+
+
+def test_every_forest_is_public_and_documented():
+    guide = (ROOT / "docs" / "guide" / "forests.md").read_text(encoding="utf-8")
+    options = (ROOT / "docs" / "guide" / "rank.md").read_text(encoding="utf-8")
+    for forest in FORESTS:
+        assert f"`{forest.name}`" in options
+        assert f"`{forest.classifier.__name__}`" in guide
+        for kind in forest.estimators:
+            assert getattr(dm, kind.__name__) is kind
+        words = forest.classifier.__name__.removesuffix("Classifier").lower()
+        assert forest.name.replace("-", "") == words
+    for family in FAMILIES:
+        assert f'`"{family.name}"`' in guide
+    assert {one.unit for one in CRITERIA} == {"gini", "bits", "variance"}

@@ -1,0 +1,122 @@
+"""Commands that are stopped, limited or refused leave all results or none, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.faults.batches import FAULTS, run
+
+import duramen as dm
+from duramen.cli import main
+from duramen.cli.output import RESULTS, results_folder
+from duramen.results.replacing import put_in_place, unfinished
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs fork and limits")
+TABLE = pa.table({"a": np.arange(8.0), "b": np.arange(8) % 2})
+
+
+@linux
+@pytest.mark.parametrize(
+    "numbers", [range(15, 20), pytest.param(range(30, 80), marks=pytest.mark.slow)]
+)
+def test_commands_leave_all_results_or_none(numbers: range) -> None:
+    outcomes = run("mixed_commands", numbers)
+    assert outcomes.faults == []
+    assert not set(outcomes.counts) & set(FAULTS)
+    assert outcomes.counts.total() == len(numbers)
+
+
+def test_an_old_folder_is_put_back_where_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    place.mkdir()
+    with pytest.raises(FileNotFoundError):
+        put_in_place(tmp_path / "nothing", place)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_links_are_not_taken_for_leftovers(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "data.txt").write_text("mine")
+    for suffix in ("part", "old"):
+        (tmp_path / f".out.0123abcd.{suffix}").symlink_to(precious)
+        assert unfinished(tmp_path / "out", suffix) == []
+    with results_folder(tmp_path / "out", "rank") as folder:
+        (folder / "run.json").write_text("new")
+    assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["run.json"]
+    assert (precious / "data.txt").read_text() == "mine"
+
+
+def test_a_file_whose_name_is_taken_stays_in_the_old_folder(tmp_path: Path) -> None:
+    for name in ("out", ".out.0123abcd.old"):
+        (tmp_path / name / "mine").mkdir(parents=True)
+        (tmp_path / name / "mine" / "thesis.txt").write_text(name)
+    with results_folder(tmp_path / "out", "rank") as folder:
+        (folder / "run.json").write_text("new")
+    assert (tmp_path / "out" / "mine" / "thesis.txt").read_text() == "out"
+    kept = tmp_path / ".out.0123abcd.old" / "mine" / "thesis.txt"
+    assert kept.read_text() == ".out.0123abcd.old"
+
+
+def test_results_that_were_being_written_are_leftovers(tmp_path: Path) -> None:
+    part = tmp_path / ".out.0123abcd.part"
+    part.mkdir()
+    (part / ".result.csv.89abcdef.part").write_text("a,b\n1")
+    with results_folder(tmp_path / "out", "rank") as folder:
+        (folder / "run.json").write_text("new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_store_that_was_about_to_be_replaced_is_put_back(tmp_path: Path) -> None:
+    dm.pack(TABLE, tmp_path / "s")
+    (tmp_path / "s").rename(tmp_path / ".s.0123abcd.old")
+    with pytest.raises(FileExistsError, match="is a column store already"):
+        dm.pack(TABLE, tmp_path / "s")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s"]
+    dm.pack(TABLE, tmp_path / "t")
+    (tmp_path / "t").rename(tmp_path / ".s.0123abcd.old")
+    dm.pack(TABLE, tmp_path / "s", overwrite=True).verify()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s"]
+
+
+def test_packing_goes_on_where_results_were_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from duramen.tables import write_table
+
+    write_table(TABLE, tmp_path / "t.csv")
+    part = tmp_path / ".s.part"
+    part.mkdir()
+    (part / ".result.csv.89abcdef.part").write_text("a,b\n1")
+    monkeypatch.setattr(sys, "argv", ["duramen", "pack", str(tmp_path / "t.csv")])
+    sys.argv += ["--out", str(tmp_path / "s")]
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0, capsys.readouterr().err
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["s", "t.csv"]
+    # The size that is told is that of the store, without the plan that was beside it.
+    store = [*(tmp_path / "s").iterdir()]
+    size = sum(file.stat().st_size for file in store if file.name not in RESULTS)
+    assert f"{size:,} bytes" in capsys.readouterr().out
+    assert f"{size:,}" in (tmp_path / "s" / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["exact", "pack"])
+def test_a_link_to_itself_is_refused(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "out").symlink_to("out")
+    more = ["--target", "b"] if command == "exact" else []
+    words = ["duramen", command, "none.csv", *more, "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "is a link to itself" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Pools of fewer threads than were asked for do all the work."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from duramen.results import threads
+from duramen.results.threads import Pool, startable
+
+
+def _limit(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    start, begun = threading.Thread.start, []
+
+    def limited(thread: threading.Thread) -> None:
+        if len(begun) >= most:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+
+
+def test_the_threads_that_start_do_all_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    _limit(monkeypatch, 2)
+    with Pool(8) as pool:
+        assert list(pool.map(abs, range(-50, 0))) == list(range(50, 0, -1))
+
+
+def test_a_pool_without_threads_tells_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    _limit(monkeypatch, 0)
+    with Pool(8) as pool, pytest.raises(MemoryError, match="no thread can be started"):
+        pool.submit(abs, -1)
+
+
+@pytest.mark.parametrize("most", [0, 3, 100])
+def test_startable_counts_the_calling_thread(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _limit(monkeypatch, most)
+    assert startable(8) == min(most, 7) + 1
+
+
+def test_threads_leave_half_of_the_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "addresses_left", lambda: 6 << 20)
+    monkeypatch.setattr(threads, "_stack_bytes", lambda: 1 << 20)
+    assert startable(8) == 3 + 1
+    monkeypatch.setattr(threads, "addresses_left", lambda: 0)
+    assert startable(8) == 1
+    with Pool(8) as pool:  # the first thread has to start
+        assert list(pool.map(abs, range(-9, 0))) == list(range(9, 0, -1))
+        assert len(pool._threads) == 1

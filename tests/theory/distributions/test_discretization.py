@@ -1,0 +1,222 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles import mdl as oracle
+
+import duramen as dm
+from duramen.theory.distributions.discretization import discretize
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+
+
+def column(values, **options):
+    """Codes and cuts of a single column."""
+    found = discretize(np.asarray(values, dtype=float).reshape(-1, 1), **options)
+    return found.codes(0).tolist(), found.cuts.get("x0")
+
+
+# --- quantiles and uniform bins ----------------------------------------------------------------
+
+
+def test_quantiles_of_distinct_numbers():
+    codes, cuts = column(range(12), n_bins=4)
+    assert codes == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert cuts.tolist() == [2.75, 5.5, 8.25]
+
+
+def test_ties_at_quantiles_make_one_cut():
+    codes, cuts = column([0] * 8 + [1, 2, 3, 4], n_bins=4)
+    assert cuts.tolist() == [0.0, 1.25]
+    assert codes == [0] * 8 + [1, 2, 2, 2]
+    codes, cuts = column([1, 2, 3, 4] + [9] * 8, n_bins=4)
+    assert cuts.tolist() == [3.75]
+    assert codes == [0, 0, 0] + [1] * 9
+
+
+def test_uniform_bins_are_joined_where_they_are_empty():
+    codes, cuts = column([0, 1, 2, 3, 4, 100], method="uniform", n_bins=5)
+    assert cuts.tolist() == [20.0]
+    assert codes == [0] * 5 + [1]
+    codes, cuts = column([-3, -2, -1, 0, 1, 2], method="uniform", n_bins=5)
+    assert cuts.tolist() == [-2.0, -1.0, 0.0, 1.0]
+    assert codes == [0, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("method", ["quantile", "uniform"])
+@given(
+    values=st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=1, max_size=40),
+    n_bins=st.integers(2, 6),
+)
+def test_intervals_are_ordered_filled_and_at_most_as_many_as_asked(method, values, n_bins):
+    codes, cuts = column(values, method=method, n_bins=n_bins)
+    if cuts is None:
+        assert len(set(values)) <= n_bins
+        return
+    assert set(codes) == set(range(len(cuts) + 1))
+    assert len(cuts) < n_bins
+    assert np.all(np.diff(cuts) > 0)
+    for value, code in zip(values, codes, strict=True):
+        assert code == sum(cut < value for cut in cuts)
+
+
+def test_quantile_bins_of_many_distinct_numbers_have_equal_shares():
+    random = np.random.default_rng(0)
+    codes, _ = column(random.normal(size=1000), n_bins=8)
+    assert np.bincount(codes).tolist() == [125] * 8
+
+
+def test_huge_and_tiny_numbers():
+    codes, _ = column([-1.7e308, -1e308, 1e308, 1.7e308], n_bins=2)
+    assert codes == [0, 0, 1, 1]
+    codes, _ = column([-1.7e308, -1e308, 1e308, 1.7e308], n_bins=2, method="uniform")
+    assert codes == [0, 0, 1, 1]
+    codes, _ = column([1e-300, 2e-300, 3e-300, 4e-300], n_bins=2, method="uniform")
+    assert codes == [0, 0, 1, 1]
+
+
+# --- minimum description length ----------------------------------------------------------------
+
+
+def test_mdl_finds_the_steps_of_a_step_function():
+    x = np.arange(60)
+    y = np.select([x < 20, x < 45], ["a", "b"], "a")
+    codes, cuts = column(x, y=y, method="mdl")
+    assert cuts.tolist() == [19.5, 44.5]
+    assert np.array_equal(codes, np.digitize(x, cuts))
+
+
+def test_mdl_makes_one_interval_of_a_column_that_tells_nothing():
+    x = np.arange(40)
+    codes, cuts = column(x, y=x % 2, method="mdl")
+    assert cuts.tolist() == []
+    assert set(codes) == {0}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=3, max_size=60),
+    st.booleans(),
+)
+def test_mdl_against_oracle(rows, step):
+    x = [a for a, _ in rows]
+    y = [min(a // 4, 2) if step and a % 5 else b for a, b in rows]
+    _, cuts = column(x, y=y, method="mdl", n_bins=2)
+    if cuts is None:
+        assert len(set(x)) <= 2
+    else:
+        assert cuts.tolist() == oracle.cuts(x, y)
+
+
+def test_cuts_between_neighbouring_floats_separate_them():
+    low, high = 1.0 + 2**-52, 1.0 + 2**-51  # their middle rounds to the upper one
+    assert (low + high) / 2 == high
+    codes, cuts = column(
+        [0.5] * 9 + [low] * 9 + [high] * 20, y=[0] * 18 + [1] * 20, n_bins=2, method="mdl"
+    )
+    assert codes == [0] * 18 + [1] * 20
+    assert cuts.tolist() == [low]
+
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def frame():
+    random = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "dose": np.where(np.arange(50) == 7, np.nan, random.normal(size=50)),
+            "group": ["a", "b"] * 25,
+            "stage": np.arange(50) % 4,
+            "flat": 1.0,
+            "age": np.arange(50),
+            "smoker": np.arange(50) % 3 == 0,
+        }
+    )
+
+
+def test_only_columns_with_many_numbers_are_discretised(frame):
+    found = discretize(frame, n_bins=4)
+    assert found.names == tuple(frame.columns)
+    assert list(found.cuts) == ["dose", "age"]
+    assert found.values(1).tolist() == ["a", "b"]
+    assert found.values(2).tolist() == [0, 1, 2, 3]
+    assert found.values(3).tolist() == [1.0]
+    assert found.values(5).tolist() == [False, True]
+    assert list(discretize(frame, n_bins=3).cuts) == ["dose", "stage", "age"]
+
+
+def test_missing_values_stay_missing(frame):
+    found = discretize(frame, n_bins=4)
+    assert found.codes(0)[7] == 4
+    assert np.flatnonzero(found.codes(0) == 4).tolist() == [7]
+    assert found.values(0)[4] is None
+    nothing = column([np.nan] * 4, n_bins=2)
+    assert nothing == ([0] * 4, None)
+    nullable = pd.DataFrame({"a": pd.array([1, 2, None, 3, 4, 5], dtype="Int64")})
+    assert discretize(nullable, n_bins=2).codes(0).tolist() == [0, 0, 2, 0, 1, 1]
+
+
+def test_labels_are_intervals():
+    labels = discretize(np.arange(12.0).reshape(-1, 1), n_bins=4).values(0)
+    assert labels.tolist() == ["<= 2.75", "(2.75, 5.5]", "(5.5, 8.25]", "> 8.25"]
+    close = 1.0 + np.arange(12.0).reshape(-1, 1) * 1e-9
+    labels = discretize(close, n_bins=4).values(0)
+    assert len(set(labels)) == 4
+    assert labels[0].startswith("<= 1.0000000")
+
+
+@pytest.mark.parametrize("method", ["quantile", "uniform", "mdl"])
+def test_a_distribution_records_how_its_columns_were_cut(frame, method, tmp_path):
+    y = frame["age"] > 30
+    found = discretize(frame, y, method=method, n_bins=4)
+    dist = FiniteDistribution.from_table(found, y, context=frame["group"])
+    record = dist.metadata["discretization"]
+    assert (record["method"], record["n_bins"]) == (method, 4)
+    assert list(record["cuts"]) == ["dose", "age"]
+    assert record["cuts"]["age"] == found.cuts["age"].tolist()
+    assert dist.names == found.names
+    assert dist.mutual_information("age") > 0.4
+    dist.save(tmp_path / "d")
+    assert FiniteDistribution.load(tmp_path / "d").metadata["discretization"] == record
+
+
+def test_encoded_tables_tell_which_columns_are_numeric(frame):
+    kinds = {"age": "nominal"}
+    found = discretize(dm.encode(frame.drop(columns="smoker"), kinds=kinds), n_bins=4)
+    assert list(found.cuts) == ["dose"]
+    np.testing.assert_array_equal(found.codes(0), discretize(frame, n_bins=4).codes(0))
+    part = dm.encode(np.arange(20.0).reshape(-1, 1)).take_rows(np.arange(10))
+    assert discretize(part, n_bins=2).cuts["x0"].tolist() == [4.5]
+
+
+def test_names_can_be_given():
+    found = discretize(np.arange(20.0).reshape(10, 2), names=["a", "b"], n_bins=2)
+    assert list(found.cuts) == ["a", "b"]
+    assert FiniteDistribution.from_table(found, np.arange(10)).names == ("a", "b")
+
+
+def test_it_prints_its_cuts(frame):
+    lines = repr(discretize(frame, n_bins=4)).splitlines()
+    assert lines[0] == "Discretized: 50 rows, 2 of 6 columns in intervals, method 'quantile'"
+    assert lines[1].split() == ["column", "intervals", "cuts"]
+    assert lines[3].split() == ["age", "4", "12.25,", "24.5,", "36.75"]
+    assert len(repr(discretize(np.random.default_rng(0).normal(size=(9, 15)))).splitlines()) == 13
+    assert repr(discretize([[1], [2]])).endswith("0 of 1 columns in intervals, method 'quantile'")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"method": "kmeans"}, "method must be one of 'quantile', 'uniform', 'mdl', got 'kmeans'"),
+        ({"n_bins": 1}, "n_bins must be an int >= 2, got 1"),
+        ({"n_bins": 2.5}, "n_bins must be an int >= 2, got 2.5"),
+        ({"n_bins": True}, "n_bins must be an int >= 2, got True"),
+        ({"method": "mdl"}, "method='mdl' needs the target y"),
+        ({"method": "mdl", "y": [0]}, "y must have one value a row of X"),
+        ({"X": [[1.0], [2.0], [np.inf]], "n_bins": 2}, "column 'x0' holds an infinite value"),
+    ],
+)
+def test_clear_errors(options, message):
+    with pytest.raises(ValueError, match=f"discretize: {message}"):
+        discretize(**{"X": np.arange(10.0).reshape(-1, 1), **options})

@@ -1,0 +1,182 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from tests.oracles import information as oracle
+from tests.theory.drawn import as_table
+
+from duramen import datasets
+from duramen.theory import examples
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.information import TOLERANCE
+from duramen.theory.distributions.variables import CONTEXT
+
+DIGITS = [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.3720]
+
+
+def importances(dist):
+    """From the definition, in code of the tests alone."""
+    return oracle.importances(as_table(dist), dist.target_name, list(dist.names))
+
+
+@pytest.mark.parametrize("name", examples.__all__)
+def test_every_example_is_a_distribution_that_says_how_it_is_made(name):
+    dist = getattr(examples, name)()
+    assert isinstance(dist, FiniteDistribution)
+    assert dist.target_name == "Y"
+    assert all(feature.startswith("X") for feature in dist.names)
+    assert set(dist.names) < set(dist.metadata["specification"])
+    assert getattr(examples, name).__doc__
+
+
+def test_digits_are_those_of_the_data_set():
+    digits = examples.digits7()
+    table = datasets.digits7()
+    assert digits.equals(
+        FiniteDistribution.from_table(table.X, table.y, names=table.names), atol=1e-15
+    )
+    np.testing.assert_allclose(importances(digits), DIGITS, atol=5e-5)
+    first = [digits.mutual_information(m) / 7 for m in range(7)]
+    np.testing.assert_allclose(first, [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126], atol=5e-4)
+
+
+def test_splitting_the_first_segment_in_four_tells_no_more():
+    digits = examples.digits7(first_in_four=True)
+    assert digits.n_rows == 20
+    assert digits.cardinalities.tolist() == [4, 2, 2, 2, 2, 2, 2]
+    np.testing.assert_allclose(importances(digits), DIGITS, atol=5e-5)
+    joint = digits.probabilities(["X1", "X7"])
+    np.testing.assert_allclose(joint.sum(axis=1), [0.1, 0.1, 0.4, 0.4], atol=1e-15)
+
+
+def test_xor_is_that_of_the_data_set():
+    table = datasets.xor()
+    expected = FiniteDistribution.from_table(table.X, table.y, names=table.names)
+    assert examples.xor().equals(expected)
+    assert examples.clique(2).equals(expected)
+    assert examples.imbalanced_xor(0.5).equals(expected)
+    assert importances(expected) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "dist, expected",
+    [
+        (examples.noisy_copy(), [0.262, 0.262, 0.476]),
+        (examples.example_5_1(), [0.323, 0.323, 0.354]),
+        (examples.example_5_1(alpha=1.0), [1 / 6, 1 / 6, 2 / 3]),
+        (examples.example_5_1(alpha=0.0), [0.5, 0.5, 0.0]),
+        (examples.example_5_2(), [0.459, 0.459]),
+        (examples.correlated_xor(), [2 / 3, 1 / 6, 0.0, 1 / 6, 0.0]),
+        (examples.clique(4), [0.25] * 4),
+    ],
+)
+def test_known_importances(dist, expected):
+    np.testing.assert_allclose(importances(dist), expected, atol=5e-4)
+
+
+def test_example_5_1_is_a_noisy_copy():
+    assert examples.example_5_1(0.9).equals(examples.noisy_copy(0.05), atol=1e-15)
+
+
+def test_the_better_feature_of_an_imbalanced_xor_is_the_fair_one():
+    dist = examples.imbalanced_xor(0.4)
+    alone = [dist.mutual_information(m) for m in (0, 1)]
+    assert alone[0] == pytest.approx(1 - dist.entropy("X2"), abs=1e-12)
+    assert alone[0] > 0.02
+    assert alone[1] == 0.0
+
+
+def informative_sets(dist, m):
+    """Every set of other features given which a feature tells something."""
+    others = [j for j in range(dist.n_features) if j != m]
+    return {
+        chosen
+        for k in range(len(others) + 1)
+        for chosen in combinations(others, k)
+        if dist.mutual_information(m, chosen) > TOLERANCE
+    }
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 4])
+def test_features_of_a_clique_need_all_others(r):
+    dist = examples.clique(r)
+    for m in range(r):
+        assert informative_sets(dist, m) == {tuple(j for j in range(r) if j != m)}
+
+
+@pytest.mark.parametrize("r", [1, 2, 3, 4])
+def test_features_of_a_chain_need_all_earlier_ones(r):
+    dist = examples.chain(r)
+    for m in range(r):
+        found = informative_sets(dist, m)
+        assert tuple(range(m)) in found
+        assert all(set(chosen) >= set(range(m)) for chosen in found)
+
+
+def test_correlated_xor_has_opposites():
+    dist = examples.correlated_xor()
+    for one, other in (("X2", "X4"), ("X3", "X5")):
+        np.testing.assert_array_equal(dist.probabilities([one, other]), [[0, 0.5], [0.5, 0]])
+    assert dist.mutual_information("X1", ["X2", "X3", "X4", "X5"]) == 1.0
+
+
+# --- with a context ----------------------------------------------------------------------------
+
+
+def test_example_6_1_depends_on_the_context_only_value_by_value():
+    dist = examples.example_6_1()
+    assert dist.n_rows == 12
+    for given in ((), ("X2",)):
+        overall = dist.mutual_information("X1", given)
+        assert overall == pytest.approx(0.5, abs=1e-12)
+        for c in (0, 1):
+            within = dist.conditioned({CONTEXT: c})
+            assert within.mutual_information("X1", given) == pytest.approx(overall, abs=1e-12)
+    cell = dist.conditioned({"X2": 0})
+    assert cell.mutual_information("X1") == pytest.approx(0.5, abs=1e-12)
+    assert cell.conditioned({"Xc": 0}).mutual_information("X1") == pytest.approx(1.0, abs=1e-12)
+
+
+def test_problem_1_has_the_rows_and_importances_of_the_thesis():
+    dist = examples.problem_1()
+    assert dist.n_rows == 16
+    assert dist.entropy("Y", ["X1", "X2", "X3", CONTEXT]) == 0.0
+    assert importances(dist) == pytest.approx([1.0, 0.125, 0.125], abs=1e-12)
+    expected = {0: [1.0, 0.5, 0.0], 1: [1.0, 0.0, 0.5]}
+    for c in (0, 1):
+        within = dist.conditioned({CONTEXT: c})
+        assert importances(within) == pytest.approx(expected[c], abs=1e-12)
+    rows = {
+        (row["Xc"], row["X1"], row["X2"], row["X3"]): dist.classes[row["Y"]]
+        for row, _ in as_table(dist)
+    }
+    assert [rows[1, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 1, 0, 1]
+    assert [rows[0, 1, a, b] for a in (0, 1) for b in (0, 1)] == [0, 0, 1, 1]
+    assert {y for (_, x1, _, _), y in rows.items() if x1 == 0} == {2}
+
+
+def test_problem_2_is_digits_with_three_segments_out_of_order_in_one_context():
+    dist = examples.problem_2()
+    assert dist.n_rows == 20 + 160
+    within = [dist.conditioned({CONTEXT: c}) for c in (0, 1)]
+    plain = within[0].marginal([f"X{m}" for m in range(1, 8)])
+    assert plain.equals(examples.digits7(), atol=1e-15)
+    for noise in ("X5", "X6", "X7", "X8"):
+        others = [name for name in dist.names if name != noise]
+        assert within[1].mutual_information(noise, other=["Y", *others]) < 1e-12
+    assert dist.mutual_information("X8", dist.names[:7]) < 1e-12
+
+
+def test_problem_2_has_the_importances_of_the_thesis():
+    dist = examples.problem_2()
+    expected = [0.5727, 0.7514, 0.5528, 0.687, 0.1746, 0.0753, 0.1073, 0.0]
+    np.testing.assert_allclose(importances(dist), expected, atol=5e-5)
+    within = dist.conditioned({CONTEXT: 1})
+    expected = [0.6243, 0.8057, 0.5577, 0.7343, 0.0, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(importances(within), expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("example", [examples.clique, examples.chain])
+def test_clear_errors(example):
+    with pytest.raises(ValueError, match=f"{example.__name__}: r must be at least 1, got 0"):
+        example(0)

@@ -1,0 +1,194 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles import information as oracle
+from tests.theory.drawn import as_table, distributions, with_sets
+
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.partition import Partition
+from duramen.theory.distributions.variables import CONTEXT, TARGET
+
+EXACT = 1e-12
+CRITERIA = ["entropy", "gini", "variance"]
+
+
+@pytest.fixture
+def bits():
+    """Y is X1 xor X2, X3 a copy of X1, the context is X2; all four rows equally probable."""
+    X = [[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]]
+    return FiniteDistribution.from_table(
+        X, [0, 1, 1, 0], context=[0, 1, 0, 1], names=["X1", "X2", "X3"]
+    )
+
+
+def test_known_informations(bits):
+    assert bits.entropy() == 1.0
+    assert bits.entropy(["X1", "X2", "X3", TARGET]) == 2.0
+    assert bits.entropy("Y", ["X1", "X2"]) == 0.0
+    assert bits.mutual_information("X1") == 0.0
+    assert bits.mutual_information("X1", "X2") == 1.0
+    assert bits.mutual_information(["X1", "X2"]) == 1.0
+    assert bits.mutual_information(0, CONTEXT) == 1.0
+    assert bits.mutual_information("X1", other="X3") == 1.0
+    assert bits.multivariate_information("X1", "X2", "Y") == -1.0
+    assert bits.multivariate_information("X1", "X2", "Y", given="X3") == 0.0
+    assert bits.multivariate_information("X1") == 1.0
+
+
+def test_a_fair_die_and_a_biased_coin():
+    die = FiniteDistribution.from_table(np.arange(6)[:, np.newaxis], np.arange(6) % 2)
+    assert die.entropy(0) == pytest.approx(np.log2(6), abs=EXACT)
+    coin = FiniteDistribution.from_table([[0], [1]], [0, 1], weights=[1, 3])
+    assert coin.entropy() == pytest.approx(2 - 0.75 * np.log2(3), abs=EXACT)
+    assert coin.impurity(criterion="gini") == pytest.approx(0.375, abs=EXACT)
+    assert coin.impurity(criterion="variance") == pytest.approx(0.1875, abs=EXACT)
+    assert coin.impurity_decrease(0, criterion="variance") == pytest.approx(0.1875, abs=EXACT)
+
+
+def test_nats(bits):
+    assert bits.entropy(unit="nats") == pytest.approx(np.log(2), abs=EXACT)
+    assert bits.mutual_information(0, 1, unit="nats") == pytest.approx(np.log(2), abs=EXACT)
+    shared = bits.multivariate_information(0, 1, TARGET, unit="nats")
+    assert shared == pytest.approx(-np.log(2), abs=EXACT)
+
+
+def test_variance_of_a_target_far_from_zero_keeps_its_digits():
+    near = FiniteDistribution.from_table([[0], [0], [1], [1]], [0.0, 1.0, 2.0, 3.0])
+    far = FiniteDistribution.from_table([[0], [0], [1], [1]], np.arange(4.0) + 1e12)
+    assert near.impurity_decrease(0, criterion="variance") == 1.0
+    assert far.impurity_decrease(0, criterion="variance") == 1.0
+    assert far.impurity("x0", criterion="variance") == 0.25
+
+
+# --- against the oracle ------------------------------------------------------------------------
+
+
+@given(with_sets(2))
+def test_entropy_against_oracle(case):
+    dist, a, b = case
+    expected = oracle.conditional_entropy(as_table(dist), a, b)
+    assert dist.entropy(a, b) == pytest.approx(expected, abs=EXACT)
+
+
+@given(with_sets(3))
+def test_mutual_information_against_oracle(case):
+    dist, a, b, c = case
+    expected = oracle.information(as_table(dist), a, b, c)
+    assert dist.mutual_information(a, c, other=b) == pytest.approx(expected, abs=EXACT)
+
+
+@given(with_sets(4))
+def test_multivariate_information_against_oracle(case):
+    dist, *sets, condition = case
+    expected = oracle.shared_information(as_table(dist), sets, condition)
+    found = dist.multivariate_information(*sets, given=condition)
+    assert found == pytest.approx(expected, abs=EXACT)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@given(case=with_sets(2))
+def test_impurity_decrease_against_oracle(criterion, case):
+    dist, a, b = case
+    table = [({**row, "Y": float(dist.classes[row["Y"]])}, p) for row, p in as_table(dist)]
+    expected = oracle.decrease(table, "Y", a, b, criterion)
+    found = dist.impurity_decrease(a, b, criterion=criterion)
+    assert found == pytest.approx(expected, abs=EXACT)
+    before, after = (dist.impurity(c, criterion=criterion) for c in (b, [*b, *a]))
+    assert found == pytest.approx(before - after, abs=EXACT)
+
+
+# --- laws --------------------------------------------------------------------------------------
+
+
+@given(with_sets(4))
+def test_chain_rules(case):
+    dist, a, b, c, d = case
+    whole = dist.entropy([*a, *b], d)
+    assert whole == pytest.approx(dist.entropy(a, d) + dist.entropy(b, [*a, *d]), abs=EXACT)
+    both = dist.mutual_information([*a, *b], d, other=c)
+    parts = dist.mutual_information(a, d, other=c), dist.mutual_information(b, [*a, *d], other=c)
+    assert both == pytest.approx(sum(parts), abs=EXACT)
+
+
+@given(with_sets(3))
+def test_information_is_symmetric_and_bounded(case):
+    dist, a, b, c = case
+    information = dist.mutual_information(a, c, other=b)
+    assert information >= 0.0
+    assert dist.entropy(a, c) >= 0.0
+    assert information == pytest.approx(dist.mutual_information(b, c, other=a), abs=EXACT)
+    assert information <= min(dist.entropy(a, c), dist.entropy(b, c)) + EXACT
+    assert dist.entropy(a, c) <= dist.entropy(a) + EXACT
+    difference = dist.entropy(a, c) - dist.entropy(a, [*b, *c])
+    assert information == pytest.approx(difference, abs=EXACT)
+
+
+@given(with_sets(4), st.permutations([0, 1, 2]))
+def test_multivariate_information_does_not_depend_on_the_order(case, order):
+    dist, *sets, condition = case
+    one = dist.multivariate_information(*sets, given=condition)
+    other = dist.multivariate_information(*(sets[i] for i in order), given=condition)
+    assert one == pytest.approx(other, abs=EXACT)
+
+
+@given(with_sets(2))
+def test_of_two_sets_it_is_the_mutual_information(case):
+    dist, a, b = case
+    shared = dist.multivariate_information(a, b)
+    assert shared == pytest.approx(dist.mutual_information(a, other=b), abs=EXACT)
+
+
+@given(distributions(contexts=False))
+def test_entropy_decrease_is_mutual_information(dist):
+    for m in range(dist.n_features):
+        rest = [j for j in range(dist.n_features) if j != m]
+        assert dist.impurity_decrease(m, rest) == dist.mutual_information(m, rest)
+
+
+def test_independent_variables_share_nothing_at_all():
+    X = [[a, b] for a in range(5) for b in range(7)]
+    weights = [(a + 1) * (b + 2) for a, b in X]
+    dist = FiniteDistribution.from_table(X, [b for _, b in X], weights=weights)
+    assert dist.mutual_information(0) < 1e-15
+
+
+# --- partitions --------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=30))
+def test_partition_numbers_cells_in_lexicographic_order(rows):
+    columns = np.array(rows)
+    found = Partition.by([(columns[:, j], 4) for j in range(4)], len(rows))
+    place = {row: cell for cell, row in enumerate(sorted(set(rows)))}
+    assert found.cell.tolist() == [place[row] for row in rows]
+    assert found.n_cells == len(place)
+    assert [rows[i] for i in found.first_rows()] == sorted(set(rows))
+    assert [rows.index(rows[i]) for i in found.first_rows()] == found.first_rows().tolist()
+
+
+def test_products_of_many_values_do_not_overflow():
+    random = np.random.default_rng(0)
+    n = 40
+    X = np.column_stack([random.permutation(n) for _ in range(30)])  # 40**30 combinations
+    X = np.vstack([X, X])
+    dist = FiniteDistribution.from_table(X, np.arange(2 * n) % n)
+    assert dist.n_rows == n
+    assert dist.entropy(range(30)) == pytest.approx(np.log2(n), abs=EXACT)
+    huge = Partition.by([(np.array([0, 2**32 - 1, 0, 5]), 2**32)] * 3, 4)
+    assert huge.cell.tolist() == [0, 2, 0, 1]
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+def test_clear_errors(bits):
+    with pytest.raises(ValueError, match="entropy: unit must be 'bits' or 'nats', got 'hartley'"):
+        bits.entropy(unit="hartley")
+    with pytest.raises(ValueError, match="criterion must be one of 'entropy', 'gini', 'variance'"):
+        bits.impurity_decrease(0, criterion="mse")
+    with pytest.raises(ValueError, match="at least one set of variables"):
+        bits.multivariate_information()
+    words = FiniteDistribution.from_table([[0], [1]], ["no", "yes"])
+    with pytest.raises(ValueError, match="needs a numeric target, but Y has values such as 'no'"):
+        words.impurity(criterion="variance")

@@ -1,0 +1,266 @@
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.specification import (
+    bernoulli,
+    categorical,
+    copy,
+    function,
+    specify,
+    table,
+    uniform,
+    xor,
+)
+from duramen.theory.distributions.variables import CONTEXT
+
+
+def test_the_sentence_of_the_issue():
+    """Y is the exclusive or of two, X3 copies Y with some probability, X4 is uniform on four."""
+    dist = specify(
+        {
+            "X1": uniform(2),
+            "X2": bernoulli(0.3),
+            "Y": xor("X1", "X2"),
+            "X3": copy("Y", 0.95),
+            "X4": uniform(["n", "e", "s", "w"]),
+        }
+    )
+    assert dist.names == ("X1", "X2", "X3", "X4")
+    assert dist.cardinalities.tolist() == [2, 2, 2, 4]
+    assert dist.labels[3].tolist() == ["n", "e", "s", "w"]
+    assert dist.probabilities("X2") == pytest.approx([0.7, 0.3], abs=1e-15)
+    assert dist.probabilities(["X3", "Y"]) == pytest.approx(
+        np.array([[0.475, 0.025], [0.025, 0.475]]), abs=1e-15
+    )
+    assert dist.entropy("Y", ["X1", "X2"]) == 0.0
+    assert dist.mutual_information("X4", ["X1", "X2", "X3"]) < 1e-15
+    assert dist.metadata["specification"] == {
+        "X1": "uniform(2)",
+        "X2": "bernoulli(0.3)",
+        "Y": "xor('X1', 'X2')",
+        "X3": "copy('Y', 0.95)",
+        "X4": "uniform(['n', 'e', 's', 'w'])",
+    }
+
+
+def test_copies_with_errors():
+    letters = categorical({"a": 0.5, "b": 0.25, "c": 0.25})
+    other = specify({"X": letters, "Y": copy("X", 0.8)})
+    np.testing.assert_allclose(
+        other.probabilities(["X", "Y"]),
+        [[0.4, 0.05, 0.05], [0.025, 0.2, 0.025], [0.025, 0.025, 0.2]],
+        atol=1e-15,
+    )
+    any_of_them = specify({"X": letters, "Y": copy("X", 0.7, otherwise="any")})
+    np.testing.assert_allclose(
+        any_of_them.probabilities(["X", "Y"]),
+        [[0.4, 0.05, 0.05], [0.025, 0.2, 0.025], [0.025, 0.025, 0.2]],
+        atol=1e-15,
+    )
+    assert specify({"X": letters, "Y": copy("X")}).n_rows == 3
+    flipped = specify({"X": uniform(2), "Y": copy("X", 0.0)})
+    np.testing.assert_array_equal(flipped.probabilities(["X", "Y"]), [[0, 0.5], [0.5, 0]])
+
+
+def test_tables_and_functions_may_be_random():
+    dist = specify(
+        {
+            "A": uniform([1, 2]),
+            "B": table({1: "low", 2: {"low": 0.5, "high": 0.5}}, "A"),
+            "C": table({(1, "low"): 0, (2, "low"): 1, (2, "high"): {0: 0.2, 1: 0.8}}, "A", "B"),
+            "Y": function(lambda a, c: a + c if c else {0: 0.5, a: 0.5}, "A", "C"),
+        }
+    )
+    law = {
+        (a, b, c, y): p
+        for a, b, c, y, p in zip(
+            *(dist.values(n)[dist.codes[:, j]] for j, n in enumerate(dist.names)),
+            dist.classes[dist.target],
+            dist.weights,
+            strict=True,
+        )
+    }
+    expected = {
+        (1, "low", 0, 0): 0.25,
+        (1, "low", 0, 1): 0.25,
+        (2, "low", 1, 3): 0.25,
+        (2, "high", 1, 3): 0.2,
+        (2, "high", 0, 0): 0.025,
+        (2, "high", 0, 2): 0.025,
+    }
+    assert law == pytest.approx(expected, abs=1e-15)
+    assert "table(" in dist.metadata["specification"]["B"]
+    assert dist.labels[1].tolist() == ["high", "low"]
+
+
+def test_parents_may_come_later():
+    dist = specify({"X": copy("Y", 0.9), "Y": xor("Z", "W"), "Z": uniform(2), "W": uniform(2)})
+    assert dist.names == ("X", "Z", "W")
+    assert dist.mutual_information(["Z", "W"]) == 1.0
+
+
+def test_hidden_variables_are_summed_over():
+    factors = {"H": uniform(3), "X": function(lambda h: h % 2, "H"), "Y": copy("H")}
+    dist = specify(factors, hidden=["H"])
+    assert dist.names == ("X",)
+    assert dist.probabilities(["X", "Y"]) == pytest.approx(np.array([[1, 0, 1], [0, 1, 0]]) / 3)
+    assert specify(factors, hidden="H").equals(dist)
+
+
+def test_the_context_is_no_feature():
+    dist = specify(
+        {"X": uniform(2), "ward": uniform(["a", "b"]), "ill": xor("X")},
+        target="ill",
+        context="ward",
+    )
+    assert (dist.names, dist.target_name, dist.context_name) == (("X",), "ill", "ward")
+    assert dist.entropy(CONTEXT) == 1.0
+
+
+def test_values_of_probability_zero_do_not_appear():
+    dist = specify({"X": bernoulli(0.0), "Z": categorical({"a": 0, "b": 1}), "Y": uniform(2)})
+    assert [labels.tolist() for labels in dist.labels] == [[0], ["b"]]
+
+
+def test_tuples_can_be_values():
+    dist = specify({"A": uniform(2), "B": uniform(2), "Y": function(lambda a, b: (a, b), "A", "B")})
+    assert dist.classes.tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert dist.entropy() == 2.0
+
+
+@st.composite
+def networks(draw):
+    """Random networks of up to five variables: sizes, parents and weights of the outcomes."""
+    n = draw(st.integers(1, 5))
+    sizes = [draw(st.integers(1, 3)) for _ in range(n)]
+    parents = [
+        draw(st.lists(st.integers(0, i - 1), unique=True, max_size=2)) if i else []
+        for i in range(n)
+    ]
+    laws = []
+    for i in range(n):
+        settings = product(*(range(sizes[j]) for j in parents[i]))
+        weights = st.lists(st.integers(0, 4), min_size=sizes[i], max_size=sizes[i])
+        laws.append({s: draw(weights.filter(any)) for s in settings})
+    return sizes, parents, laws
+
+
+@given(networks(), st.randoms())
+def test_random_networks_against_fractions(network, random):
+    sizes, parents, laws = network
+    names = [f"X{i}" for i in range(len(sizes) - 1)] + ["Y"]
+    factors = {}
+    for i, name in enumerate(names):
+        rows = {s: {v: w / sum(law) for v, w in enumerate(law)} for s, law in laws[i].items()}
+        if parents[i]:
+            factors[name] = table(rows, *(names[j] for j in parents[i]))
+        else:
+            factors[name] = categorical(rows[()])
+    shuffled = list(factors)
+    random.shuffle(shuffled)
+    dist = specify({name: factors[name] for name in shuffled})
+    expected = {}
+    for values in product(*map(range, sizes)):
+        p = Fraction(1)
+        for i, value in enumerate(values):
+            law = laws[i][tuple(values[j] for j in parents[i])]
+            p *= Fraction(law[value], sum(law))
+        if p:
+            expected[values] = float(p)
+    codes = [*(dist.codes[:, dist.index(name)] for name in names[:-1]), dist.target]
+    columns = [dist.values(name)[own].tolist() for name, own in zip(names, codes, strict=True)]
+    found = dict(zip(zip(*columns, strict=True), dist.weights.tolist(), strict=True))
+    assert found == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: uniform(0), ValueError, "uniform: values must be at least 1 or a list, got 0"),
+        (lambda: uniform([]), ValueError, "uniform: values must have at least one entry"),
+        (lambda: uniform("ab"), TypeError, "a whole number or a list, got 'ab'"),
+        (lambda: uniform(True), TypeError, "a whole number or a list, got True"),
+        (lambda: uniform([1, 1]), ValueError, "values must be different"),
+        (lambda: uniform([[1]]), TypeError, "values must be numbers, strings or the like"),
+        (lambda: bernoulli(1.2), ValueError, "bernoulli: probability must be from 0 to 1, got 1.2"),
+        (lambda: bernoulli("p"), ValueError, "bernoulli: probability must be from 0 to 1"),
+        (lambda: categorical([1]), TypeError, "categorical: probabilities must map each value"),
+        (lambda: categorical({}), ValueError, "categorical: the probabilities are empty"),
+        (lambda: categorical({0: 0.4, 1: 0.5}), ValueError, "must sum to 1, got 0.9"),
+        (lambda: categorical({0: 1.5, 1: -0.5}), ValueError, "must be at least 0, got -0.5"),
+        (lambda: categorical({0: "x"}), TypeError, "must be numbers, got 'x' for 0"),
+        (lambda: categorical({None: 1}), ValueError, "have None among the values"),
+        (lambda: xor(), ValueError, "xor: give at least one parent"),
+        (lambda: xor(3), TypeError, "xor: parents must be names of variables, got 3"),
+        (lambda: copy("X", 2), ValueError, "copy: probability must be from 0 to 1, got 2"),
+        (lambda: copy("X", otherwise="no"), ValueError, "otherwise must be 'other' or 'any'"),
+        (lambda: function("f", "X"), TypeError, "function: rule must be callable, got 'f'"),
+        (lambda: table([1], "X"), TypeError, "table: rows must be a mapping"),
+        (lambda: table({0: 1}), ValueError, "table: give the names of the parents"),
+    ],
+)
+def test_clear_errors_of_factors(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+X = uniform(2)
+
+
+@pytest.mark.parametrize(
+    "factors, options, error, message",
+    [
+        ({"X": copy("Y"), "Y": copy("X")}, {}, ValueError, "there is a cycle 'X' -> 'Y' -> 'X'"),
+        ({"X": X, "Y": xor("Y")}, {}, ValueError, "a variable cannot be its own ancestor"),
+        ({"X": X, "Y": xor("Z")}, {}, ValueError, "'Y' depends on 'Z', which has no factor; there"),
+        ({"X": X, "Y": 3}, {}, TypeError, "'Y' must have a factor, got 3. Hint: such as uniform"),
+        ({1: X}, {}, TypeError, "names must be strings, got 1"),
+        ([X], {}, TypeError, "factors must map names to factors, got list"),
+        ({"X": X}, {}, ValueError, "target names 'Y', which has no factor; there are 'X'"),
+        ({"Y": X}, {"context": "C"}, ValueError, "context names 'C', which has no factor"),
+        ({"Y": X}, {"hidden": ["H"]}, ValueError, "hidden names 'H', which has no factor"),
+        ({"Y": X}, {"hidden": ["Y"]}, ValueError, "'Y' cannot be both target and hidden"),
+        ({"X": X, "Y": table({0: 1}, "X")}, {}, ValueError, "no row for X = 1, which has a posit"),
+        (
+            {"X": X, "Y": table({0: {0: 0.5}, 1: 0}, "X")},
+            {},
+            ValueError,
+            "specify: the probabilities of 'Y' given X = 0 must sum to 1, got 0.5",
+        ),
+        (
+            {"X": uniform(["a"]), "Y": copy("X", 0.5)},
+            {},
+            ValueError,
+            "has no value but 'a', so a copy cannot be wrong",
+        ),
+        ({"X": uniform(["a", "b"]), "Y": xor("X")}, {}, TypeError, "must be whole numbers or"),
+        (
+            {**{f"X{i}": uniform(100) for i in range(5)}, "Y": X},
+            {},
+            ValueError,
+            "100000000 rows, more than 4194304. Hint: use fewer",
+        ),
+    ],
+)
+def test_clear_errors_of_specify(factors, options, error, message):
+    with pytest.raises(error, match=message):
+        specify(factors, **options)
+
+
+def test_factors_print_as_they_are_written():
+    assert repr(copy("Y", 0.9)) == "copy('Y', 0.9)"
+    assert repr(copy("Y", 1 / 3, otherwise="any")) == f"copy('Y', {1 / 3}, otherwise='any')"
+    assert repr(function(max, "A", "B")) == "function(max, 'A', 'B')"
+
+
+def test_a_specification_and_its_table_are_the_same_distribution():
+    dist = specify({"X1": uniform(2), "X2": uniform(2), "Y": xor("X1", "X2")})
+    rows = list(product((0, 1), repeat=2))
+    again = FiniteDistribution.from_table(rows, [a ^ b for a, b in rows], names=["X1", "X2"])
+    assert dist.equals(again)

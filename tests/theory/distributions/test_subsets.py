@@ -1,0 +1,86 @@
+import itertools
+import math
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.theory.dependences import distribution_of, joints
+
+from duramen.theory.distributions import subset_entropies
+from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.subset_entropies import conditional_entropies, joint_entropies
+from duramen.theory.distributions.subsets import count_subsets, gains, layers, minimal
+from duramen.theory.distributions.variables import TARGET
+
+
+@pytest.mark.parametrize(("n", "largest"), [(0, 0), (1, 1), (5, 5), (7, 3)])
+def test_layers(n, largest) -> None:
+    lattice = layers(n, largest)
+    assert len(lattice) == largest + 1
+    assert sum(len(layer.members) for layer in lattice) == count_subsets(n, largest)
+    for k, layer in enumerate(lattice):
+        every = sorted(itertools.combinations(range(n), k), key=lambda s: s[::-1])
+        assert [tuple(row) for row in layer.members.tolist()] == every
+        for subset, below in zip(every, layer.without.tolist(), strict=True):
+            for i, place in enumerate(below):
+                rest = tuple(m for m in subset if m != subset[i])
+                assert tuple(lattice[k - 1].members[place].tolist()) == rest
+
+
+def test_the_first_columns_come_first_and_the_last_one_last() -> None:
+    few, many = layers(4, 4), layers(5, 5)
+    for k in range(1, 5):
+        head = math.comb(4, k)
+        assert np.array_equal(many[k].members[:head], few[k].members)
+        assert np.array_equal(many[k].members[head:, :-1], few[k - 1].members)
+        assert (many[k].members[head:, -1] == 4).all()
+
+
+@pytest.mark.parametrize("at_once", [0, 20, 1 << 16])
+@settings(max_examples=60)
+@given(joints())
+def test_entropies(at_once, counts) -> None:
+    dist = distribution_of(counts)
+    p = dist.n_features
+    lattice = layers(p, p)
+    with mock.patch.object(subset_entropies, "_AT_ONCE", at_once):
+        found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
+        variables, joint = joint_entropies("test", dist)
+    informations = gains(lattice, found)
+    for layer, entropies, gained in zip(lattice, found, informations, strict=True):
+        for row, entropy, shares in zip(layer.members.tolist(), entropies, gained, strict=True):
+            assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
+            for m, bits in zip(row, shares, strict=True):
+                rest = [j for j in row if j != m]
+                assert bits == pytest.approx(dist.mutual_information(m, rest), abs=1e-12)
+    for layer, entropies in zip(variables, joint, strict=True):
+        for row, entropy in zip(layer.members.tolist(), entropies, strict=True):
+            known = [TARGET if v == p else v for v in row]
+            assert entropy == pytest.approx(dist.entropy(known), abs=1e-12)
+
+
+@pytest.mark.parametrize("at_once", [0, 300, 1 << 16])
+@pytest.mark.parametrize("largest", [1, 2, 4])
+def test_entropies_of_many_values_and_of_repeated_rows(largest, at_once) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 50, size=(80, 4)), rng.integers(0, 40, size=80)
+    X[:, 1:3] //= 20
+    dist = FiniteDistribution.from_table(X, y, context=rng.integers(0, 3, size=80))
+    lattice = layers(4, largest)
+    with mock.patch.object(subset_entropies, "_AT_ONCE", at_once):
+        found = conditional_entropies(dist.codes, dist.target, dist.weights, lattice)
+    assert len(found) == largest + 1
+    for layer, entropies in zip(lattice, found, strict=True):
+        for row, entropy in zip(layer.members.tolist(), entropies, strict=True):
+            assert entropy == pytest.approx(dist.entropy(TARGET, row), abs=1e-12)
+
+
+def test_minimal_looks_at_all_smaller_sets_not_only_the_next() -> None:
+    lattice = layers(3, 3)
+    hits = [np.zeros(layer.members.shape, dtype=bool) for layer in lattice]
+    hits[1][0, 0] = True  # column 0 given nothing
+    hits[3][0] = True  # every column given both others
+    kept = minimal(lattice, hits)
+    assert kept[1].tolist() == [[True], [False], [False]]
+    assert kept[3].tolist() == [[False, True, True]]

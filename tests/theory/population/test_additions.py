@@ -1,0 +1,143 @@
+"""Copies and irrelevant features: closed forms against literally adding them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import population as oracle
+from tests.theory.tables import distribution, random_rows, tables
+
+from duramen.theory import examples
+from duramen.theory.population.additions import irrelevant_importances, redundant_importances
+from duramen.theory.population.importances import population_importances
+
+CRITERIA = ("entropy", "gini", "variance")
+
+
+@given(
+    rows=tables(most=4, n_rows=10),
+    copies=st.integers(0, 3),
+    criterion=st.sampled_from(CRITERIA),
+    data=st.data(),
+)
+@settings(max_examples=40)
+def test_copies_against_adding_them(rows, copies, criterion, data):
+    """Thesis, propositions 5.9 (one copy, the feature), 5.10 (one copy, others) and 5.11."""
+    p = len(rows[0][0])
+    j = data.draw(st.integers(0, p - 1))
+    depth = data.draw(st.none() | st.integers(1, p + copies))
+    longer = distribution(oracle.with_copies(rows, j, copies))
+    wanted = population_importances(longer, max_depth=depth, criterion=criterion)
+    found = redundant_importances(
+        distribution(rows), j, copies=copies, max_depth=depth, criterion=criterion
+    )
+    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+    assert found.unit == wanted.unit
+
+
+@given(rows=tables(most=3, n_rows=8), copies=st.integers(1, 2), data=st.data())
+@settings(max_examples=30)
+def test_copies_against_the_double_sum(rows, copies, data):
+    p = len(rows[0][0])
+    j = data.draw(st.integers(0, p - 1))
+    wanted = oracle.importances(oracle.with_copies(rows, j, copies), p + copies)
+    found = redundant_importances(distribution(rows), j, copies=copies)
+    np.testing.assert_allclose(found.by_degree, wanted, rtol=0, atol=1e-12)
+
+
+@given(
+    rows=tables(most=3, n_rows=6),
+    laws=st.lists(st.sampled_from([(0.5, 0.5), (0.25, 0.75), (0.2, 0.3, 0.5)]), max_size=2),
+    criterion=st.sampled_from(CRITERIA),
+    depth=st.none() | st.integers(1, 5),
+)
+@settings(max_examples=40)
+def test_irrelevant_features_against_adding_them(rows, laws, criterion, depth):
+    longer = distribution(oracle.with_irrelevant(rows, laws))
+    wanted = population_importances(longer, max_depth=depth, criterion=criterion)
+    found = irrelevant_importances(
+        distribution(rows), count=len(laws), max_depth=depth, criterion=criterion
+    )
+    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+
+
+def test_fifty_copies_against_adding_them():
+    rows = random_rows(np.random.default_rng(0), 40, 5, 3, 3)
+    wanted = population_importances(distribution(oracle.with_copies(rows, 2, 50)))
+    found = redundant_importances(distribution(rows), 2, copies=50)
+    np.testing.assert_allclose(found.by_degree, wanted.by_degree, rtol=0, atol=1e-12)
+
+
+@given(rows=tables(most=4, weights=("equal", "whole")), copies=st.integers(1, 30))
+@settings(max_examples=40)
+def test_the_total_stays(rows, copies):
+    """All importances together are still I(V;Y); each copy has as much as the feature."""
+    dist = distribution(rows)
+    plain = population_importances(dist)
+    found = redundant_importances(dist, 0, copies=copies)
+    assert found.values.sum() == pytest.approx(plain.values.sum(), abs=1e-11)
+    np.testing.assert_array_equal(found.values[dist.n_features :], found.values[0])
+    assert found.values[0] <= plain.values[0] + 1e-12
+    irrelevant = irrelevant_importances(dist, count=copies)
+    np.testing.assert_allclose(
+        irrelevant.values[: dist.n_features], plain.values, rtol=0, atol=1e-12
+    )
+
+
+def test_the_factor_of_proposition_5_9():
+    # Each term of degree k is multiplied by (p - k) / (p + 1).
+    dist = examples.digits7()
+    plain = population_importances(dist).by_degree[3]
+    found = redundant_importances(dist, "X4", copies=1).by_degree[3]
+    factor = (7 - np.arange(7)) / 8
+    np.testing.assert_allclose(found[:7], factor * plain, rtol=1e-13)
+    assert found[7] == 0
+
+
+def test_a_copy_raises_some_features_and_lowers_others():
+    # Proposition 5.10: what is told given X_j gains weight, what is told without it loses.
+    exclusive_or = redundant_importances(examples.xor(), "X1", copies=3)
+    plain = population_importances(examples.xor())
+    assert exclusive_or["X2"] > plain["X2"]
+    digits = redundant_importances(examples.digits7(), "X2", copies=1)
+    assert digits["X6"] < population_importances(examples.digits7())["X6"]
+
+
+def test_names_of_what_was_added():
+    dist = distribution(random_rows(np.random.default_rng(0), 10, 2))
+    found = redundant_importances(dist, 1, copies=2)
+    assert found.names == ("x0", "x1", "x1 copy 1", "x1 copy 2")
+    assert found.metadata["population"]["redundant_with"] == "x1"
+    assert irrelevant_importances(dist, count=2).names == (
+        "x0",
+        "x1",
+        "irrelevant 1",
+        "irrelevant 2",
+    )
+    taken = dist.marginal([0, 1])
+    renamed = type(taken).from_table(taken.codes, taken.target, names=["x", "x copy 1"])
+    assert redundant_importances(renamed, "x", copies=1).names == ("x", "x copy 1", "x copy 2")
+
+
+def test_progress_of_both_sums():
+    told = []
+    redundant_importances(
+        distribution(random_rows(np.random.default_rng(0), 30, 5)), 0, progress=told.append
+    )
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True])
+def test_clear_errors(count):
+    dist = examples.xor()
+    with pytest.raises(ValueError, match="redundant_importances: copies must be an int >= 0"):
+        redundant_importances(dist, 0, copies=count)
+    with pytest.raises(ValueError, match="irrelevant_importances: count must be an int >= 0"):
+        irrelevant_importances(dist, count=count)
+    with pytest.raises(ValueError, match="there is no feature 'X9'"):
+        redundant_importances(dist, "X9")
+    with pytest.raises(ValueError, match="max_depth must be an int >= 1"):
+        irrelevant_importances(dist, max_depth=0)
+    with pytest.raises(TypeError, match="dist must be a FiniteDistribution"):
+        redundant_importances(np.zeros((2, 2)), 0)

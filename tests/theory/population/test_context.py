@@ -1,0 +1,563 @@
+"""A context in the exact theory: the tables of chapter 6, its theorems, and where they end."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.oracles import context as oracle
+from tests.theory.dependences import joints
+from tests.theory.tables import tables
+
+import duramen as dm
+from duramen.theory import CONTEXT, FiniteDistribution, examples, population_importances
+from duramen.theory.population import cells
+from duramen.theory.population.cells import CellWalk
+from duramen.theory.population.context import population_context_importances
+from duramen.theory.relevance.context_dependence import (
+    EQUATIONS,
+    context_dependence,
+    feature_context_dependence,
+)
+
+CRITERIA = ("entropy", "gini", "variance")
+EFFECTS = ("absolute", "signed", "conditional")
+
+
+def primary_tumor():
+    """The 132 complete patients, their sex the context."""
+    tumor = dm.datasets.load_primary_tumor()
+    X = tumor.X.to_pandas()
+    complete = X.notna().all(axis=1).to_numpy()
+    X, y = X[complete], tumor.y[complete]
+    return FiniteDistribution.from_table(X.drop(columns="sex"), y, context=X["sex"])
+
+
+def distribution(rows):
+    X, context, y, weights = zip(*rows, strict=True)
+    table = np.array(X, dtype=np.int64).reshape(len(y), -1)
+    return FiniteDistribution.from_table(table, y, weights=weights, context=context)
+
+
+def of_counts(counts):
+    """Joint counts whose last feature is the context."""
+    return [(row[:-2], row[-2], row[-1], n) for row, n in counts.items()]
+
+
+@st.composite
+def contextual(draw, *, most=3):
+    """Rows whose variables depend on each other in telling ways, or not at all."""
+    if draw(st.booleans()):
+        rows = of_counts(draw(joints(most_features=most + 1)))
+    else:
+        rows = [(x[:-1], x[-1], y, w) for x, y, w in draw(tables(least=1, most=most + 1))]
+    assume(len({c for _, c, _, _ in rows}) > 1)
+    return rows
+
+
+def by_oracle(rows, **options):
+    p, contexts = len(rows[0][0]), sorted({c for _, c, _, _ in rows})
+    found = [[oracle.effects(rows, m, p, c, **options) for m in range(p)] for c in contexts]
+    return np.array(found).reshape(len(contexts), p, 3).transpose(2, 0, 1)
+
+
+# --- the tables of the thesis --------------------------------------------------------------------
+
+
+def test_problem_1_has_the_effects_of_the_thesis():
+    """Table 6.2."""
+    result = population_context_importances(examples.problem_1())
+    assert result.contexts == ("0", "1")
+    assert result.unit == "bits"
+    assert result.n_permutations == 0
+    assert result.absolute_p_values is None
+    signed = [[0, -0.375, 0.125], [0, 0.125, -0.375]]
+    np.testing.assert_allclose(result.shares, [0.5, 0.5], atol=1e-15)
+    np.testing.assert_allclose(result.importances, [1, 0.125, 0.125], atol=1e-12)
+    np.testing.assert_allclose(result.within, [[1, 0.5, 0], [1, 0, 0.5]], atol=1e-12)
+    np.testing.assert_allclose(result.absolute, np.abs(signed), atol=1e-12)
+    np.testing.assert_allclose(result.signed, signed, atol=1e-12)
+    np.testing.assert_allclose(result.plain, signed, atol=1e-12)
+    np.testing.assert_allclose(result.overall, [0, -0.125, -0.125], atol=1e-12)
+    assert result.kind.tolist() == [
+        ["independent", "complementary", "irrelevant"],
+        ["independent", "irrelevant", "complementary"],
+    ]
+
+
+def test_problem_2_has_the_effects_of_the_thesis():
+    """Table 6.3, where a cell without rows of the context counts with a decrease of 0."""
+    result = population_context_importances(examples.problem_2(), empty="zero")
+    expected = [0.5727, 0.7514, 0.5528, 0.687, 0.1746, 0.0753, 0.1073, 0]
+    np.testing.assert_allclose(result.importances, expected, atol=6e-5)
+    expected = [
+        [0.4127, 0.5815, 0.5312, 0.5421, 0.6566, 0.2258, 0.372, 0],
+        [0.6243, 0.8057, 0.5577, 0.7343, 0, 0, 0, 0],
+    ]
+    np.testing.assert_allclose(result.within, expected, atol=6e-5)
+    expected = [
+        [0.2263, 0.2431, 0.1181, 0.2241, 0.4139, 0.1961, 0.2861, 0],
+        [0.0987, 0.0611, 0.021, 0.0736, 0.1746, 0.0753, 0.1073, 0],
+    ]
+    np.testing.assert_allclose(result.absolute, expected, atol=6e-5)
+    expected = [
+        [0.2179, 0.2422, 0.1111, 0.2190, -0.3839, -0.1389, -0.2346, 0],
+        [-0.0516, -0.0543, -0.0049, -0.0473, 0.1746, 0.0753, 0.1073, 0],
+    ]
+    np.testing.assert_allclose(result.signed, expected, atol=6e-5)
+    assert result.kind[:, 7].tolist() == ["independent", "independent"]
+    assert result.kind[1, 4:7].tolist() == ["irrelevant"] * 3
+
+
+# Imp, Imp(.|xc) twice, Imp^|xc| twice, Imp_s twice; context 0 is female. The first entry of bone,
+# .24296, is printed as .2429.
+TABLE_6_E_1 = {
+    "age": (0.2958, 0.3386, 0.2885, 0.1382, 0.1505, -0.0095, -0.0156),
+    "histologic-type": (0.3522, 0.1389, 0.4366, 0.2087, 0.114, 0.1988, -0.0569),
+    "degree-of-diffe": (0.4413, 0.4175, 0.4208, 0.1653, 0.158, 0.0561, 0.0157),
+    "bone": (0.2430, 0.2502, 0.2367, 0.0933, 0.0755, -0.0043, 0.0165),
+    "bone-marrow": (0.0192, 0.0201, 0.0148, 0.0126, 0.0101, 0.0009, 0.0041),
+    "lung": (0.1627, 0.2059, 0.1370, 0.1038, 0.0949, -0.0259, 0.0172),
+    "pleura": (0.1485, 0.1496, 0.1015, 0.0590, 0.09, 0.0313, 0.0234),
+    "peritoneum": (0.3184, 0.3459, 0.1979, 0.0861, 0.138, 0.0147, 0.0956),
+    "liver": (0.2285, 0.2138, 0.2630, 0.0786, 0.1279, 0.0375, -0.0602),
+    "brain": (0.0465, 0.0349, 0.0548, 0.0378, 0.0254, 0.0114, -0.0104),
+    "skin": (0.0677, 0.0362, 0.0923, 0.0314, 0.0403, 0.0252, -0.0133),
+    "neck": (0.2215, 0.0690, 0.2582, 0.1466, 0.0692, 0.1316, -0.0081),
+    "supraclavicular": (0.1676, 0.1915, 0.1448, 0.0845, 0.067, -0.0198, 0.0269),
+    "axillar": (0.1393, 0.1457, 0.1068, 0.0655, 0.0629, -0.0067, 0.0447),
+    "mediastinum": (0.1838, 0.2050, 0.1716, 0.1016, 0.0806, -0.0059, 0.0140),
+    "abdominal": (0.2553, 0.3296, 0.1372, 0.1346, 0.1379, -0.0330, 0.0898),
+}
+
+
+def test_primary_tumor_has_every_printed_digit():
+    """Table 6.E.1, where a cell without rows of the context is left out."""
+    dist = primary_tumor()
+    result = population_context_importances(dist)
+    assert result.names == tuple(TABLE_6_E_1)
+    assert result.contexts == ("female", "male")
+    assert result.context_name == "sex"
+    assert result.empty == "skip"
+    ours = np.vstack([result.importances, result.within, result.absolute, result.signed]).T
+    np.testing.assert_allclose(ours, list(TABLE_6_E_1.values()), atol=5.1e-5)
+    population = population_importances(dist)
+    np.testing.assert_array_equal(result.importances, population.values)
+    for what in ("fingerprint", "versions", "distribution"):
+        assert result.metadata[what] == population.metadata[what]
+    assert result.metadata["population"] == {
+        "max_depth": None,
+        "criterion": "entropy",
+        "empty": "skip",
+    }
+    loss = dist.mutual_information(range(16)) - dist.mutual_information(range(16), CONTEXT)
+    assert result.overall.sum() == pytest.approx(loss, abs=1e-12)
+
+
+def test_example_6_1():
+    """X1 depends on the context though (6.4) to (6.6) miss it; X2 is complementary."""
+    dist = examples.example_6_1()
+    first, second = feature_context_dependence(dist)
+    assert [getattr(first, eq) for eq in EQUATIONS] == [True, True, False, False, False]
+    assert first.changes == ("uncharacterised", "uncharacterised")
+    assert first.witness.given == (("X2", 0),)
+    assert (first.witness.overall, first.witness.within) == pytest.approx((0.5, 1), abs=1e-12)
+    assert [getattr(second, eq) for eq in EQUATIONS] == [True, False, True, True, True]
+    assert second.changes == ("complementary", "complementary")
+    assert second.witness.given == ()
+    result = population_context_importances(dist)
+    np.testing.assert_allclose(result.absolute, [[0.25, 1], [0.25, 1]], atol=1e-12)
+    np.testing.assert_allclose(result.signed, [[0, -1], [0, -1]], atol=1e-12)
+    assert result.plain[:, 0] == pytest.approx(0, abs=1e-12)
+    assert result.kind.tolist() == [["mixed", "complementary"]] * 2
+    # "X1 and X2 are both relevant" (example 6.2): X2 is not, without the context as a feature.
+    assert result.importances == pytest.approx([0.5, 0], abs=1e-12)
+
+
+# --- against the definitions ---------------------------------------------------------------------
+
+
+@given(
+    rows=contextual(),
+    criterion=st.sampled_from(CRITERIA),
+    empty=st.sampled_from(["skip", "zero"]),
+    depth=st.sampled_from([None, 1, 2, 3, 9]),
+)
+@settings(max_examples=40)
+def test_effects_are_those_of_the_definitions(rows, criterion, empty, depth):
+    options = {"criterion": criterion, "empty": empty}
+    result = population_context_importances(distribution(rows), max_depth=depth, **options)
+    wanted = by_oracle(rows, depth=depth, **options)
+    for effect, values in zip(EFFECTS, wanted, strict=True):
+        np.testing.assert_allclose(getattr(result, effect), values, rtol=0, atol=1e-11)
+
+
+@given(rows=contextual(), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=15)
+def test_importances_in_a_context_and_of_it(rows, criterion):
+    p = len(rows[0][0])
+    result = population_context_importances(distribution(rows), criterion=criterion)
+    contexts = sorted({c for _, c, _, _ in rows})
+    wanted = [oracle.plain_importances(oracle.within(rows, c), p, criterion) for c in contexts]
+    wanted = np.reshape(wanted, (len(contexts), p))
+    np.testing.assert_allclose(result.within, wanted, rtol=0, atol=1e-11)
+    plain = oracle.plain_importances(rows, p, criterion)
+    np.testing.assert_allclose(result.importances, plain, rtol=0, atol=1e-11)
+    overall = [oracle.overall(rows, m, p, criterion) for m in range(p)]
+    np.testing.assert_allclose(result.overall, overall, rtol=0, atol=1e-11)
+    own = oracle.relevance(rows, p, criterion)
+    assert result.relevance == pytest.approx(own, abs=1e-11)
+
+
+@given(rows=contextual(), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=20)
+def test_sum_rules(rows, criterion):
+    dist = distribution(rows)
+    skip, zero = (
+        population_context_importances(dist, criterion=criterion, empty=empty)
+        for empty in ("skip", "zero")
+    )
+    np.testing.assert_array_equal(skip.plain, skip.importances - skip.within)
+    for result in (skip, zero):
+        assert np.all(np.abs(result.signed) <= result.absolute + 1e-15)
+    left = zero.importances - zero.conditional
+    np.testing.assert_allclose(zero.signed, left, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(zero.conditional, skip.conditional)
+    # Cells without the context: what is told there is lost, or does not count.
+    lost = zero.signed - skip.signed
+    assert lost.min(initial=0) >= -1e-12
+    np.testing.assert_allclose(zero.absolute - skip.absolute, lost, rtol=0, atol=1e-12)
+    features = range(dist.n_features)
+    loss = dist.impurity_decrease(features, criterion=criterion) - dist.impurity_decrease(
+        features, CONTEXT, criterion=criterion
+    )
+    assert skip.overall.sum() == pytest.approx(loss, abs=1e-12)
+    mean = (skip.shares[:, np.newaxis] * skip.plain).sum(axis=0)
+    np.testing.assert_allclose(skip.overall, mean, rtol=0, atol=1e-12)
+
+
+@given(rows=contextual())
+@settings(max_examples=40)
+def test_dependence_is_that_of_the_definitions(rows):
+    p = len(rows[0][0])
+    found = feature_context_dependence(distribution(rows))
+    for m, one in enumerate(found):
+        wanted = oracle.definitions(rows, m, p)
+        assert {what: getattr(one, what) for what in wanted} == wanted
+        assert one.weakly_sensitive == oracle.weakly_sensitive(rows, m, p)
+        assert one.searched_degree == p - 1
+        # (6.4) alone need not imply (6.1): see below.
+        assert one.eq_6_1 or not (one.eq_6_3 or one.eq_6_5 or one.eq_6_6)
+        assert one.eq_6_1 == (set(one.changes) != {"independent"}) == (one.witness is not None)
+
+
+@given(rows=contextual(), degree=st.integers(0, 2))
+@settings(max_examples=20)
+def test_a_witness_is_a_smallest_one(rows, degree):
+    p = len(rows[0][0])
+    dist = distribution(rows)
+    for m, one in enumerate(feature_context_dependence(dist, max_degree=degree)):
+        assert one.searched_degree == min(degree, p - 1)
+        sizes = [
+            len(B)
+            for B in oracle.conditionings(m, p)
+            for cell in oracle.cells(rows, B)
+            for c in {row[1] for row in cell}
+            if abs(oracle.told(oracle.within(cell, c), m) - oracle.told(cell, m)) > 1e-10
+        ]
+        assert one.eq_6_1 == (min(sizes, default=math.inf) <= degree)
+        if one.witness is None:
+            continue
+        told = dict(one.witness.given)
+        assert len(told) == min(sizes)
+        cell = [row for row in rows if all(row[0][dist.index(j)] == v for j, v in told.items())]
+        here = oracle.within(cell, one.witness.context)
+        assert oracle.told(cell, m) == pytest.approx(one.witness.overall, abs=1e-11)
+        assert oracle.told(here, m) == pytest.approx(one.witness.within, abs=1e-11)
+
+
+# --- theorems ------------------------------------------------------------------------------------
+
+
+@given(rows=contextual())
+@settings(max_examples=30)
+def test_theorems_6_1_and_6_2(rows):
+    """No effect at all if and only if independent; the context irrelevant if and only if all are
+    and it tells nothing by itself."""
+    p = len(rows[0][0])
+    dist = distribution(rows)
+    result = population_context_importances(dist)
+    dependent = [oracle.definitions(rows, m, p, 1e-11)["eq_6_1"] for m in range(p)]
+    assume(dependent == [oracle.definitions(rows, m, p, 1e-6)["eq_6_1"] for m in range(p)])
+    assert (result.absolute.max(axis=0) > 1e-12).tolist() == dependent
+    alone = dist.mutual_information(CONTEXT)
+    assert (result.relevance < 1e-11) == (not any(dependent) and alone < 1e-10)
+
+
+@given(rows=contextual())
+@settings(max_examples=30)
+def test_theorem_6_3(rows):
+    """The verdicts, from sums, are those of the terms."""
+    p = len(rows[0][0])
+    dist = distribution(rows)
+    for m in range(p):
+        assume(oracle.definitions(rows, m, p, 1e-6) == oracle.definitions(rows, m, p, 1e-11))
+    kinds = population_context_importances(dist).kind
+    for m, one in enumerate(feature_context_dependence(dist)):
+        for kind, change in zip(kinds[:, m].tolist(), one.changes, strict=True):
+            kind = "redundant" if kind == "irrelevant" else kind
+            kind = "uncharacterised" if kind.startswith("mixed") else kind
+            assert kind == change
+
+
+def test_a_context_that_is_drawn_apart_does_nothing():
+    counts = {}
+    for (x1, x2, noise), c in itertools.product(itertools.product((0, 1), repeat=3), range(3)):
+        counts[(x1, x2), c, x1 ^ (x2 & noise)] = counts.get(((x1, x2), c, x1 ^ (x2 & noise)), 0)
+        counts[(x1, x2), c, x1 ^ (x2 & noise)] += c + 1
+    dist = distribution([(*key, n) for key, n in counts.items()])
+    result = population_context_importances(dist)
+    assert result.importances.min() > 0.1
+    assert result.absolute.max() == 0
+    assert result.relevance == pytest.approx(0, abs=1e-12)
+    np.testing.assert_allclose(result.within, np.tile(result.importances, (3, 1)), atol=1e-12)
+    for one in feature_context_dependence(dist):
+        assert not any(getattr(one, eq) for eq in EQUATIONS)
+        assert one.changes == ("independent",) * 3
+        assert not one.weakly_sensitive
+
+
+def test_signed_is_plain_where_the_context_is_independent_of_the_features():
+    random = np.random.default_rng(3)
+    features = random.dirichlet(np.ones(8)).reshape(2, 2, 2, 1, 1)
+    context = random.dirichlet(np.ones(3)).reshape(1, 1, 1, 3, 1)
+    target = random.dirichlet(np.ones(3), size=(2, 2, 2, 3))
+    names = ["X1", "X2", "X3", "Xc", "Y"]
+    dist = FiniteDistribution.from_probabilities(
+        features * context * target, names=names, context="Xc"
+    )
+    result = population_context_importances(dist)
+    np.testing.assert_allclose(result.signed, result.plain, atol=1e-12)
+    np.testing.assert_allclose(result.conditional, result.within, atol=1e-12)
+
+
+def test_a_copy_of_the_context_depends_on_it_but_is_not_sensitive_to_it():
+    """The first of the drawbacks that section 6.2 sees in Turney's definitions."""
+    random = np.random.default_rng(0)
+    rows = [
+        ((c, x), c, y, float(random.integers(1, 9)))
+        for c, x, y in itertools.product(range(2), range(3), range(2))
+    ]
+    copy, other = feature_context_dependence(distribution(rows))
+    assert copy.eq_6_1
+    assert copy.changes == ("redundant", "redundant")
+    assert not copy.weakly_sensitive
+    assert not copy.strongly_sensitive
+    assert other.weakly_sensitive
+    result = population_context_importances(distribution(rows))
+    assert result.kind[:, 0].tolist() == ["irrelevant"] * 2
+
+
+def test_strong_sensitivity_asks_for_a_context_that_tells_nothing_alone():
+    first = feature_context_dependence(examples.problem_1())[1]
+    assert first.weakly_sensitive
+    assert first.strongly_sensitive
+    exclusive = [((x,), c, x ^ c, 1.0) for x in (0, 1) for c in (0, 1)]
+    (alone,) = feature_context_dependence(distribution(exclusive))
+    assert alone.weakly_sensitive
+    assert not alone.strongly_sensitive  # X1 tells nothing alone
+    leaning = [((x,), c, x & c, 1.0) for x in (0, 1) for c in (0, 1)]
+    (alone,) = feature_context_dependence(distribution(leaning))
+    assert alone.weakly_sensitive
+    assert not alone.strongly_sensitive  # the context tells something alone
+
+
+def shifted():
+    """X1 is context-independent, but the context shifts the weights of X2, where X1 tells more.
+
+    Given X2 = 0, X1 = Y = 0; given X2 = 1, the context is independent of (X1, Y). So with X2 known
+    the context changes nothing. Alone, X1 tells f(q) = I(Y;X1) with q = P(X2 = 1), and that curve
+    takes one value three times: in context 0, over all, and in context 1.
+    """
+    low, middle, high = 0.1, 0.40262112267360003, 0.9664232738714371
+    share = (middle - low) / (high - low)
+    joint = np.zeros((2, 2, 2, 2))  # X1, X2, Xc, Y
+    for c, (weight, q) in enumerate(((1 - share, low), (share, high))):
+        joint[0, 0, c, 0] = weight * (1 - q)
+        joint[:, 1, c, :] = weight * q * np.array([[0, 3], [2, 3]]) / 8
+    return FiniteDistribution.from_probabilities(joint, names=["X1", "X2", "Xc", "Y"], context="Xc")
+
+
+def test_equation_6_4_does_not_imply_equation_6_1():
+    """Against section 6.2, and against 6.3.2: importances differ, yet nothing depends."""
+    dist = shifted()
+    first, _ = feature_context_dependence(dist)
+    assert [getattr(first, eq) for eq in EQUATIONS] == [False, False, True, False, False]
+    result = population_context_importances(dist)
+    assert result.absolute[:, 0].tolist() == [0, 0]
+    assert result.plain[0, 0] > 0.03
+    assert result.plain[1, 0] < -0.05
+
+
+# --- invariants, ends and errors -----------------------------------------------------------------
+
+
+@given(rows=contextual(), order=st.randoms(use_true_random=False))
+@settings(max_examples=20)
+def test_the_order_of_features_and_rows_does_not_matter(rows, order):
+    p = len(rows[0][0])
+    places = list(range(p))
+    order.shuffle(places)
+    moved = [(tuple(x[j] for j in places), c, y, 3 * w) for x, c, y, w in rows]
+    order.shuffle(moved)
+    one, other = (population_context_importances(distribution(r)) for r in (rows, moved))
+    for effect in EFFECTS:
+        moved_back = getattr(one, effect)[:, places]
+        np.testing.assert_allclose(getattr(other, effect), moved_back, rtol=0, atol=1e-12)
+
+
+def test_the_size_of_batches_does_not_matter(monkeypatch):
+    random = np.random.default_rng(5)
+    X, y = random.integers(0, 3, (70, 6)), random.integers(0, 3, 70)
+    dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 3, 70))
+    expected = population_context_importances(dist)
+    assert expected.equals(population_context_importances(dist, n_jobs=2))
+    monkeypatch.setattr(cells, "_NUMBERS", 1 << 12)
+    monkeypatch.setattr(cells, "_MERGED", 3)
+    found = population_context_importances(dist)
+    assert found.equals(expected, rtol=1e-12, atol=1e-14)
+
+
+def test_cells_come_once_with_the_chance_of_each_size():
+    random = np.random.default_rng(2)
+    X, y = random.integers(0, 2, (80, 5)), random.integers(0, 2, 80)
+    X[:, 4] = X[:, 0]
+    dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 2, 80))
+    expected = {}
+    for k in range(5):
+        for B in itertools.combinations(range(5), k):
+            part = dist.partition(list(B))
+            for b in range(part.n_cells):
+                rows = frozenset(np.flatnonzero(part.cell == b).tolist())
+                if len(set(dist.target[list(rows)].tolist())) > 1:
+                    chances = expected.setdefault(rows, np.zeros(5))
+                    chances[k] += 1 / math.comb(5, k)
+    found = {}
+    for some in CellWalk("test", dist, 5, 10_000):
+        bits = np.unpackbits(some.rows.view(np.uint8), axis=1, bitorder="little")
+        for at, chances in zip(bits, some.reach, strict=True):
+            rows = frozenset(np.flatnonzero(at).tolist())
+            assert rows not in found
+            found[rows] = chances
+    assert found.keys() == expected.keys()
+    for rows, chances in expected.items():
+        np.testing.assert_allclose(found[rows], chances, rtol=0, atol=1e-14)
+
+
+def test_the_number_of_cells_is_estimated_well():
+    random = np.random.default_rng(1)
+    X, y = random.integers(0, 3, (90, 9)), random.integers(0, 3, 90)
+    dist = FiniteDistribution.from_table(X, y, context=y)
+    wanted = sum(len(some.rows) for some in CellWalk("test", dist, 9, 10**6))
+    _, closed = cells._expected(dist)
+    assert 0.7 < closed.sum() / wanted < 1.4
+
+
+def test_the_variance_of_a_shifted_target():
+    random = np.random.default_rng(4)
+    X, y = random.integers(0, 2, (60, 4)), random.normal(size=60).round(1)
+    context = random.integers(0, 2, 60)
+    dist, moved = (
+        FiniteDistribution.from_table(X, values, context=context) for values in (y, 1e6 + 10 * y)
+    )
+    one, other = (population_context_importances(d, criterion="variance") for d in (dist, moved))
+    assert one.unit == "variance"
+    for effect in EFFECTS:
+        expected = 100 * getattr(one, effect)
+        np.testing.assert_allclose(getattr(other, effect), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_nothing_to_tell(criterion):
+    one_class = [((0, 1), 0, 5, 1.0), ((1, 1), 1, 5, 2.0)]
+    for rows in (one_class, [((), 0, 0, 1.0), ((), 1, 1, 1.0)]):
+        result = population_context_importances(distribution(rows), criterion=criterion)
+        assert result.absolute.shape == (2, len(rows[0][0]))
+        assert result.absolute.max(initial=0) == result.conditional.max(initial=0) == 0
+    assert result.relevance > 0
+    assert feature_context_dependence(distribution(rows)) == ()
+
+
+def test_a_data_frame_of_dependence():
+    frame = context_dependence(examples.problem_1())
+    assert list(frame.columns) == [
+        *("name", *EQUATIONS, "Xc=0", "Xc=1"),
+        *("weakly_sensitive", "strongly_sensitive", "witness"),
+    ]
+    assert frame["Xc=0"].tolist() == ["independent", "complementary", "redundant"]
+    assert frame["Xc=1"].tolist() == ["independent", "redundant", "complementary"]
+    witnesses = frame["witness"].tolist()
+    assert witnesses[:2] == ["", "given nothing: 0.09436 bits, 0.5 in context 0"]
+
+
+FUNCTIONS = (population_context_importances, context_dependence)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_errors_about_the_context(function):
+    name = function.__name__
+    with pytest.raises(TypeError, match=f"{name}: dist must be a FiniteDistribution, got list"):
+        function([1, 2])
+    with pytest.raises(ValueError, match=rf"{name}: dist .* with a context, .*context=\.\.\.\)"):
+        function(examples.xor())
+    constant = FiniteDistribution.from_table([[0], [1]], [0, 1], context=["a", "a"])
+    with pytest.raises(ValueError, match=rf"{name}: dist .* two values .*, got \['a'\]"):
+        function(constant)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
+        ({"criterion": "mse"}, "criterion must be one of"),
+        ({"max_depth": 0}, "max_depth must be an int >= 1, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be an int other than 0"),
+        ({"max_hours": -1}, "max_hours must be a number"),
+        ({"max_nodes": 0}, "max_nodes must be an int >= 1, got 0"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    with pytest.raises(ValueError, match=f"population_context_importances: {message}"):
+        population_context_importances(examples.problem_1(), **options)
+    words = FiniteDistribution.from_table([[0], [1]], ["a", "b"], context=[0, 1])
+    with pytest.raises(ValueError, match="variance needs a numeric target"):
+        population_context_importances(words, criterion="variance")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"tolerance": -1}, "tolerance must be a number"),
+        ({"max_degree": -1}, "max_degree must be an int >= 0"),
+        ({"max_nodes": 1.5}, "max_nodes must be an int >= 1"),
+    ],
+)
+def test_wrong_parameters_of_dependence(options, message):
+    with pytest.raises(ValueError, match=f"context_dependence: {message}"):
+        context_dependence(examples.problem_1(), **options)
+
+
+def test_what_is_too_large_is_refused_beforehand():
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, (300, 40)), random.integers(0, 2, 300)
+    dist = FiniteDistribution.from_table(X, y, context=random.integers(0, 2, 300))
+    with pytest.raises(ValueError, match=r"too many cells.*about .*Hint: max_depth=[34] is with"):
+        population_context_importances(dist, max_nodes=100_000)
+    with pytest.raises(ValueError, match=r"subsets of up to 40, .* Hint: max_degree=4 is possible"):
+        context_dependence(dist)
+    walk = CellWalk("walk", dist, 3, 10_000)
+    walk.max_nodes = 100  # as where the estimate is too low
+    with pytest.raises(ValueError, match=r"walk: .*too many cells of mixed class, more than max"):
+        list(walk)

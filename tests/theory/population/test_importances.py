@@ -1,0 +1,470 @@
+"""Importances of infinitely many trees: known answers, theorems, forests that converge to them."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.oracles import population as oracle
+from tests.theory.tables import distribution, random_rows, tables
+
+import duramen as dm
+from duramen.importances import mdi
+from duramen.results.importances import Importances
+from duramen.theory import FiniteDistribution, discretize, examples
+from duramen.theory.population.importances import population_importances
+from duramen.theory.population.last_level import last_level_importances
+from duramen.theory.population.recursion import tree_importances
+from duramen.theory.population.terms import conditioning_terms
+
+CRITERIA = ("entropy", "gini", "variance")
+
+
+def primary_tumor():
+    """The 132 complete rows, without sex (Louppe 2014, section 7.5; methods of the issue)."""
+    tumor = dm.datasets.load_primary_tumor()
+    X = tumor.X.drop_columns("sex").to_pandas()
+    complete = X.notna().all(axis=1).to_numpy()
+    return FiniteDistribution.from_table(X[complete], tumor.y[complete]), int(complete.sum())
+
+
+# --- known answers -------------------------------------------------------------------------------
+
+
+def test_digits_by_feature_and_degree():
+    result = population_importances(examples.digits7())
+    assert result.names == tuple(f"X{m}" for m in range(1, 8))
+    assert (result.measure, result.unit) == ("population mdi", "bits")
+    assert result.standard_error is None
+    wanted = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
+    np.testing.assert_allclose(result.values, wanted, atol=5e-4)
+    marginal = [0.103, 0.139, 0.103, 0.126, 0.139, 0.067, 0.126]
+    np.testing.assert_allclose(result.by_degree[:, 0], marginal, atol=5e-4)
+    by_degree = [0.802, 0.692, 0.568, 0.450, 0.347, 0.262, 0.200]  # thesis, Table 5.1
+    np.testing.assert_allclose(result.by_degree.sum(axis=0), by_degree, atol=5e-4)
+    assert result.values.sum() == pytest.approx(np.log2(10), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "K, wanted",
+    [
+        (2, [0.363, 0.665, 0.513, 0.525, 0.730, 0.140, 0.386]),
+        (4, [0.310, 0.756, 0.489, 0.445, 0.809, 0.124, 0.389]),
+        (7, [0.306, 0.798, 0.475, 0.410, 0.835, 0.122, 0.375]),
+        (None, [0.306, 0.798, 0.475, 0.410, 0.835, 0.122, 0.375]),
+    ],
+)
+def test_digits_with_more_candidates(K, wanted):
+    result = population_importances(examples.digits7(), max_features=K)
+    np.testing.assert_allclose(result.values, wanted, atol=5e-4)
+
+
+def test_a_noisy_copy_of_an_exclusive_or():
+    rows = [
+        ((a, b, (a ^ b) ^ e), a ^ b, 0.05 if e else 0.95)
+        for a, b, e in itertools.product((0, 1), repeat=3)
+    ]
+    result = population_importances(distribution(rows))
+    np.testing.assert_allclose(result.values, [0.262, 0.262, 0.476], atol=5e-4)
+
+
+def test_example_5_1_of_the_thesis_as_it_should_be():
+    # With alpha = .8, X3 differs from Y with probability .1; .296 .296 .408 is printed.
+    rows = [
+        ((a, b, (a ^ b) ^ e), a ^ b, 0.1 if e else 0.9)
+        for a, b, e in itertools.product((0, 1), repeat=3)
+    ]
+    result = population_importances(distribution(rows))
+    np.testing.assert_allclose(result.values, [0.323, 0.323, 0.354], atol=5e-4)
+
+
+def test_example_5_2_multiway_and_binary():
+    rows = [((x, int(x > 0)), int(x > 0), 1.0) for x in (0, 1, 2)]
+    multiway = population_importances(distribution(rows))
+    np.testing.assert_allclose(multiway.values, [0.459, 0.459], atol=5e-4)
+    binary = population_importances(distribution(rows), splits="ordered")
+    np.testing.assert_allclose(binary.values, [0.376, 0.542], atol=5e-4)
+
+
+def test_primary_tumor():
+    dist, n_complete = primary_tumor()
+    assert n_complete == 132
+    assert dist.n_features == 16
+    result = population_importances(dist)
+    assert result["age"] == pytest.approx(0.2958, abs=5e-5)
+    assert result["histologic-type"] == pytest.approx(0.3522, abs=5e-5)
+    assert result["degree-of-diffe"] == pytest.approx(0.4413, abs=5e-5)
+    assert result["bone"] == pytest.approx(0.2430, abs=5e-5)
+    assert result["abdominal"] == pytest.approx(0.2553, abs=5e-5)
+    assert result.values.sum() == pytest.approx(3.2915, abs=5e-5)
+    assert result.values.sum() == pytest.approx(dist.mutual_information(range(16)), abs=1e-12)
+
+
+# --- theorems ------------------------------------------------------------------------------------
+
+
+@given(rows=tables(most=4))
+@settings(max_examples=40)
+def test_zero_if_and_only_if_irrelevant(rows):
+    """Thesis, theorem 5.5 and corollary 5.6."""
+    p = len(rows[0][0])
+    values = population_importances(distribution(rows)).values
+    for m in range(p):
+        informative = [
+            oracle.decrease(rows, m, B, oracle.entropy)
+            for k in range(p)
+            for B in itertools.combinations([j for j in range(p) if j != m], k)
+        ]
+        assume(not 1e-12 < max(informative) < 1e-8)  # no rounding that looks like information
+        assert (values[m] > 1e-11) == (max(informative) > 1e-10)
+
+
+@given(rows=tables(most=5), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_importances_add_up_to_the_information(rows, criterion):
+    """Thesis, theorem 5.4, eq. 5.3 to 5.6."""
+    dist = distribution(rows)
+    p = dist.n_features
+    result = population_importances(dist, criterion=criterion)
+    impurity = oracle.IMPURITIES[criterion]
+    total = oracle.uncertainty(rows, [], impurity) - oracle.uncertainty(rows, range(p), impurity)
+    assert result.values.sum() == pytest.approx(total, abs=1e-12)
+    np.testing.assert_allclose(result.by_degree.sum(axis=1), result.values, rtol=0, atol=1e-15)
+    left = [
+        np.mean(
+            [oracle.uncertainty(rows, B, impurity) for B in itertools.combinations(range(p), k)]
+        )
+        for k in range(p + 1)
+    ]
+    np.testing.assert_allclose(result.by_degree.sum(axis=0), -np.diff(left), rtol=0, atol=1e-12)
+
+
+irrelevant_laws = st.lists(
+    st.sampled_from([(0.5, 0.5), (0.2, 0.3, 0.5), (0.9, 0.1), (1.0,)]), min_size=1, max_size=2
+)
+
+
+@given(rows=tables(most=3, n_rows=8), laws=irrelevant_laws, criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_irrelevant_features_leave_the_others_unchanged(rows, laws, criterion):
+    """Thesis, lemma 5.7 and theorem 5.8."""
+    p = len(rows[0][0])
+    alone = population_importances(distribution(rows), criterion=criterion).values
+    joined = distribution(oracle.with_irrelevant(rows, laws))
+    found = population_importances(joined, criterion=criterion).values
+    np.testing.assert_allclose(found[:p], alone, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[p:], 0.0, rtol=0, atol=1e-12)
+
+
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_only_relevant_features_count(rows, criterion):
+    """Thesis, theorem 5.8: the irrelevant features can be left out."""
+    dist = distribution(rows)
+    p = dist.n_features
+    relevant = [m for m in range(p) if not oracle.is_irrelevant(rows, m, p)]
+    everything = population_importances(dist, criterion=criterion).values
+    part = population_importances(dist.marginal(relevant), criterion=criterion).values
+    np.testing.assert_allclose(part, everything[relevant], rtol=0, atol=1e-8)
+
+
+@given(rows=tables(most=4, n_rows=10), q=st.integers(1, 4), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_depth_q_is_the_random_subspace_of_q_features(rows, q, criterion):
+    """Thesis, propositions 5.13 and 5.14."""
+    dist = distribution(rows)
+    p = dist.n_features
+    q = min(p, q)
+    pruned = population_importances(dist, max_depth=q, criterion=criterion)
+    by_name = population_importances(dist, subspace=q, criterion=criterion)
+    assert pruned.equals(by_name)
+    full = population_importances(dist, criterion=criterion)
+    np.testing.assert_allclose(pruned.by_degree, full.by_degree[:, :q], rtol=0, atol=1e-13)
+    mean = np.zeros(p)
+    subspaces = list(itertools.combinations(range(p), q))
+    for chosen in subspaces:
+        own = [(tuple(x[j] for j in chosen), y, w) for x, y, w in rows]
+        parts = oracle.importances(own, q, criterion)
+        mean[list(chosen)] += [sum(part) for part in parts]
+    np.testing.assert_allclose(pruned.values, mean / len(subspaces), rtol=0, atol=1e-12)
+
+
+@given(rows=tables(most=4, weights=("equal", "whole")))
+@settings(max_examples=40)
+def test_features_of_low_degree_are_found_by_shallow_trees(rows):
+    """Thesis, propositions 5.15 and 5.17: found at depth q if and only if the degree is below q."""
+    dist = distribution(rows)
+    p = dist.n_features
+    degrees = [oracle.degree(rows, m, p) for m in range(p)]
+    for q in range(1, p + 1):
+        values = population_importances(dist, max_depth=q).values
+        for m in range(p):
+            assert (values[m] > 1e-11) == (degrees[m] is not None and degrees[m] < q)
+
+
+@given(rows=tables(most=4, weights=("equal", "whole")), K=st.integers(1, 4))
+@settings(max_examples=40)
+def test_strongly_relevant_features_are_found_for_any_number_of_candidates(rows, K):
+    """Thesis, proposition 5.12."""
+    dist = distribution(rows)
+    p = dist.n_features
+    values = population_importances(dist, max_features=K).values
+    for m in range(p):
+        rest = [j for j in range(p) if j != m]
+        if oracle.decrease(rows, m, rest, oracle.entropy) > 1e-9:
+            assert values[m] > 1e-12
+
+
+# --- one computation against another -------------------------------------------------------------
+
+
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA), depth=st.integers(1, 4))
+@settings(max_examples=40)
+def test_lattice_and_recursion_agree(rows, criterion, depth):
+    dist = distribution(rows)
+    sums = population_importances(dist, max_depth=depth, criterion=criterion).by_degree
+    nodes = tree_importances(dist, max_features=1, max_depth=depth, criterion=criterion)
+    np.testing.assert_allclose(sums, nodes, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("splits", ["multiway", "ordered", "one-vs-rest", "any"])
+@pytest.mark.parametrize("options", [{"max_features": 2}, {"max_features": None, "max_depth": 2}])
+def test_all_else_is_the_recursion(splits, options):
+    dist = distribution(random_rows(np.random.default_rng(1), 14, 3, 3, 3))
+    told = []
+    result = population_importances(dist, splits=splits, progress=told.append, **options)
+    K = options["max_features"] or 3
+    wanted = tree_importances(
+        dist, max_features=K, max_depth=options.get("max_depth"), splits=splits
+    )
+    np.testing.assert_array_equal(result.by_degree, wanted)
+    assert told == sorted(told)
+    assert told
+    assert 0 <= told[0] <= told[-1] <= 1
+
+
+@pytest.mark.parametrize("splits", ["multiway", "ordered"])
+def test_subspaces_of_other_trees_are_averaged(splits):
+    dist = distribution(random_rows(np.random.default_rng(2), 14, 4, 3, 3))
+    told = []
+    result = population_importances(
+        dist, max_features=2, subspace=3, splits=splits, progress=told.append
+    )
+    mean = np.zeros(4)
+    for chosen in itertools.combinations(range(4), 3):
+        part = tree_importances(dist.marginal(chosen), max_features=2, splits=splits)
+        mean[list(chosen)] += part.sum(axis=1) / 4
+    np.testing.assert_allclose(result.values, mean, rtol=0, atol=1e-13)
+    assert told == [0.25, 0.5, 0.75, 1.0]
+    whole = population_importances(dist, max_features=2, subspace=4, splits=splits)
+    assert whole.equals(population_importances(dist, max_features=2, splits=splits))
+
+
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA), data=st.data())
+@settings(max_examples=40)
+def test_terms_of_each_conditioning_set(rows, criterion, data):
+    """The third level of the decomposition (thesis, eq. 5.4)."""
+    dist = distribution(rows)
+    p = dist.n_features
+    m = data.draw(st.integers(0, p - 1))
+    depth = data.draw(st.none() | st.integers(1, p))
+    terms = conditioning_terms(dist, m, max_depth=depth, criterion=criterion)
+    whole = population_importances(dist, max_depth=depth, criterion=criterion)
+    assert terms.feature == dist.names[m]
+    assert terms.unit == whole.unit
+    sizes = terms.sizes
+    for k in range(whole.by_degree.shape[1]):
+        part = terms.contributions[sizes == k].sum()
+        assert part == pytest.approx(whole.by_degree[m, k], abs=1e-12)
+    impurity = oracle.IMPURITIES[criterion]
+    for given_names, value in zip(terms.sets, terms.values, strict=True):
+        B = [dist.names.index(name) for name in given_names]
+        assert value == pytest.approx(oracle.decrease(rows, m, B, impurity), abs=1e-12)
+    assert len(set(terms.sets)) == len(terms)
+    assert list(sizes) == sorted(sizes)
+
+
+def test_terms_as_a_table():
+    terms = conditioning_terms(examples.digits7(), "X6")
+    frame = terms.to_frame()
+    assert list(frame.columns) == ["conditioning", "size", "weight", "value", "contribution"]
+    assert len(frame) == len(terms) == 64
+    assert frame["conditioning"][0] == ""
+    assert frame["contribution"].sum() == pytest.approx(0.226, abs=5e-4)
+    lines = repr(terms).splitlines()
+    assert lines[0] == "ConditioningTerms: 64 sets for X6, together 0.2258 bits"
+    assert lines[2].startswith("{}")
+    assert lines[-1] == "... and 54 more"
+
+
+@given(rows=tables(most=5), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_last_level(rows, criterion):
+    """Thesis, eq. 8.1: positive if and only if strongly relevant."""
+    dist = distribution(rows)
+    p = dist.n_features
+    result = last_level_importances(dist, criterion=criterion)
+    impurity = oracle.IMPURITIES[criterion]
+    for m in range(p):
+        rest = [j for j in range(p) if j != m]
+        wanted = oracle.decrease(rows, m, rest, impurity)
+        assert result.values[m] == pytest.approx(wanted, abs=1e-12)
+    last = population_importances(dist, criterion=criterion).by_degree[:, -1]
+    np.testing.assert_allclose(result.values, p * last, rtol=0, atol=1e-12)
+
+
+def test_last_level_of_thousands_of_features():
+    # A copy of every feature but the first: only the first tells something of its own.
+    random = np.random.default_rng(0)
+    X = random.integers(0, 3, (60, 2000))
+    X[:, 0] = np.arange(60)
+    X[1] = X[0]
+    X[1, 0] = 1
+    y = np.arange(60)
+    dist = FiniteDistribution.from_table(X, y)
+    result = last_level_importances(dist)
+    assert result.values[0] == pytest.approx(2 / 60)
+    assert not result.values[1:].any()
+
+
+# --- forests -------------------------------------------------------------------------------------
+
+
+def ten_problems():
+    """Random tables of distinct rows: a forest on them sees the distribution itself."""
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        p = int(random.integers(3, 6))
+        X = random.integers(0, random.integers(2, 4, p), (int(random.integers(12, 30)), p))
+        yield seed, X, random.integers(0, 3, len(X))
+
+
+def errors_of_forests(n_trees, n_forests, criterion):
+    """Errors and standard errors of features whose importance differs between trees."""
+    errors, standard = [], []
+    for seed, X, y in ten_problems():
+        exact = population_importances(FiniteDistribution.from_table(X, y), criterion=criterion)
+        for repeat in range(n_forests):
+            forest = dm.TotallyRandomizedTreesClassifier(
+                n_trees, splits="multiway", criterion=criterion, random_state=1000 * seed + repeat
+            ).fit(X, y)
+            found = mdi(forest)
+            varies = found.standard_error > 1e-9
+            np.testing.assert_allclose(
+                found.values[~varies], exact.values[~varies], rtol=0, atol=1e-9
+            )
+            errors.append((found.values - exact.values)[varies])
+            standard.append(found.standard_error[varies])
+    return np.concatenate(errors), np.concatenate(standard)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["entropy", "gini"])
+def test_forests_converge_and_their_standard_error_covers(criterion):
+    """40 forests on each of ten problems, 1880 errors.
+
+    With independent errors the share covered at 95 % would have a standard deviation of .5 % and
+    the variance of z one of 3 %; those of one forest depend on each other. Tolerances are four
+    times that.
+    """
+    error, standard = errors_of_forests(1000, 40, criterion)
+    z = error / standard
+    assert 0.93 < np.mean(np.abs(z) < 1.96) < 0.97
+    assert 0.85 < np.var(z) < 1.15
+    assert abs(np.mean(z)) < 0.15
+
+
+@pytest.mark.slow
+def test_forests_converge_at_the_rate_of_the_square_root():
+    """Root mean square errors of 20 forests on each of ten problems: 16 times the trees, a quarter.
+
+    The ratio of two such means of 940 errors varies by some 4 %; the tolerance is 15 %.
+    """
+    few, many = (np.sqrt(np.mean(errors_of_forests(n, 20, "entropy")[0] ** 2)) for n in (250, 4000))
+    assert few / many == pytest.approx(4.0, rel=0.15)
+
+
+def test_a_forest_comes_close():
+    X, y = np.random.default_rng(0).integers(0, 3, (40, 4)), np.arange(40) % 3
+    exact = population_importances(FiniteDistribution.from_table(X, y))
+    forest = dm.TotallyRandomizedTreesClassifier(
+        4000, splits="multiway", criterion="entropy", random_state=0
+    ).fit(X, y)
+    found = mdi(forest, by_degree=True)
+    assert np.all(np.abs(found.values - exact.values) < 5 * found.standard_error)
+    np.testing.assert_allclose(found.by_degree, exact.by_degree, atol=0.02)
+
+
+# --- the result, and errors ----------------------------------------------------------------------
+
+
+def test_result_holds_where_it_came_from(tmp_path):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 3)), random.integers(0, 2, 60)
+    table = discretize(X, method="quantile", n_bins=3)
+    dist = FiniteDistribution.from_table(table, y)
+    result = population_importances(dist, max_depth=2, criterion="gini")
+    assert result.unit == "gini"
+    assert result.metadata["population"] == {
+        "max_features": 1,
+        "max_depth": 2,
+        "subspace": None,
+        "criterion": "gini",
+        "splits": "multiway",
+        "cut": "random",
+    }
+    assert result.metadata["distribution"]["n_rows"] == dist.n_rows
+    assert result.metadata["distribution"]["origin"] == json.loads(json.dumps(dict(dist.metadata)))
+    assert result.metadata["distribution"]["origin"]
+    assert "duramen" in result.metadata["versions"]
+    other = population_importances(FiniteDistribution.from_table(table, 1 - y), max_depth=2)
+    assert len(result.metadata["fingerprint"]) == 64
+    assert result.metadata["fingerprint"] != other.metadata["fingerprint"]
+    again = population_importances(dist, max_depth=2, criterion="gini")
+    assert again.metadata["fingerprint"] == result.metadata["fingerprint"]
+    result.save(tmp_path / "exact.npz")
+    assert Importances.load(tmp_path / "exact.npz").equals(result)
+
+
+def test_no_features():
+    dist = FiniteDistribution.from_table(np.zeros((4, 0)), [0, 1, 1, 1])
+    for options in ({}, {"max_features": None}, {"max_features": 2, "splits": "ordered"}):
+        assert len(population_importances(dist, **options)) == 0
+    assert len(last_level_importances(dist)) == 0
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"max_features": 0}, "max_features must be an int >= 1, got 0"),
+        ({"max_features": "sqrt"}, "max_features must be an int >= 1, got 'sqrt'"),
+        ({"max_depth": 0}, "max_depth must be an int >= 1, got 0"),
+        ({"subspace": 0}, "subspace must be an int in 1..3, got 0"),
+        ({"subspace": 4}, "subspace must be an int in 1..3, got 4"),
+        ({"criterion": "mse"}, "criterion must be one of 'entropy', 'gini', 'variance'"),
+        ({"splits": "binary"}, "splits must be one of 'multiway', 'ordered'"),
+        ({"cut": "best"}, "cut must be 'random' for multiway splits"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+    ],
+)
+def test_clear_errors(options, message):
+    dist = distribution(random_rows(np.random.default_rng(0), 10, 3))
+    with pytest.raises(ValueError, match=message):
+        population_importances(dist, **options)
+
+
+def test_too_many_subspaces_and_terms():
+    dist = distribution(random_rows(np.random.default_rng(0), 10, 24))
+    with pytest.raises(ValueError, match="2704156 subspaces, more than 10000"):
+        population_importances(dist, max_features=2, subspace=12)
+    with pytest.raises(ValueError, match="8388608 sets of up to 23 of 23 features"):
+        conditioning_terms(dist, 0)
+    assert len(conditioning_terms(dist, 0, max_depth=2)) == 24
+
+
+@pytest.mark.parametrize("function", [population_importances, last_level_importances])
+def test_needs_a_distribution(function):
+    with pytest.raises(TypeError, match=f"{function.__name__}: dist must be a FiniteDistribution"):
+        function(np.zeros((3, 2)))

@@ -1,0 +1,365 @@
+"""The walk over the lattice of subsets, against the literal double sum."""
+
+import math
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import population as oracle
+from tests.theory.tables import distribution, random_rows, tables
+
+from duramen import _kernel, _kernel_generic
+from duramen.theory import FiniteDistribution
+from duramen.theory.population import lattice
+from duramen.theory.population.lattice import lattice_cost, lattice_importances, multiplicities
+
+CRITERIA = ("entropy", "gini", "variance")
+
+
+def bits(n, p, *, seed=0, sizes=2, n_classes=2, weights=None):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, sizes, (n, p))
+    y = random.integers(0, n_classes, n)
+    return FiniteDistribution.from_table(X, y, weights=weights)
+
+
+def brute(rows, criterion="entropy"):
+    return np.array(oracle.importances(rows, len(rows[0][0]), criterion))
+
+
+# --- against the definition ----------------------------------------------------------------------
+
+
+@given(rows=tables(), criterion=st.sampled_from(CRITERIA), data=st.data())
+@settings(max_examples=40)
+def test_against_the_double_sum(rows, criterion, data):
+    expected = brute(rows, criterion)
+    p = len(expected)
+    dist = distribution(rows)
+    np.testing.assert_allclose(
+        lattice_importances(dist, criterion=criterion), expected, rtol=0, atol=1e-12
+    )
+    depth = data.draw(st.integers(1, p))
+    bounded = lattice_importances(dist, criterion=criterion, max_depth=depth)
+    np.testing.assert_allclose(bounded, expected[:, :depth], rtol=0, atol=1e-12)
+
+
+@given(rows=tables(most=4), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=30)
+def test_against_the_mean_over_orders(rows, criterion):
+    expected = oracle.importance_by_order(rows, len(rows[0][0]), criterion)
+    found = lattice_importances(distribution(rows), criterion=criterion)
+    np.testing.assert_allclose(found.sum(axis=1), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize(
+    "n, p, sizes, n_classes",
+    [
+        (3, 8, 2, 2),  # pairs and threes
+        (60, 6, [2, 3, 1, 5, 2, 9], 3),  # cells of one word
+        (65, 5, 2, 2),
+        (128, 5, 3, 5),
+        (400, 5, [2, 7, 2, 40, 3], 4),  # many words, planes and classes
+        (1500, 3, [20, 3, 2], 300),  # pairs not set aside; most rows a class of their own
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_one_word_and_of_many(criterion, n, p, sizes, n_classes, weighted):
+    random = np.random.default_rng(n)
+    rows = random_rows(random, n, p, sizes, n_classes)
+    if weighted:
+        rows = [(x, y, float(random.uniform(0.1, 1.0))) for x, y, _ in rows]
+    expected = brute(rows, criterion)
+    found = lattice_importances(distribution(rows), criterion=criterion)
+    scale = expected.sum() if criterion == "variance" else 1.0
+    np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_more_features_than_bits_in_a_word(depth):
+    rows = random_rows(np.random.default_rng(5), 20, 70)
+    found = lattice_importances(distribution(rows), max_depth=depth)
+    assert found.shape == (70, depth)
+    for m in (0, 63, 64, 69):
+        others = [j for j in range(70) if j != m]
+        for k in range(min(depth, 2)):
+            sets = [()] if k == 0 else [(j,) for j in others]
+            total = sum(oracle.decrease(rows, m, B, oracle.entropy) for B in sets)
+            expected = total / math.comb(70, k) / (70 - k)
+            assert found[m, k] == pytest.approx(expected, abs=1e-14)
+
+
+def test_two_to_the_hundredth_subsets():
+    """Checked by the total, and by the terms of the smallest and largest sets."""
+    rows = random_rows(np.random.default_rng(3), 8, 100)
+    dist = distribution(rows)
+    found = lattice_importances(dist)
+    assert found.sum() == pytest.approx(dist.entropy(), abs=1e-12)
+    alone = [oracle.decrease(rows, m, (), oracle.entropy) / 100 for m in range(100)]
+    np.testing.assert_allclose(found[:, 0], alone, rtol=0, atol=1e-15)
+    others = list(range(99))
+    np.testing.assert_allclose(
+        found[99, 99], oracle.decrease(rows, 99, others, oracle.entropy) / 100, atol=1e-15
+    )
+
+
+# --- what must hold ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("n, p", [(132, 14), (700, 9), (3000, 6)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_row_column_and_total_sums(criterion, n, p, weighted):
+    random = np.random.default_rng(n)
+    weights = random.uniform(0.1, 1.0, n) if weighted else None
+    dist = bits(n, p, seed=n, sizes=3, n_classes=3, weights=weights)
+    found = lattice_importances(dist, criterion=criterion)
+    whole = dist.impurity_decrease(range(p), criterion=criterion)
+    assert found.sum() == pytest.approx(whole, abs=1e-12)
+    first = [dist.impurity_decrease(m, criterion=criterion) / p for m in range(p)]
+    np.testing.assert_allclose(found[:, 0], first, rtol=0, atol=1e-12)
+    last = [
+        dist.impurity_decrease(m, [j for j in range(p) if j != m], criterion=criterion) / p
+        for m in range(p)
+    ]
+    np.testing.assert_allclose(found[:, -1], last, rtol=0, atol=1e-12)
+
+
+@given(rows=tables(), criterion=st.sampled_from(CRITERIA), data=st.data())
+@settings(max_examples=40)
+def test_values_and_order_do_not_matter(rows, criterion, data):
+    p = len(rows[0][0])
+    order = data.draw(st.permutations(range(p)))
+    shuffled = data.draw(st.permutations(rows))
+    other = [(tuple(7 - x[j] for j in order), y, w) for x, y, w in shuffled]
+    here = lattice_importances(distribution(rows), criterion=criterion)
+    there = lattice_importances(distribution(other), criterion=criterion)
+    np.testing.assert_allclose(there, here[order], rtol=0, atol=1e-13)
+
+
+@given(rows=tables(weights=("equal", "whole")), criterion=st.sampled_from(CRITERIA))
+@settings(max_examples=40)
+def test_equal_rows_and_weights_give_the_same(rows, criterion):
+    dist = distribution(rows)
+    counted = lattice_importances(dist, criterion=criterion)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "multiplicities", lambda weights: None)
+        weighted = lattice_importances(dist, criterion=criterion)
+    np.testing.assert_allclose(counted, weighted, rtol=0, atol=1e-13)
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=20))
+@settings(max_examples=40)
+def test_multiplicities_are_recovered(counts):
+    wanted = np.array(counts) // math.gcd(*counts)
+    found = multiplicities(np.array(counts) / sum(counts))
+    if wanted.sum() > 4 * len(counts):
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_weights_that_are_no_multiples_stay_weights():
+    assert multiplicities(np.array([0.3, 0.7 - 1e-9, 1e-9])) is None
+    assert multiplicities(np.array([1.0, 1.0 + 1e-12]) / 2) is None
+    assert multiplicities(np.array([math.pi, 1.0, 1.0])) is None
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n, p, depth", [(150, 12, None), (300, 30, 3)])
+def test_threads_change_no_bit(criterion, weighted, n, p, depth):
+    weights = np.random.default_rng(1).uniform(0.5, 1.0, n) if weighted else None
+    dist = bits(n, p, n_classes=3, weights=weights)
+    found = [
+        lattice_importances(dist, criterion=criterion, max_depth=depth, n_jobs=jobs).tobytes()
+        for jobs in (1, 2, 3, -1)
+    ]
+    assert len(set(found)) == 1
+
+
+@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_builds_give_the_same_bits(criterion, weighted):
+    from duramen import _kernel_avx2
+
+    weights = np.random.default_rng(1).uniform(0.5, 1.0, 200) if weighted else None
+    dist = bits(200, 9, sizes=3, n_classes=4, weights=weights)
+    walk = lattice._walk("test", dist, None, criterion, None)
+    found = [
+        build.lattice(*walk.table, walk.depth, np.ones(walk.depth), 1, None).tobytes()
+        for build in (_kernel_generic, _kernel_avx2)
+    ]
+    assert found[0] == found[1]
+
+
+def test_a_context_is_left_out():
+    random = np.random.default_rng(0)
+    X, y, context = (random.integers(0, 2, shape) for shape in ((40, 4), 40, 40))
+    with_context = FiniteDistribution.from_table(X, y, context=context)
+    without = FiniteDistribution.from_table(X, y)
+    np.testing.assert_allclose(
+        lattice_importances(with_context), lattice_importances(without), rtol=0, atol=1e-14
+    )
+
+
+def test_nothing_to_tell():
+    constant = FiniteDistribution.from_table(np.zeros((5, 3)), [0, 1, 0, 1, 1])
+    assert lattice_importances(constant).tolist() == [[0.0] * 3] * 3
+    settled = FiniteDistribution.from_table(np.arange(6).reshape(6, 1), [1] * 6)
+    assert lattice_importances(settled).tolist() == [[0.0]]
+    empty = FiniteDistribution.from_table(np.zeros((4, 0)), [0, 1, 1, 1])
+    assert lattice_importances(empty).shape == (0, 0)
+
+
+# --- long calls ----------------------------------------------------------------------------------
+
+
+def test_control_c_stops_the_walk():
+    dist = bits(500, 40)
+    timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
+    start = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        lattice_importances(dist, n_jobs=2, max_hours=None)
+    assert time.perf_counter() - start < 2
+
+
+def test_an_error_of_progress_stops_the_walk():
+    def progress(share):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        lattice_importances(bits(500, 40), progress=progress, max_hours=None)
+
+
+def test_progress_goes_up_evenly_to_one():
+    told = []
+    start = time.perf_counter()
+    lattice_importances(bits(132, 28), progress=lambda s: told.append((time.perf_counter(), s)))
+    end = time.perf_counter()
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(shares) > 3
+    # Halfway by its own account, it is not far from halfway by the clock.
+    middle = min(told, key=lambda one: abs(one[1] - 0.5))[0]
+    assert 0.2 < (middle - start) / (end - start) < 0.8
+
+
+@pytest.mark.parametrize(
+    "dist, depth",
+    [
+        (bits(400, 19), None),
+        (bits(400, 60, sizes=3), 4),
+        (bits(132, 26, n_classes=20), None),
+    ],
+)
+def test_the_estimate_is_of_the_right_order(dist, depth):
+    cost = lattice_cost(dist, depth)
+    start = time.process_time()
+    lattice_importances(dist, max_depth=depth)
+    taken = time.process_time() - start
+    assert taken / 5 < cost.seconds < 5 * taken
+    assert sum(cost.by_size) == pytest.approx(cost.seconds)
+    assert 0 <= cost.relative_error < 0.5
+
+
+def test_the_estimate_in_words():
+    assert str(lattice_cost(bits(50, 12))) == "2^12 subsets, less than a second"
+    assert str(lattice_cost(bits(50, 12), 2)) == "79 subsets, less than a second"
+    in_words = {
+        0.4: "less than a second",
+        1.04: "about 1 s",
+        40: "about 40 s",
+        100: "about 1.7 minutes",
+        7300: "about 2 hours",
+        86400 * 450: "about 450 days",
+        1e12: "longer than a lifetime",
+    }
+    for seconds, text in in_words.items():
+        cost = lattice.LatticeCost(2**24, seconds, 0.0, ())
+        assert str(cost) == f"2^24 subsets, {text}"
+    huge = lattice.LatticeCost(3**500, 1.0, 0.0, ())
+    assert str(huge) == "some 10^239 subsets, about 1 s"
+
+
+def test_what_is_hopeless_is_refused_with_a_way_out():
+    dist = bits(400, 80)
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=r"2\^80 subsets, about .* more than max_hours=6") as error:
+        lattice_importances(dist)
+    assert time.perf_counter() - start < 3
+    depth = int(str(error.value).split("max_depth=")[1].split()[0])
+    assert lattice_cost(dist, depth).seconds < 900
+    with pytest.raises(ValueError, match="more than max_hours=1e-05"):
+        lattice_importances(bits(400, 20), max_hours=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"max_depth": 0}, "max_depth must be an int >= 1, got 0. Hint: None grows trees in full"),
+        ({"max_depth": 1.5}, "max_depth must be an int >= 1, got 1.5"),
+        ({"criterion": "mse"}, "criterion must be one of 'entropy', 'gini', 'variance', got 'mse'"),
+        ({"n_jobs": 0}, "n_jobs must be an int other than 0, or None, got 0"),
+        ({"n_jobs": "two"}, "n_jobs must be"),
+        ({"max_hours": -1}, "max_hours must be"),
+    ],
+)
+def test_clear_errors(options, message):
+    with pytest.raises(ValueError, match=message):
+        lattice_importances(bits(10, 3), **options)
+
+
+def test_needs_a_distribution_and_numbers_for_the_variance():
+    with pytest.raises(TypeError, match="dist must be a FiniteDistribution, got ndarray"):
+        lattice_importances(np.zeros((3, 2)))
+    words = FiniteDistribution.from_table([[0], [1]], ["a", "b"])
+    with pytest.raises(ValueError, match="the variance needs a numeric target"):
+        lattice_importances(words, criterion="variance")
+
+
+@pytest.mark.parametrize("shift, scale", [(1e9, 1.0), (0.0, 1e-140), (-5.0, 1e140)])
+def test_variance_keeps_its_digits_whatever_the_numbers(shift, scale):
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, (60, 5)), random.integers(0, 8, 60)
+    plain = lattice_importances(FiniteDistribution.from_table(X, y), criterion="variance")
+    moved = FiniteDistribution.from_table(X, (y + shift) * scale)
+    found = lattice_importances(moved, criterion="variance")
+    np.testing.assert_allclose(found / scale**2, plain, rtol=0, atol=1e-12 * plain.sum())
+
+
+def test_variance_of_endless_numbers_is_refused():
+    dist = FiniteDistribution.from_table([[0], [1]], [1e308, -1e308])
+    with pytest.raises(ValueError, match=r"Y must hold numbers up to 1e\+150 .* the variance is"):
+        lattice_importances(dist, criterion="variance")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
+def test_memory_stays_small():
+    """The walk takes memory for the table times the depth, not for the subsets."""
+    code = (
+        "import numpy as np, resource\n"
+        "from duramen.theory import FiniteDistribution\n"
+        "from duramen.theory.population.lattice import lattice_importances\n"
+        "random = np.random.default_rng(0)\n"
+        "def table(p): return FiniteDistribution.from_table(\n"
+        "    random.integers(0, 2, (300, p)), random.integers(0, 2, 300))\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "lattice_importances(table(8))\n"
+        "before = peak()\n"
+        "lattice_importances(table(20))\n"
+        "print(peak() - before)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    kilobytes = int(run.stdout) // (1024 if sys.platform == "darwin" else 1)
+    assert kilobytes < 20_000

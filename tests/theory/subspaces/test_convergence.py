@@ -1,0 +1,399 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import convergence as oracle
+
+from duramen.theory.subspaces.chains import hypergeometric, kept_places
+from duramen.theory.subspaces.convergence import (
+    blind_probability,
+    companions_probability,
+    expected_trees,
+    found_curve,
+    found_distribution,
+    transition_matrix,
+    trees_to_find_all,
+)
+
+SCENARIOS = ("chain", "clique", "marginal")
+
+# Printed entries of Tables 1a-c of the SRS paper (7.3.1 of the thesis), as (p, q, r), RS, SRS. The
+# entries are cut rather than rounded; None stands for an order of magnitude, tested apart.
+PRINTED = {
+    "chain": [
+        ((10_000, 100, 1), 100, 100),
+        ((10_000, 100, 2), 10_100, 200),
+        ((10_000, 100, 3), None, 301),
+        ((10_000, 100, 5), None, 506),
+        ((100_000, 100, 3), None, 3028),
+    ],
+    "clique": [
+        ((10_000, 100, 1), 100, 100),
+        ((10_000, 100, 2), 30_300, 10_302),
+        ((10_000, 1000, 4), 83_785, 11_635),
+    ],
+    "marginal": [
+        ((10_000, 100, 10), 291, 312),
+        ((10_000, 100, 50), 448, 757),
+        ((10_000, 100, 90), 506, 2797),
+        ((10_000, 100, 100), 516, 16_187),  # printed: 1123, the RS entry of the next line
+        ((25_000, 100, 50), 1123, 1900),
+    ],
+}
+
+
+def setting(p, q, r, keep):
+    return {"n_features": p, "subspace": q, "n_relevant": r, "keep": keep}
+
+
+@st.composite
+def settings_of(draw, most=40, largest_r=8):
+    p = draw(st.integers(1, most))
+    q = draw(st.integers(1, p))
+    r = draw(st.integers(1, min(p, largest_r)))
+    return setting(p, q, r, draw(st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0])))
+
+
+# --- known answers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scenario, numbers, rs, srs",
+    [(name, *row) for name, rows in PRINTED.items() for row in rows],
+)
+def test_tables_of_the_paper(scenario, numbers, rs, srs):
+    if rs is not None:
+        assert math.floor(expected_trees(scenario, **setting(*numbers, 0)) + 1e-6) == rs
+    assert math.floor(expected_trees(scenario, **setting(*numbers, 1)) + 1e-6) == srs
+
+
+@pytest.mark.parametrize(
+    "scenario, numbers, keep, low, high",
+    [
+        ("chain", (10_000, 100, 3), 0, 1e6, 1.1e6),
+        ("chain", (10_000, 100, 5), 0, 1e10, 1.2e10),
+        ("chain", (100_000, 100, 3), 0, 1e9, 1.1e9),
+        ("clique", (10_000, 100, 3), 0, 5e6, 6e6),
+        ("clique", (10_000, 100, 3), 1, 1e6, 1.1e6),
+        ("clique", (10_000, 100, 4), 0, 8.5e8, 9.5e8),
+        ("clique", (10_000, 100, 4), 1, 1e8, 1.1e8),
+    ],
+)
+def test_orders_of_magnitude_of_the_paper(scenario, numbers, keep, low, high):
+    assert low < expected_trees(scenario, **setting(*numbers, keep)) < high
+
+
+@pytest.mark.parametrize(
+    "scenario, numbers, rs, srs",
+    [
+        ("chain", (10_000, 100, 3), "1030406.1", "301.0"),
+        ("clique", (10_000, 1000, 4), "83785.1", "11635.8"),
+        ("marginal", (10_000, 100, 50), "448.2", "757.0"),
+        ("marginal", (10_000, 100, 100), "516.7", "16187.7"),
+    ],
+)
+def test_exact_values(scenario, numbers, rs, srs):
+    assert f"{expected_trees(scenario, **setting(*numbers, 0)):.1f}" == rs
+    assert f"{expected_trees(scenario, **setting(*numbers, 1)):.1f}" == srs
+
+
+def test_printed_chain_probabilities_would_give_another_answer():
+    """(7.10) takes later relevant features out of the draw and gives 302.00 for 301.02."""
+    p, q, r = 10_000, 100, 3
+    remaining = [Fraction(0)] * (r + 1)
+    for i in range(r - 1, -1, -1):
+        total = math.comb(p - i, q - i)
+        jump = {j: Fraction(math.comb(p - r, q - j), total) for j in range(i + 1, r + 1)}
+        later = sum(chance * remaining[j] for j, chance in jump.items())
+        remaining[i] = (1 + later) / sum(jump.values())
+    assert f"{float(remaining[0]):.2f}" == "302.00"
+    assert f"{expected_trees('chain', **setting(p, q, r, 1)):.2f}" == "301.02"
+
+
+def test_companions_and_blind_trees_of_the_slides():
+    assert 1 / companions_probability(10_000, 50, 1) == pytest.approx(40_812, abs=0.5)
+    assert blind_probability(10_000, 50, 10) == pytest.approx(0.951, abs=5e-4)
+
+
+# --- against closed forms, in whole numbers -------------------------------------------------------
+
+
+def closed_form(scenario, p, q, r, keep):
+    """The closed forms of the specification; SRS for keep 1."""
+    ratio = [Fraction(p - k, q - k) for k in range(r)]
+    if scenario == "chain":
+        return sum(ratio) - (r - 1) if keep else math.prod(ratio)
+    return sum(Fraction(r, r - k) * math.prod(ratio[k:] if keep else ratio) for k in range(r))
+
+
+@pytest.mark.parametrize("scenario", ["chain", "clique"])
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize(
+    "p, q, r", [(10**6, 1000, 5), (10**6, 3, 3), (999_983, 997, 40), (50, 50, 7), (30, 12, 12)]
+)
+def test_closed_forms(scenario, keep, p, q, r):
+    exact = closed_form(scenario, p, q, r, keep)
+    assert expected_trees(scenario, **setting(p, q, r, keep)) == pytest.approx(
+        float(exact), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize("p, q, r", [(10**6, 1000, 6), (10**6, 20, 4), (9_000, 4_000, 12)])
+def test_marginal_chain_in_whole_numbers(keep, p, q, r):
+    total = [math.comb(p, q) if not keep else math.comb(p - i, q - i) for i in range(r)]
+    remaining = [Fraction(0)] * (r + 1)
+    for i in range(r - 1, -1, -1):
+        rest = q - i if keep else q
+        others = p - r if keep else p - r + i
+        jump = {
+            j: Fraction(math.comb(r - i, j - i) * math.comb(others, rest - (j - i)), total[i])
+            for j in range(i + 1, r + 1)
+        }
+        later = sum(chance * remaining[j] for j, chance in jump.items())
+        remaining[i] = (1 + later) / sum(jump.values())
+    assert expected_trees("marginal", **setting(p, q, r, keep)) == pytest.approx(
+        float(remaining[0]), rel=1e-12
+    )
+
+
+@given(st.integers(1, 60), st.data())
+def test_companions_in_whole_numbers(p, data):
+    q, k = data.draw(st.integers(1, p)), data.draw(st.integers(0, p - 1))
+    exact = Fraction(math.comb(p - k - 1, q - k - 1) if q > k else 0, math.comb(p, q))
+    assert companions_probability(p, q, k) == pytest.approx(float(exact), rel=1e-12)
+    r = data.draw(st.integers(0, p))
+    exact = Fraction(math.comb(p - r, q), math.comb(p, q))
+    assert blind_probability(p, q, r) == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(st.integers(0, 80), st.data())
+def test_hypergeometric_in_whole_numbers(total, data):
+    marked, drawn = data.draw(st.integers(0, total)), data.draw(st.integers(0, total))
+    exact = [
+        math.comb(marked, k) * math.comb(total - marked, drawn - k) / math.comb(total, drawn)
+        for k in range(min(marked, drawn) + 1)
+    ]
+    np.testing.assert_allclose(hypergeometric(total, marked, drawn), exact, rtol=1e-12)
+
+
+def test_hypergeometric_keeps_its_precision_in_large_populations():
+    law = hypergeometric(10**6, 40, 1000)
+    exact = [
+        float(Fraction(math.comb(40, k) * math.comb(10**6 - 40, 1000 - k), math.comb(10**6, 1000)))
+        for k in range(41)
+    ]
+    np.testing.assert_allclose(law, exact, rtol=1e-12)
+    wide = hypergeometric(10**6, 10**5, 10**5)
+    assert wide.sum() == pytest.approx(1.0, abs=1e-12)
+    assert wide @ np.arange(wide.size) == pytest.approx(10_000.0, rel=1e-10)
+
+
+# --- against every subset and every tree ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(
+    "p, q, r", [(6, 4, 3), (7, 3, 3), (5, 5, 3), (5, 2, 3), (4, 1, 1), (6, 3, 4)]
+)
+@pytest.mark.parametrize("keep", [0.0, 0.4, 0.5, 0.75, 1.0])
+def test_against_enumeration(scenario, p, q, r, keep):
+    needs = oracle.conditionings(scenario, r)
+    places = math.floor(Fraction(keep).limit_denominator(100) * q)
+    exact = oracle.expected_trees(p, q, places, needs, q)
+    trees = expected_trees(scenario, **setting(p, q, r, keep))
+    if exact is None:
+        assert trees == math.inf
+    else:
+        assert trees == pytest.approx(float(exact), rel=1e-12)
+    laws = found_distribution(scenario, **setting(p, q, r, keep), n_trees=4)
+    for t in (0, 1, 2, 4):
+        law = oracle.number_law(oracle.law_after(p, q, places, needs, q, t), r)
+        np.testing.assert_allclose(laws[t], [float(chance) for chance in law], atol=1e-14)
+
+
+# --- properties -----------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(SCENARIOS), settings_of())
+def test_transition_matrix_is_stochastic_and_never_forgets(scenario, given_setting):
+    matrix = transition_matrix(scenario, **given_setting)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1.0, atol=1e-13)
+    assert np.all(matrix >= 0)
+    assert np.array_equal(matrix, np.triu(matrix))
+    assert matrix[-1, -1] == 1.0
+
+
+@given(st.sampled_from(SCENARIOS), settings_of(), st.integers(0, 70))
+def test_curve_is_the_mean_of_the_law_and_rises(scenario, given_setting, n_trees):
+    curve = found_curve(scenario, **given_setting, n_trees=n_trees)
+    law = found_distribution(scenario, **given_setting, n_trees=n_trees)
+    r = given_setting["n_relevant"]
+    assert curve.shape == (n_trees + 1,)
+    assert law.shape == (n_trees + 1, r + 1)
+    np.testing.assert_allclose(curve, law @ np.arange(r + 1), atol=1e-12)
+    assert curve[0] == 0.0
+    assert np.all(np.diff(curve) >= 0)
+    assert curve[-1] <= r
+    matrix = transition_matrix(scenario, **given_setting)
+    state = np.eye(1, r + 1)[0]
+    for _ in range(n_trees):
+        state = state @ matrix
+    np.testing.assert_allclose(law[-1], state, atol=1e-12)
+
+
+@given(st.sampled_from(SCENARIOS), settings_of(most=20, largest_r=4))
+@settings(max_examples=50)
+def test_expectation_is_the_sum_of_the_tails(scenario, given_setting):
+    trees = expected_trees(scenario, **given_setting)
+    if trees > 1500:
+        return
+    law = found_distribution(scenario, **given_setting, n_trees=60_000)
+    assert (1.0 - law[:, -1]).sum() == pytest.approx(trees, rel=1e-9)
+
+
+@given(settings_of())
+def test_keeping_helps_chains_and_cliques_and_hinders_marginal_features(given_setting):
+    shares = (0.0, 0.5, 1.0)
+    more = 1 + 1e-12
+    for scenario in ("chain", "clique"):
+        trees = [expected_trees(scenario, **(given_setting | {"keep": k})) for k in shares]
+        assert trees[0] * more >= trees[1]
+        assert trees[1] * more >= trees[2]
+    trees = [expected_trees("marginal", **(given_setting | {"keep": k})) for k in shares]
+    assert trees[0] <= trees[1] * more
+    assert trees[1] <= trees[2] * more
+
+
+@given(settings_of(largest_r=6))
+def test_one_relevant_feature_is_the_same_in_every_scenario(given_setting):
+    one = given_setting | {"n_relevant": 1}
+    for scenario in SCENARIOS:
+        assert expected_trees(scenario, **one) == pytest.approx(
+            one["n_features"] / one["subspace"], rel=1e-12
+        )
+
+
+@given(st.sampled_from(SCENARIOS), settings_of(most=25, largest_r=4), st.sampled_from([0.5, 0.05]))
+@settings(max_examples=50)
+def test_quantile_is_the_first_tree_that_will_do(scenario, given_setting, risk):
+    trees = trees_to_find_all(scenario, **given_setting, risk=risk)
+    if math.isinf(expected_trees(scenario, **given_setting)):
+        assert trees == math.inf
+    elif trees <= 20_000:
+        law = found_distribution(scenario, **given_setting, n_trees=trees)
+        assert law[trees, -1] >= 1 - risk - 1e-12
+        assert law[trees - 1, -1] < 1 - risk + 1e-12
+
+
+def test_quantile_of_a_chance_far_below_rounding():
+    # RS finds a chain in one step of chance c: ln(risk) / ln(1 - c) trees.
+    chance = companions_probability(10**6, 10, 4)
+    assert chance < 1e-25
+    trees = trees_to_find_all("chain", **setting(10**6, 10, 5, 0), risk=0.05)
+    assert trees == pytest.approx(math.log(0.05) / math.log1p(-chance), rel=1e-9)
+
+
+# --- the ends -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keep", [0, 0.5, 1])
+def test_trees_that_see_everything(keep):
+    everything = setting(9, 9, 5, keep)
+    assert expected_trees("chain", **everything) == 1.0
+    assert expected_trees("marginal", **everything) == 1.0
+    # A clique gives one feature a tree: the coupon collector.
+    assert expected_trees("clique", **everything) == pytest.approx(
+        sum(5 / k for k in range(1, 6)), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("keep", [0, 0.5, 1])
+def test_more_relevant_features_than_places(keep):
+    crowded = setting(20, 4, 6, keep)
+    for scenario in ("chain", "clique"):
+        assert expected_trees(scenario, **crowded) == math.inf
+    assert found_curve("chain", **crowded, n_trees=200_000)[-1] == pytest.approx(4.0, abs=1e-6)
+    assert found_curve("clique", **crowded, n_trees=100)[-1] == 0.0
+    trees = expected_trees("marginal", **crowded)
+    assert math.isinf(trees) == (keep == 1)
+    found = found_curve("marginal", **crowded, n_trees=5000)[-1]
+    assert found == pytest.approx(4.0 if keep == 1 else 6.0, abs=1e-9)
+
+
+def test_full_subspace_is_no_obstacle():
+    assert expected_trees("chain", **setting(20, 4, 4, 0)) == pytest.approx(
+        20 * 19 * 18 * 17 / 24, rel=1e-12
+    )
+    assert math.isfinite(expected_trees("marginal", **setting(20, 4, 4, 1)))
+
+
+def test_numbers_beyond_all_doubles_are_infinite():
+    assert expected_trees("chain", **setting(10**6, 1000, 1000, 0)) == math.inf
+    assert math.isfinite(expected_trees("chain", **setting(10**6, 1000, 1000, 1)))
+    assert trees_to_find_all("chain", **setting(10**6, 1000, 1000, 0)) == math.inf
+
+
+def test_marginal_curve_of_plain_subspaces():
+    curve = found_curve("marginal", **setting(10**6, 1000, 30, 0), n_trees=5000)
+    t = np.arange(5001)
+    np.testing.assert_allclose(curve, 30 * -np.expm1(t * np.log1p(-1e-3)), rtol=1e-10)
+
+
+def test_long_curves_do_not_take_long_steps():
+    curve = found_curve("chain", **setting(10_000, 100, 3, 0), n_trees=3_000_000)
+    # P(all found) = 1 - (1 - c)^t, and so on for the first two and the first one.
+    t = np.array([1, 1000, 10_000, 1_000_000, 3_000_000])
+    chances = [companions_probability(10_000, 100, k) for k in range(3)]
+    expected = sum(-np.expm1(t * np.log1p(-chance)) for chance in chances)
+    np.testing.assert_allclose(curve[t], expected, rtol=1e-9)
+
+
+def test_kept_places_are_whole():
+    assert kept_places(100, 0.29) == 29
+    assert kept_places(100, 0.299) == 29
+    assert kept_places(7, 0.5) == 3
+    assert kept_places(7, 1.0) == 7
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scenario, changes, message",
+    [
+        ("tree", {}, "scenario must be one of 'chain', 'clique', 'marginal', got 'tree'.*simulate"),
+        ("chain", {"subspace": 11}, r"subspace must be an int in 1..10, got 11"),
+        ("chain", {"subspace": 0}, "subspace must be"),
+        ("chain", {"subspace": 2.0}, "subspace must be"),
+        ("chain", {"n_features": 0}, "n_features must be an int >= 1"),
+        ("chain", {"n_relevant": 11}, "n_relevant must be an int in 1..10"),
+        ("chain", {"n_relevant": True}, "n_relevant must be"),
+        ("chain", {"keep": 1.5}, r"keep must be a number in \[0, 1\], got 1.5"),
+        ("chain", {"keep": float("nan")}, "keep must be"),
+        ("chain", {"keep": "all"}, "keep must be"),
+    ],
+)
+def test_clear_errors(scenario, changes, message):
+    given_setting = setting(10, 4, 2, 1) | changes
+    for function in (expected_trees, transition_matrix, trees_to_find_all):
+        with pytest.raises(ValueError, match=f"{function.__name__}: {message}"):
+            function(scenario, **given_setting)
+
+
+def test_more_clear_errors():
+    with pytest.raises(ValueError, match="found_curve: n_trees must be an int >= 0"):
+        found_curve("chain", **setting(10, 4, 2, 1), n_trees=-1)
+    with pytest.raises(ValueError, match="trees_to_find_all: risk must be a number in"):
+        trees_to_find_all("chain", **setting(10, 4, 2, 1), risk=0)
+    with pytest.raises(ValueError, match="transition_matrix: a matrix of 20001 by 20001 numbers"):
+        transition_matrix("chain", **setting(10**6, 100, 20_000, 1))
+    with pytest.raises(ValueError, match=r"found_distribution: .* the most"):
+        found_distribution("chain", **setting(100, 10, 9, 1), n_trees=10**8)
+    with pytest.raises(ValueError, match=r"companions_probability: degree must be an int in 0..9"):
+        companions_probability(10, 5, 10)
+    with pytest.raises(ValueError, match=r"blind_probability: n_relevant must be an int in 0..10"):
+        blind_probability(10, 5, 11)
