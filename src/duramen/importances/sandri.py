@@ -14,6 +14,7 @@ from duramen.importances.nodes import FloatArray
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.importances.shadowed import shadowed_forest
 from duramen.jobs.replicates import Plan
+from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
 
 
@@ -104,7 +105,8 @@ def sandri(
         metadata = metadata_of(forest, "sandri", **choices)
         return values[:p] - values[p:], metadata, forest.settings.unit
 
-    with plan.workers.running(task) as run:
+    workers = plan.cluster or Threads(1)  # a forest grows on several threads by itself
+    with workers.running(task) as run:
         found = list(run(zip(repeat_seeds(seed, repeats), strict=True)))
     gains = np.stack([values for values, _, _ in found])
     error = gains.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None

@@ -277,9 +277,13 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def ranking_(self) -> IntArray:
         """1 for the selected features, then 2, 3, ... by importance."""
         check_is_fitted(self, "support_")
-        importances: Importances = self.importances_
         others = np.flatnonzero(~self.support_)
-        order = others[np.argsort(-importances.values[others], kind="stable")]
+        order = others[np.argsort(-self._scores()[others], kind="stable")]
         ranking = np.ones(len(self.support_), dtype=np.int64)
         ranking[order] = np.arange(2, len(order) + 2)
         return ranking
+
+    def _scores(self) -> NDArray[np.float64]:
+        """Numbers that features are ranked by."""
+        importances: Importances = self.importances_
+        return importances.values

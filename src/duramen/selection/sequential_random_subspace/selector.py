@@ -352,6 +352,9 @@ class SequentialRandomSubspace(SearchParameters):
             },
         )
 
+    def _scores(self) -> NDArray[np.float64]:
+        return self._state.evidence.total  # importances would need all names
+
     def account(self, record: Selector) -> Account:
         """Return what is told of the search in a report.
 
