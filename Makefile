@@ -9,6 +9,7 @@ VENV ?= .venv
 ARGS ?=
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 DEMO ?= duramen-demo
+FUZZ_SECONDS ?= 300
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
@@ -17,34 +18,42 @@ CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp' 2>/dev/null | sort)
 
 # Stamps: what was installed, and when.
 ENVIRONMENT := $(VENV)/.stamp-environment
-TOOLS := $(VENV)/.stamp-tools
+BUILDERS := $(VENV)/.stamp-builders
+TESTERS := $(VENV)/.stamp-testers
 PACKAGE := $(VENV)/.stamp-package
 LINTERS := $(VENV)/.stamp-linters
 PACKERS := $(VENV)/.stamp-packers
 BENCHERS := $(VENV)/.stamp-benchers
+FUZZERS := $(VENV)/.stamp-fuzzers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-slow lint style types layers cpp-style format sanitize faults \
-	dist bench clean
+.PHONY: help setup build both-kernels demo test test-slow lint style types layers cpp-style format \
+	sanitize sanitize-threads faults fuzz dist bench clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(PACKAGE) ## virtual environment, dependencies, the compiled package in editable mode
+setup: $(PACKAGE) ## virtual environment, dependencies, the package in editable mode, for this processor
 
 build: ## rebuild the kernel now, whatever the stamps say
 	@rm -f $(PACKAGE)
 	@$(MAKE) --no-print-directory setup
+
+both-kernels: $(TESTERS) $(BUILDERS) ## build the kernel for every processor and compare the results
+	$(PIP) install $(QUIET) --no-build-isolation --editable . \
+		--config-settings cmake.define.DURAMEN_KERNELS=both --config-settings build-dir=build/both
+	DURAMEN_BOTH_KERNELS=1 $(BIN)/python -m pytest -k "test_same or same_bits" \
+		tests/kernel/test_builds.py tests/theory/population/test_lattice.py
 
 demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an HTML report
 	$(BIN)/duramen rank --demo --out $(DEMO)
 	@echo
 	@echo "The report: $(abspath $(DEMO))/report.html"
 
-test: setup ## the fast tests
+test: $(TESTERS) setup ## the fast tests
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
-test-slow: setup ## the slow tests only
+test-slow: $(TESTERS) setup ## the slow tests only
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
 
 lint: style types layers cpp-style ## all that reads the code without running it
@@ -53,7 +62,7 @@ style: $(LINTERS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(LINTERS) setup
+types: $(LINTERS) $(TESTERS) setup
 	$(BIN)/mypy
 
 layers: $(LINTERS) setup
@@ -67,11 +76,21 @@ format: $(LINTERS) ## rewrite the code in the project's style
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-sanitize: setup ## the kernel's tests under the address and undefined-behaviour sanitizers
+sanitize: $(TESTERS) setup ## the kernel's tests under the address and undefined-behaviour sanitizers
 	VENV=$(VENV) tools/sanitize $(ARGS)
 
-faults: setup ## 2,000 attempts to break the package, counted by outcome
+sanitize-threads: $(TESTERS) setup ## growth, permutation and context on several threads, watched for races
+	VENV=$(VENV) tools/sanitize threads
+
+faults: $(TESTERS) setup ## 2,000 attempts to break the package, counted by outcome
 	$(BIN)/python -m tests.faults $(ARGS)
+
+fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by coverage, FUZZ_SECONDS=300 each
+	mkdir -p build/fuzz
+	for target in fuzz_text fuzz_manifest; do \
+		$(BIN)/python -m tests.faults.fuzzing $$target -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=build/fuzz/$$target. || exit 1; \
+	done
 
 dist: $(PACKERS) ## wheel and source distribution in dist/
 	rm -rf dist
@@ -96,11 +115,15 @@ $(ENVIRONMENT): tools/bootstrap
 	$(PIP) install $(QUIET) --upgrade "pip>=25.1"
 	@touch $@
 
-$(TOOLS): $(ENVIRONMENT) pyproject.toml
-	$(PIP) install $(QUIET) --group build --group test
+$(BUILDERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group build
 	@touch $@
 
-$(PACKAGE): $(TOOLS) pyproject.toml CMakeLists.txt $(CPP)
+$(TESTERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group test
+	@touch $@
+
+$(PACKAGE): $(BUILDERS) pyproject.toml CMakeLists.txt $(CPP)
 	$(PIP) install $(QUIET) --no-build-isolation --editable .
 	@touch $@
 
@@ -108,10 +131,14 @@ $(LINTERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group lint
 	@touch $@
 
-$(PACKERS): $(TOOLS) pyproject.toml
+$(PACKERS): $(BUILDERS) pyproject.toml
 	$(PIP) install $(QUIET) --group dist
 	@touch $@
 
 $(BENCHERS): $(ENVIRONMENT) pyproject.toml
 	$(PIP) install $(QUIET) --group bench
+	@touch $@
+
+$(FUZZERS): $(ENVIRONMENT) pyproject.toml
+	$(PIP) install $(QUIET) --group fuzz
 	@touch $@

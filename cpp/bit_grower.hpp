@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bag.hpp"
+#include "grow/tree_grower.hpp"
 #include "lanes.hpp"
 #include "node.hpp"
 #include "problem.hpp"
@@ -22,25 +23,12 @@
 namespace duramen {
 
 // kWords: words of 64 rows.
-template <class Node, std::size_t kWords>
-class BitGrower {
+// Terms: those of the criterion (impurity.hpp).
+template <std::size_t kWords, class Terms>
+class BitGrower final : public TreeGrower {
  public:
-  // Numeric columns without missing values, rows of weight 1, few classes, no rule that needs more
-  // than counts.
-  static bool suits(const Problem& problem) {
-    const Settings& settings = problem.settings;
-    const Table& table = problem.table;
-    if (table.n_rows > 64 * kWords || problem.n_classes > kMostClasses) return false;
-    if (!problem.unit_weights() || problem.decoys.cycle != nullptr) return false;
-    if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
-    if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
-    if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
-    if (settings.min_samples_leaf > 1) return false;
-    for (std::size_t j = 0; j < table.n_columns; ++j) {
-      if (table.kind(j) != Kind::numeric || table.missing[j]) return false;
-    }
-    return true;
-  }
+  using Weight = std::int32_t;
+  using Node = ClassNode<Weight>;
 
   BitGrower(const Problem& problem, const Working<std::uint8_t>& working)
       : problem_(problem),
@@ -48,8 +36,9 @@ class BitGrower {
         working_(working),
         pool_(problem.table.n_columns),
         node_(problem),
+        terms_(problem.logs),
         cuts_(problem, working, false),
-        recorder_(problem),
+        recorder_(problem, false),
         class_rows_(problem.n_classes),
         counts_(problem.n_classes) {
     for (std::size_t row = 0; row < problem.table.n_rows; ++row) {
@@ -57,8 +46,7 @@ class BitGrower {
     }
   }
 
-  // Appends one tree to `out`; false when it was stopped half-way.
-  bool grow(std::uint64_t tree, Trees& out) {
+  bool grow(std::uint64_t tree, Trees& out) override {
     recorder_.start_tree(out);
     key_ = Random::key(problem_.seed, tree);
     draw_bag(settings_, problem_.table.n_rows, problem_.seed, tree, multiplicity_);
@@ -82,7 +70,6 @@ class BitGrower {
 
  private:
   static_assert(64 * kWords <= kDenseRows);
-  static constexpr std::uint32_t kMostClasses = 8;
   static constexpr std::size_t kSide = 4;
   using Bits = std::array<std::uint64_t, kWords>;
 
@@ -229,17 +216,16 @@ class BitGrower {
   }
 
   double score(const Bits& first) const {
-    using Weight = typename Node::Weight;
     double first_terms = 0.0;
     double second_terms = 0.0;
     Weight n_first{0};
     for (std::size_t k = 0; k < node_.totals().size(); ++k) {
       const Weight count = static_cast<Weight>(size(both(first, class_rows_[node_.classes()[k]])));
       n_first += count;
-      first_terms += node_.term(count);
-      second_terms += node_.term(node_.totals()[k] - count);
+      first_terms += terms_.term(count);
+      second_terms += terms_.term(node_.totals()[k] - count);
     }
-    return node_.join(first_terms, n_first) + node_.join(second_terms, node_.whole() - n_first);
+    return terms_.join(first_terms, n_first) + terms_.join(second_terms, node_.whole() - n_first);
   }
 
   const Problem& problem_;
@@ -247,8 +233,9 @@ class BitGrower {
   const Working<std::uint8_t>& working_;
   ColumnPool pool_;
   Node node_;
+  Terms terms_;
   OrderedSplits<std::uint8_t, Node> cuts_;
-  Recorder<std::uint8_t> recorder_;
+  Recorder recorder_;
   std::vector<Bits> class_rows_;
   std::vector<std::uint32_t> counts_, multiplicity_;
   std::array<std::uint8_t, kDenseRows> mask_{};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forest.hpp"
+#include "grow/tree_grower.hpp"
 #include "node.hpp"
 #include "problem.hpp"
 #include "recorder.hpp"
@@ -23,7 +24,7 @@
 namespace duramen {
 
 template <class T, class Node>
-class Grower {
+class Grower final : public TreeGrower {
  public:
   using Weight = typename Node::Weight;
 
@@ -37,11 +38,10 @@ class Grower {
         splits_(search_.splits()),
         ordered_(splits_.ordered()),
         grouped_(splits_.grouped()),
-        recorder_(problem),
+        recorder_(problem, !std::is_integral_v<T>),
         split_recorder_(problem, rows_, recorder_) {}
 
-  // Appends one tree to `out`; false when it was stopped half-way.
-  bool grow(std::uint64_t tree, Trees& out) {
+  bool grow(std::uint64_t tree, Trees& out) override {
     recorder_.start_tree(out);
     rows_.start_tree(tree);
     spare_.resize(rows_.size());
@@ -249,8 +249,8 @@ class Grower {
   Evaluator<T, Node>& splits_;
   OrderedSplits<T, Node>& ordered_;
   GroupedSplits<Node>& grouped_;
-  Recorder<T> recorder_;
-  SplitRecorder<T, Weight> split_recorder_;
+  Recorder recorder_;
+  SplitRecorder<Weight> split_recorder_;
   std::vector<std::uint32_t> spare_, bounds_;
   std::vector<std::uint8_t> marks_;
   std::vector<Range> stack_;

@@ -11,9 +11,12 @@
 // (rounding.hpp).
 #pragma once
 
+#include <math.h>  // lgamma_r
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "settings.hpp"
@@ -44,13 +47,51 @@ class LogTable {
   std::vector<double> grid_, exact_;
 };
 
+// The score of a child from the weights c_1, ..., c_K of its classes:
+// join(term(c_1) + ... + term(c_K), c_1 + ... + c_K).
+template <class W>
+struct GiniTerms {
+  static constexpr bool kGini = true;
+  explicit GiniTerms(const LogTable&) {}
+  double term(W count) const { return static_cast<double>(count) * static_cast<double>(count); }
+  double join(double sum, W count) const {
+    return count > W{0} ? sum / static_cast<double>(count) : 0.0;
+  }
+};
+template <class W>
+struct EntropyTerms {
+  static constexpr bool kGini = false;
+  explicit EntropyTerms(const LogTable& logs) : logs_(logs) {}
+  double term(W count) const {
+    if constexpr (std::numeric_limits<W>::is_integer) {
+      return logs_.grid(count);
+    } else {
+      return n_log2_n(count);
+    }
+  }
+  double join(double sum, W count) const { return sum - term(count); }
+
+ private:
+  const LogTable& logs_;  // for whole weights
+};
+
+// std::lgamma writes the sign to a global variable, which threads must not share.
+inline double log_gamma(double a) {
+#if defined(__linux__)
+  int sign = 0;
+  return ::lgamma_r(a, &sign);
+#else
+  return std::lgamma(a);
+#endif
+}
+
 // Upper tail of the chi-square law with `freedom` degrees of freedom: the regularised upper
 // incomplete gamma function Q(freedom/2, x/2), by its series or its continued fraction.
 inline double chi_square_tail(double x, double freedom) {
   if (!(x > 0.0) || !(freedom > 0.0)) return 1.0;
   const double a = freedom / 2.0;
   const double z = x / 2.0;
-  const double front = std::exp(-z + a * std::log(z) - std::lgamma(a));
+  const double front = std::exp(-z + a * std::log(z) - log_gamma(a));
   if (z < a + 1.0) {
     double term = 1.0 / a;
     double sum = term;

@@ -31,15 +31,15 @@ struct Children {
 };
 
 // Classification. The rows of a node are sorted by class, so that a class is a segment.
-template <class W, Criterion kCriterion>
+template <class W>
 class ClassNode {
  public:
   using Weight = W;
   static constexpr bool kClasses = true;
-  static constexpr bool kGini = kCriterion == Criterion::gini;
   static constexpr bool kWhole = std::numeric_limits<W>::is_integer;
 
-  explicit ClassNode(const Problem& problem) : problem_(problem) {
+  explicit ClassNode(const Problem& problem)
+      : problem_(problem), gini_(problem.settings.criterion == Criterion::gini) {
     weights_.resize(problem.table.n_rows + kPadding, W{1});
     groups_.resize(problem.table.n_rows);
     const Settings& settings = problem.settings;
@@ -127,38 +127,33 @@ class ClassNode {
   double impurity() const { return pure() ? 0.0 : impurity_of(totals_, weight_); }
   double weighted_impurity() const { return weight() * impurity(); }
 
-  // term(c_1) + ... + term(c_K), joined with the weight, is the score of a child.
-  double term(W count) const {
-    if constexpr (kCriterion == Criterion::gini) {
-      const double c = static_cast<double>(count);
-      return c * c;
-    } else {
-      return grid(count);
-    }
+  // Calls use(terms) with the terms of the criterion (impurity.hpp). Short loops do best to be
+  // inside `use`: which criterion it is was then found out before them.
+  template <class Use>
+  auto with_terms(Use&& use) const {
+    return gini_ ? use(GiniTerms<W>(problem_.logs)) : use(EntropyTerms<W>(problem_.logs));
   }
-  double join(double terms, W count) const {
-    if constexpr (kCriterion == Criterion::gini) {
-      return count > W{0} ? terms / static_cast<double>(count) : 0.0;
-    } else {
-      return terms - grid(count);
-    }
+  double term(W count) const {
+    return with_terms([count](auto terms) { return terms.term(count); });
+  }
+  double join(double sum, W count) const {
+    return with_terms([sum, count](auto terms) { return terms.join(sum, count); });
   }
   // Scores no farther apart than this are ties.
-  double tolerance(double score) const { return kWhole && kGini ? tolerance_ * score : tolerance_; }
+  double tolerance(double score) const { return kWhole && gini_ ? tolerance_ * score : tolerance_; }
 
   // What a split with this score takes off the impurity, times the weight.
   double gain(double score) const {
     const double gain = score - unsplit_score();
-    if constexpr (kWhole && kCriterion == Criterion::entropy) return problem_.logs.bits(gain);
-    return gain;
+    return kWhole && !gini_ ? problem_.logs.bits(gain) : gain;
   }
   // Whether it takes off anything at all.
   bool gains(double score) const { return score - unsplit_score() > tolerance(score); }
 
   // No split scores higher: all children pure.
   double largest_score(const Settings&) const {
-    if constexpr (kWhole && !kGini) return 0.0;  // exact
-    const double most = kGini ? static_cast<double>(weight_) : 0.0;
+    if (kWhole && !gini_) return 0.0;  // exact
+    const double most = gini_ ? static_cast<double>(weight_) : 0.0;
     return most - tolerance(most);
   }
 
@@ -226,9 +221,9 @@ class ClassNode {
     const NodeSize size{static_cast<double>(n_), weight(), static_cast<double>(classes_.size()),
                         static_cast<double>(most_children(problem_, n_))};
     if constexpr (kWhole) {
-      tolerance_ = kGini ? gini_tolerance(size) : entropy_tolerance(size);
+      tolerance_ = gini_ ? gini_tolerance(size) : entropy_tolerance(size);
     } else {
-      tolerance_ = kGini ? real_gini_tolerance(size) : real_entropy_tolerance(size);
+      tolerance_ = gini_ ? real_gini_tolerance(size) : real_entropy_tolerance(size);
     }
   }
   double unsplit_score() const {
@@ -236,19 +231,11 @@ class ClassNode {
     for (const W total : totals_) terms += term(total);
     return join(terms, weight_);
   }
-  double grid(W count) const {
-    if constexpr (kWhole) {
-      return problem_.logs.grid(count);
-    } else {
-      return n_log2_n(count);
-    }
-  }
   double exact(W count) const {
-    if constexpr (kWhole && kCriterion == Criterion::entropy) {
-      return problem_.logs.exact(count);
-    } else {
-      return n_log2_n(static_cast<double>(count));
+    if constexpr (kWhole) {
+      if (!gini_) return problem_.logs.exact(count);
     }
+    return n_log2_n(static_cast<double>(count));
   }
   double entropy_of(const std::vector<W>& counts, W total) const {
     if (counts.size() <= 1) return 0.0;
@@ -257,20 +244,18 @@ class ClassNode {
     return std::max(0.0, sum / static_cast<double>(total));
   }
   double impurity_of(const std::vector<W>& counts, W total) const {
-    if constexpr (kCriterion == Criterion::entropy) {
-      return entropy_of(counts, total);
-    } else {
-      if (counts.size() <= 1) return 0.0;
-      double sum = 0.0;
-      for (const W c : counts) {
-        const double share = static_cast<double>(c) / static_cast<double>(total);
-        sum += share * share;
-      }
-      return std::max(0.0, 1.0 - sum);
+    if (!gini_) return entropy_of(counts, total);
+    if (counts.size() <= 1) return 0.0;
+    double sum = 0.0;
+    for (const W c : counts) {
+      const double share = static_cast<double>(c) / static_cast<double>(total);
+      sum += share * share;
     }
+    return std::max(0.0, 1.0 - sum);
   }
 
   const Problem& problem_;
+  bool gini_;  // otherwise entropy
   const std::uint32_t* rows_ = nullptr;
   std::uint32_t n_ = 0;
   W weight_{0};

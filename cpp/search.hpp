@@ -281,7 +281,8 @@ class Search {
     if (!decoys_->is_above(column)) decoys_->note(column, false, kNone);
   }
 
-  // PERT: two rows of different classes, a column on which they differ, a cut between them.
+  // PERT: two rows of different classes, a column on which they differ, a cut between them. Where
+  // min_samples_leaf forbids a cut, other columns are tried, then other rows.
   bool pert_split(const std::uint32_t* rows, Random& random) {
     if constexpr (Node::kClasses && std::is_integral_v<T>) {
       for (int attempt = 0; attempt < 10; ++attempt) {
@@ -294,15 +295,14 @@ class Search {
           if (codes[a] == codes[b]) continue;
           n_scored_ = 1;
           const Family family = splits_.family_of(column);
-          if (family == Family::ordered) {
-            ordered_.mixture_cut(column, codes[a], codes[b], random, best_);
-          } else {
-            const T code_a = codes[a];
-            const T code_b = codes[b];
-            splits_.group(node_, column, rows);
-            grouped_.separating(node_, column, family, code_a, code_b, random, best_);
-          }
-          return true;
+          const T code_a = codes[a];
+          const T code_b = codes[b];
+          if (family != Family::ordered) splits_.group(node_, column, rows);
+          const bool found =
+              family == Family::ordered
+                  ? ordered_.mixture_cut(node_, column, code_a, code_b, random, best_)
+                  : grouped_.separating(node_, column, family, code_a, code_b, random, best_);
+          if (found) return true;
         }
       }
     }

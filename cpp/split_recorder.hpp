@@ -14,10 +14,10 @@
 
 namespace duramen {
 
-template <class T, class Weight>
+template <class Weight>
 class SplitRecorder {
  public:
-  SplitRecorder(const Problem& problem, const TreeRows<Weight>& rows, Recorder<T>& recorder)
+  SplitRecorder(const Problem& problem, const TreeRows<Weight>& rows, Recorder& recorder)
       : table_(problem.table), rows_(rows), recorder_(recorder) {}
 
   // Records a split and makes room for its children; returns the first child's number.
@@ -98,7 +98,7 @@ class SplitRecorder {
 
   const Table& table_;
   const TreeRows<Weight>& rows_;
-  Recorder<T>& recorder_;
+  Recorder& recorder_;
 };
 
 }  // namespace duramen

@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -35,6 +36,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def root() -> Path:
     """The root of the repository."""
     return ROOT
+
+
+@pytest.fixture
+def both_kernels() -> tuple[ModuleType, ModuleType]:
+    """The kernel's builds for any processor and for AVX2; skips where only one can be imported.
+
+    With DURAMEN_BOTH_KERNELS set, which `make both-kernels` does, a missing build is an error.
+    """
+    try:
+        from duramen import _kernel_avx2, _kernel_generic
+    except ImportError as error:
+        if os.environ.get("DURAMEN_BOTH_KERNELS"):
+            raise
+        pytest.skip(f"one build of the kernel only; `make both-kernels` compares two ({error})")
+    return _kernel_generic, _kernel_avx2
 
 
 @pytest.fixture

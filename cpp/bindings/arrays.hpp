@@ -18,11 +18,12 @@
 
 #include "../forest.hpp"
 #include "../problem.hpp"
+#include "../settings.hpp"
 #include "../table.hpp"
 
-namespace nb = nanobind;
+namespace duramen::python {
 
-namespace {
+namespace nb = nanobind;
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -106,15 +107,25 @@ nb::object to_array(std::vector<T>&& values) {
   return to_array(std::move(values), {size});
 }
 
-void need(bool met, const char* message) {
+inline void need(bool met, const char* message) {
   if (!met) throw nb::value_error(message);
 }
 
-duramen::Table table_of(const Matrix<std::uint8_t>& block8, const Matrix<std::uint16_t>& block16,
-                        const Matrix<std::uint32_t>& block32, const Vector<std::uint8_t>& block_of,
-                        const Vector<std::int64_t>& slot, const Vector<double>& cut_values,
-                        const Vector<std::int64_t>& value_offsets,
-                        const Vector<std::uint8_t>& kinds, const Vector<std::uint8_t>& missing) {
+inline duramen::Settings bag_settings(std::uint32_t row_samples, bool bootstrap) {
+  duramen::Settings settings;
+  settings.row_samples = row_samples;
+  settings.bootstrap = bootstrap;
+  return settings;
+}
+
+inline duramen::Table table_of(const Matrix<std::uint8_t>& block8,
+                               const Matrix<std::uint16_t>& block16,
+                               const Matrix<std::uint32_t>& block32,
+                               const Vector<std::uint8_t>& block_of,
+                               const Vector<std::int64_t>& slot, const Vector<double>& cut_values,
+                               const Vector<std::int64_t>& value_offsets,
+                               const Vector<std::uint8_t>& kinds,
+                               const Vector<std::uint8_t>& missing) {
   const std::size_t p = block_of.shape(0);
   need(slot.shape(0) == p && value_offsets.shape(0) == p + 1 && kinds.shape(0) == p &&
            missing.shape(0) == p,
@@ -136,15 +147,14 @@ duramen::Table table_of(const Matrix<std::uint8_t>& block8, const Matrix<std::ui
   return table;
 }
 
-duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
-                              const Vector<std::int64_t>& leaf_offsets,
-                              const Vector<std::int64_t>& pool_offsets,
-                              const Vector<std::int32_t>& feature,
-                              const Vector<std::int32_t>& child, const Vector<std::uint32_t>& cut,
-                              const Vector<double>& threshold, const Vector<std::uint8_t>& split,
-                              const Vector<std::uint32_t>& pool, const Vector<std::uint32_t>& rows,
-                              const Vector<std::uint32_t>& degree, const Vector<double>& weight,
-                              const Vector<double>& impurity, const Matrix<double>& leaf_values) {
+inline duramen::ForestView forest_of(
+    const Vector<std::int64_t>& offsets, const Vector<std::int64_t>& leaf_offsets,
+    const Vector<std::int64_t>& pool_offsets, const Vector<std::int32_t>& feature,
+    const Vector<std::int32_t>& child, const Vector<std::uint32_t>& cut,
+    const Vector<double>& threshold, const Vector<std::uint8_t>& split,
+    const Vector<std::uint32_t>& pool, const Vector<std::uint32_t>& rows,
+    const Vector<std::uint32_t>& degree, const Vector<double>& weight,
+    const Vector<double>& impurity, const Matrix<double>& leaf_values) {
   duramen::ForestView forest;
   need(offsets.shape(0) > 0 && leaf_offsets.shape(0) == offsets.shape(0) &&
            pool_offsets.shape(0) == offsets.shape(0),
@@ -199,10 +209,10 @@ duramen::ForestView forest_of(const Vector<std::int64_t>& offsets,
       const Matrix<double>&values
 
 // What routing by values needs of the training table.
-duramen::Table schema_of(const Vector<double>& cut_values,
-                         const Vector<std::int64_t>& value_offsets,
-                         const Vector<std::uint8_t>& kinds, const Vector<std::uint8_t>& missing,
-                         const Matrix<double>& values) {
+inline duramen::Table schema_of(const Vector<double>& cut_values,
+                                const Vector<std::int64_t>& value_offsets,
+                                const Vector<std::uint8_t>& kinds,
+                                const Vector<std::uint8_t>& missing, const Matrix<double>& values) {
   duramen::Table table;
   table.n_columns = kinds.shape(0);
   need(values.shape(1) == table.n_columns && value_offsets.shape(0) == table.n_columns + 1 &&
@@ -215,4 +225,4 @@ duramen::Table schema_of(const Vector<double>& cut_values,
   return table;
 }
 
-}  // namespace
+}  // namespace duramen::python

@@ -7,7 +7,7 @@
 #include "../permute.hpp"
 #include "arrays.hpp"
 
-namespace {
+namespace duramen::python {
 
 // Classes or numbers, and the array that they lie in.
 struct GivenTruth {
@@ -33,4 +33,4 @@ struct GivenTruth {
   }
 };
 
-}  // namespace
+}  // namespace duramen::python

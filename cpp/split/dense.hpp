@@ -48,17 +48,19 @@ class DenseRows {
   template <class Node>
   double score(const Node& node, const std::uint8_t* column, std::uint8_t limit) const {
     using Weight = typename Node::Weight;
-    double first_terms = 0.0;
-    double second_terms = 0.0;
-    Weight first{0};
-    for (std::size_t k = 0; k < node.n_groups(); ++k) {
-      const Weight count =
-          static_cast<Weight>(sum_up_to(column, limit, counts_.data() + k * stride_, stride_));
-      first += count;
-      first_terms += node.term(count);
-      second_terms += node.term(node.totals()[k] - count);
-    }
-    return node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+    return node.with_terms([&](auto terms) {
+      double first_terms = 0.0;
+      double second_terms = 0.0;
+      Weight first{0};
+      for (std::size_t k = 0; k < node.n_groups(); ++k) {
+        const Weight count =
+            static_cast<Weight>(sum_up_to(column, limit, counts_.data() + k * stride_, stride_));
+        first += count;
+        first_terms += terms.term(count);
+        second_terms += terms.term(node.totals()[k] - count);
+      }
+      return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+    });
   }
 
  private:

@@ -148,20 +148,30 @@ class GroupedSplits {
     offer(node, best, split, choice.score);
   }
 
-  // PERT on a nominal column: a split with code a in child 0 and code b in child 1.
-  void separating(const Node& node, std::size_t column, Family family, std::uint32_t a,
+  // PERT on a nominal column: a split with code a in child 0 and code b in child 1; false where it
+  // is forbidden.
+  bool separating(const Node& node, std::size_t column, Family family, std::uint32_t a,
                   std::uint32_t b, Random& random, Split& best) {
     Split& split = start(column, family);
-    if (family == Family::one_vs_rest) {
-      split.low = random.below(2) == 0 ? a : b;
-    } else if (family == Family::any) {
-      for (const std::uint32_t code : present_) {
+    std::uint32_t n_first = 0;
+    bool allowed = true;
+    if (family == Family::one_vs_rest) split.low = random.below(2) == 0 ? a : b;
+    for (std::size_t g = 0; g < present_.size(); ++g) {
+      const std::uint32_t code = present_[g];
+      bool first = code == split.low;
+      if (family == Family::any) {
         const bool coin = random.below(2) == 1;
-        if (code == a || (code != b && coin)) first_codes_.push_back(code);
+        first = code == a || (code != b && coin);
+        if (first) first_codes_.push_back(code);
       }
+      n_first += first ? sizes_[g] : 0;
+      allowed = allowed && sizes_[g] >= settings_.min_samples_leaf;
     }
+    if (family != Family::multiway) allowed = large_enough(n_first);
+    if (!allowed) return false;
     best.feature = -1;
     offer(node, best, split, 0.0);
+    return true;
   }
 
   // Sorts the rows of a node by group, stably, and appends the ends of the groups to bounds.

@@ -153,8 +153,8 @@ class OrderedSplits {
     return true;
   }
 
-  // PERT: the cut lies at a uniform mixture of the values of two rows.
-  void mixture_cut(std::size_t column, T a, T b, Random& random, Split& best) {
+  // PERT: the cut lies at a uniform mixture of the values of two rows; false where it is forbidden.
+  bool mixture_cut(const Node& node, std::size_t column, T a, T b, Random& random, Split& best) {
     T low = std::min(a, b);
     T high = std::max(a, b);
     Split cut;
@@ -168,7 +168,9 @@ class OrderedSplits {
                 random.below(static_cast<std::uint32_t>(high) - static_cast<std::uint32_t>(low));
       cut.high = cut.low + 1;
     }
+    if (!allowed(codes(), cut, node.n_rows())) return false;
     take(best, cut, 0.0);
+    return true;
   }
 
   // Uniform between two values; the value of `high` stays beyond the cut.
@@ -211,6 +213,15 @@ class OrderedSplits {
 
   bool large_enough(std::uint32_t n_first, std::uint32_t n) const {
     return n_first >= settings_.min_samples_leaf && n - n_first >= settings_.min_samples_leaf;
+  }
+
+  // Whether min_samples_leaf allows a cut of a gathered column.
+  bool allowed(const T* codes, const Split& cut, std::uint32_t n) const {
+    if (settings_.min_samples_leaf <= 1) return true;
+    const T limit = limit_of(cut);
+    std::uint32_t n_first = 0;
+    for (std::uint32_t i = 0; i < n; ++i) n_first += codes[i] <= limit ? 1 : 0;
+    return large_enough(n_first, n);
   }
 
   template <class Real>
@@ -286,11 +297,7 @@ class OrderedSplits {
   Draw score_cut(const Node& node, const T* codes, Split& cut) {
     const std::uint32_t n = node.n_rows();
     const T limit = limit_of(cut);
-    if (settings_.min_samples_leaf > 1) {
-      std::uint32_t n_first = 0;
-      for (std::uint32_t i = 0; i < n; ++i) n_first += codes[i] <= limit ? 1 : 0;
-      if (!large_enough(n_first, n)) return Draw::forbidden;
-    }
+    if (!allowed(codes, cut, n)) return Draw::forbidden;
     cut.score = 0.0;
     if (!scoring_) return Draw::scored;
     if constexpr (Node::kClasses) {

@@ -123,7 +123,6 @@ class SortedCuts {
   void score_cuts(const Node& node, std::uint32_t n, std::uint32_t n_seen, bool missing_first,
                   std::uint32_t n_cuts) {
     const std::uint32_t* order = order_.data();
-    const Weight* weights = node.weights();
     // Missing rows that belong to child 0 come first; then row after row passes over to it.
     const std::uint32_t from = missing_first ? n_seen : n;
     if constexpr (Node::kClasses) {
@@ -134,31 +133,12 @@ class SortedCuts {
           sum += pairs_[order[i]];
           pair_sums_[i] = sum;
         }
-        score_two_classes(node, n_cuts);
+        node.with_terms([&](auto terms) { score_two_classes(node, terms, n_cuts); });
         return;
       }
-      const std::vector<Weight>& totals = node.totals();
-      counts_.assign(totals.size(), Weight{0});
-      const Weight whole = node.whole();
-      Weight first{0};
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      for (const Weight total : totals) second_terms += node.term(total);
-      const auto move = [&](std::uint32_t at) {
-        const std::uint32_t k = node.groups()[at];
-        const Weight before = counts_[k];
-        const Weight after = before + weights[at];
-        first_terms += node.term(after) - node.term(before);
-        second_terms += node.term(totals[k] - after) - node.term(totals[k] - before);
-        counts_[k] = after;
-        first += weights[at];
-      };
-      for (std::uint32_t i = from; i < n; ++i) move(order[i]);
-      for (std::uint32_t i = 0; i < n_cuts; ++i) {
-        move(order[i]);
-        scores_[i] = node.join(first_terms, first) + node.join(second_terms, whole - first);
-      }
+      node.with_terms([&](auto terms) { score_classes(node, terms, from, n, n_cuts); });
     } else {
+      const Weight* weights = node.weights();
       const double* moments = node.moments();
       Weight first{0};
       double sum = 0.0;
@@ -190,12 +170,42 @@ class SortedCuts {
     return a / left + (right > 0.0 ? second : 0.0);
   }
 
+  // Class after class, each row that passes over changes the terms of its own. Rows from..n-1 in
+  // order are in child 0 from the start.
+  template <class Terms>
+  void score_classes(const Node& node, Terms terms, std::uint32_t from, std::uint32_t n,
+                     std::uint32_t n_cuts) {
+    const std::vector<Weight>& totals = node.totals();
+    counts_.assign(totals.size(), Weight{0});
+    const std::uint32_t* order = order_.data();
+    const Weight whole = node.whole();
+    Weight first{0};
+    double first_terms = 0.0;
+    double second_terms = 0.0;
+    for (const Weight total : totals) second_terms += terms.term(total);
+    const auto move = [&](std::uint32_t at) {
+      const std::uint32_t k = node.groups()[at];
+      const Weight before = counts_[k];
+      const Weight after = before + node.weights()[at];
+      first_terms += terms.term(after) - terms.term(before);
+      second_terms += terms.term(totals[k] - after) - terms.term(totals[k] - before);
+      counts_[k] = after;
+      first += node.weights()[at];
+    };
+    for (std::uint32_t i = from; i < n; ++i) move(order[i]);
+    for (std::uint32_t i = 0; i < n_cuts; ++i) {
+      move(order[i]);
+      scores_[i] = terms.join(first_terms, first) + terms.join(second_terms, whole - first);
+    }
+  }
+
   // With two classes the count of the second follows from that of the first.
-  void score_two_classes(const Node& node, std::uint32_t n_cuts) {
+  template <class Terms>
+  void score_two_classes(const Node& node, Terms terms, std::uint32_t n_cuts) {
     if constexpr (Node::kClasses) {
       const Weight all = node.whole();
       const Weight all_zero = node.totals()[0];
-      if constexpr (Node::kGini) {
+      if constexpr (Terms::kGini) {
         const double whole = static_cast<double>(all);
         const double whole_zero = static_cast<double>(all_zero);
         for (std::uint32_t i = 0; i < n_cuts; ++i) {
@@ -213,8 +223,8 @@ class SortedCuts {
           const Weight l0 = pair_sums_[i].zero;
           const Weight r = all - l;
           const Weight r0 = all_zero - l0;
-          scores_[i] = node.join(node.term(l0) + node.term(l - l0), l) +
-                       node.join(node.term(r0) + node.term(r - r0), r);
+          scores_[i] = terms.join(terms.term(l0) + terms.term(l - l0), l) +
+                       terms.join(terms.term(r0) + terms.term(r - r0), r);
         }
       }
     }

@@ -1,8 +1,11 @@
-"""The compiled kernel, in the build that suits the processor; both builds compute the same."""
+"""The compiled kernel, in the build that suits the processor; all builds compute the same.
 
-from duramen import _kernel_generic
+A wheel holds a build for processors with AVX2 and one for any; an installation for development
+(``pip install --editable``) holds the one for the processor at hand.
+"""
 
-if _kernel_generic.has_avx2():
+try:
+    # Raises ImportError on a processor without AVX2.
     from duramen._kernel_avx2 import *  # noqa: F403
-else:
+except ImportError:
     from duramen._kernel_generic import *  # noqa: F403

@@ -107,6 +107,14 @@ def test_strata_are_quantiles_of_the_score():
     assert all(a[-1] < b[0] for a, b in itertools.pairwise(inside))
 
 
+@pytest.mark.parametrize("power", [-1070, -600, 600, 1020])
+def test_the_unit_of_a_column_does_not_matter(power):
+    x = np.random.default_rng(5).integers(-6, 7, (60, 3)).astype(float)
+    context = (x[:, 0] > 0).astype(int)
+    found = propensity_strata(np.ldexp(x, power), context)
+    np.testing.assert_array_equal(found, propensity_strata(x, context))
+
+
 def test_three_contexts_and_columns_of_all_kinds():
     """Within strata the columns tell the contexts far less than on all rows."""
     random = np.random.default_rng(7)

@@ -38,6 +38,11 @@ FAMILIES = (
     Family("limited_commands", 1.5),
     Family("refused_places", 1.0),
     Family("altered_leftovers", 1.5),
+    Family("routing", 4.0),
+    Family("scales", 4.0),
+    Family("rows_alone", 0.5),
+    Family("fuzz_text", 2.0),
+    Family("fuzz_manifest", 0.5),
 )
 
 

@@ -87,12 +87,17 @@ def _torn(before: Tree, found: Tree, wanted: Tree) -> str | None:
     results, there = below(wanted, OUT) or {}, below(found, OUT)
     if len(old) != 1:
         return f"wrong: a mixture of results: {differences(found, before)}"
-    others = {k: one for k, one in (below(found, old[0]) or {}).items() if k not in results}
-    kept = {**(there or {}), **others}
-    lost = {k for k in below(before, OUT) or {} if k not in RESULTS and k not in kept}
     if there is not None and any(there.get(name) != results[name] for name in RESULTS):
         return f"wrong: a mixture of results: {differences(found, before)}"
-    return f"wrong: lost {sorted(lost)}" if lost and "header.json" not in others else None
+    beside = below(found, old[0]) or {}
+    if there is None:
+        lost = differences(beside, below(before, OUT) or {})
+    else:  # other files come along one by one
+        kept = {**beside, **there}
+        others = {key: one for key, one in (below(before, OUT) or {}).items() if key not in results}
+        others |= {key: one for key, one in results.items() if key not in RESULTS}
+        lost = differences({key: one for key, one in kept.items() if key in others}, others)
+    return f"wrong: lost {lost}" if lost else None
 
 
 def after_next_run(

@@ -16,6 +16,7 @@ from tests.faults.commands import (
     OUT,
     Tree,
     below,
+    counted,
     differences,
     prepare,
     run_command,
@@ -45,6 +46,7 @@ def killed(command: str) -> list[Path]:
     return places
 
 
+@counted
 def attempt(number: int, folder: Path) -> str:
     """Alter leftovers, or plant something, and run the command."""
     random = np.random.default_rng(number)

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from tests.faults.batches import Attempt
+
 OUT, KEPT = "out", "kept.npz"
 TABLE = "table.csv"
 # Words of every command; results go to the folder `OUT`, what is done to the file `KEPT`.
@@ -52,6 +54,19 @@ RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
 PATIENCE = 120.0
 
 Tree = dict[str, str]
+
+
+def counted(attempt: Attempt) -> Attempt:
+    """Return an attempt whose own errors are faults; those of commands are in what they say."""
+
+    @functools.wraps(attempt)
+    def sound(number: int, folder: Path) -> str:
+        try:
+            return attempt(number, folder)
+        except (OSError, ValueError) as error:
+            return f"wrong: the attempt itself failed: {type(error).__name__}: {error}"
+
+    return sound
 
 
 def words_of(command: str, *more: str) -> list[str]:

@@ -71,7 +71,7 @@ def _used(place: Path) -> str:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            _use(place)
+            use(place)
         said = [str(warning.message) for warning in caught]
         assert not raw_characters("".join(said)), ascii(said)
         assert max(map(len, said), default=0) <= 1000
@@ -147,7 +147,7 @@ def _seal_columns(place: Path, records, n_rows: int) -> None:  # type: ignore[no
     (place / layout.COLUMNS).write_bytes(records.tobytes())
 
 
-def _use(place: Path) -> None:
+def use(place: Path) -> None:
     """Whatever is accepted is read in both ways, grown on and predicted from."""
     import pandas as pd
 

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import numpy as np
 from tests.faults.aftermath import after_next_run, after_stop
-from tests.faults.commands import COMMANDS, overwriting, prepare, run_command, tree, uninterrupted
+from tests.faults.commands import (
+    COMMANDS,
+    counted,
+    overwriting,
+    prepare,
+    run_command,
+    tree,
+    uninterrupted,
+)
 from tests.faults.commands import words_of as words
 from tests.faults.operations import Cut
 
@@ -28,6 +36,7 @@ def cuts(command: str) -> list[tuple[bool, Cut]]:
     return [found[place] for place in order]
 
 
+@counted
 def attempt(number: int, folder: Path) -> str:
     """Cut a command short, look at what is left, and run it again."""
     command = list(COMMANDS)[number % len(COMMANDS)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from tests.faults import places
 from tests.faults.aftermath import after_next_run, after_stop
-from tests.faults.commands import COMMANDS, OUT, prepare, run_command, tree, uninterrupted
+from tests.faults.commands import COMMANDS, OUT, counted, prepare, run_command, tree, uninterrupted
 from tests.faults.commands import overwriting as replacing
 from tests.faults.commands import words_of as words
 
@@ -24,6 +24,7 @@ NAMES = {
 }
 
 
+@counted
 def attempt(number: int, folder: Path) -> str:
     """Run a command under a limit, and then without it."""
     random = np.random.default_rng(number)

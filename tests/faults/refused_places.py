@@ -11,6 +11,7 @@ from tests.faults.commands import (
     KEPT,
     OUT,
     TABLE,
+    counted,
     differences,
     prepare,
     run_command,
@@ -21,6 +22,7 @@ from tests.faults.commands import (
 Place = Callable[[str, Path], tuple[list[str], str]]
 
 
+@counted
 def attempt(number: int, folder: Path) -> str:
     """Name a place that cannot be written; nothing is read, and nothing changes."""
     found = cases()

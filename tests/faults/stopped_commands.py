@@ -7,12 +7,21 @@ from pathlib import Path
 
 import numpy as np
 from tests.faults.aftermath import after_next_run, after_stop
-from tests.faults.commands import COMMANDS, overwriting, prepare, run_command, tree, uninterrupted
+from tests.faults.commands import (
+    COMMANDS,
+    counted,
+    overwriting,
+    prepare,
+    run_command,
+    tree,
+    uninterrupted,
+)
 from tests.faults.commands import words_of as words
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 
 
+@counted
 def attempt(number: int, folder: Path) -> str:
     """Send a signal to a command, look at what is left, and run the command again."""
     random = np.random.default_rng(number)

@@ -197,6 +197,18 @@ def test_pert_draws_columns_uniformly_among_those_that_differ():
     assert stats.chisquare(counts[1:]).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("kinds", ["numeric", "ordinal", "nominal"])
+def test_pert_leaves_no_child_fewer_rows_than_allowed(kinds):
+    random = np.random.default_rng(0)
+    table = encode(random.integers(0, 6, (60, 3)), kinds=kinds)
+    y = random.integers(0, 3, 60)
+    forest = estimators.PERTClassifier(50, min_samples_leaf=7, random_state=0).fit(table, y)
+    assert forest.forest_.rows.min() == 7
+    # A node whose rows differ in one way only is a leaf where that way is not allowed.
+    alone = estimators.PERTClassifier(5, min_samples_leaf=2, random_state=0)
+    assert alone.fit([[0.0]] * 5 + [[1.0]], [0] * 5 + [1]).forest_.n_nodes == 5
+
+
 def test_constant_columns_count_where_asked_to():
     random = np.random.default_rng(0)
     X = np.hstack([random.normal(size=(40, 1)), np.zeros((40, 9))])

@@ -336,3 +336,10 @@ def test_check_finds_what_is_wrong(grown):
         damage(multiway, "pool", 1, 99).check()
     with pytest.raises(ValueError, match="rows must have"):
         replace(forest, rows=forest.rows[1:]).check()
+
+
+def test_values_at_both_ends_of_float64_pass_the_check():
+    X = np.array([[-1.7e308], [1.7e308], [0.0]] * 5)
+    forest = estimators.ExtraTreesClassifier(3, random_state=0).fit(X, [0, 1, 0] * 5)
+    forest.forest_.check()
+    assert forest.score(X, [0, 1, 0] * 5) == 1

@@ -145,3 +145,11 @@ def test_p_values_of_independent_columns_are_uniform():
         found[:half, half:].ravel(),
     ):
         assert stats.kstest(block, "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("power", [-1070, -600, 600, 1020])
+def test_the_size_of_the_numbers_does_not_matter(power):
+    columns = np.round(4 * mixed(missing=0.1)[:, :2])
+    wanted = association_p_values(dm.encode(columns))
+    found = association_p_values(dm.encode(np.ldexp(columns, power)))
+    np.testing.assert_array_equal(found, wanted)

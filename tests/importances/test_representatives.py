@@ -5,6 +5,7 @@ import pytest
 import duramen as dm
 from duramen import estimators
 from duramen.importances import mdi
+from duramen.importances.correlations import standardised
 from duramen.importances.representatives import representatives
 from duramen.results import Importances
 
@@ -219,3 +220,11 @@ def test_spread_is_for_these_representatives():
             result.spread(other)
     with pytest.raises(TypeError, match="importances must be Importances, got list"):
         result.spread([1.0])
+
+
+@pytest.mark.parametrize("power", [-1074, -600, 1020])
+def test_pearson_correlations_do_not_depend_on_the_unit(power):
+    columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)
+    wanted = standardised(dm.encode(columns), "pearson")
+    found = standardised(dm.encode(np.ldexp(columns, power)), "pearson")
+    np.testing.assert_array_equal(found, wanted)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from duramen import _kernel, _kernel_generic
+from duramen import _kernel
 from duramen.forests.growth import table_arguments
 from duramen.forests.settings import GrowthSettings
 from duramen.tables import encode
@@ -18,14 +18,11 @@ def problem(n, task):
     return X, target, random
 
 
-@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("cut", ["best", "random"])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_same_trees(n, cut, task, bootstrap):
-    from duramen import _kernel_avx2
-
+def test_same_trees(both_kernels, n, cut, task, bootstrap):
     X, target, _ = problem(n, task)
     settings = GrowthSettings(criterion=task, cut=cut, max_features=4, bootstrap=bootstrap)
     grown = [
@@ -41,26 +38,23 @@ def test_same_trees(n, cut, task, bootstrap):
             1,
             None,
         )
-        for build in (_kernel_generic, _kernel_avx2)
+        for build in both_kernels
     ]
     assert grown[0]["feature"].size > 300
     for name, array in grown[0].items():
         assert array.tobytes() == grown[1][name].tobytes(), name
 
 
-@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
-def test_same_decoys(n, task):
-    from duramen import _kernel_avx2
-
+def test_same_decoys(both_kernels, n, task):
     X, target, random = problem(n, task)
     settings = GrowthSettings(criterion=task, cut="random", max_features=12)
     cycle, judged = random.permutation(n).astype(np.uint32), np.arange(12) > 1
     given = (target, 0 if task == "variance" else 2, None, settings.for_kernel(), 3, 1, 5, 1, None)
     excess = [
         build.grow(*table_arguments(encode(X)), *given, cycle, judged)["excess"]
-        for build in (_kernel_generic, _kernel_avx2)
+        for build in both_kernels
     ]
     assert np.count_nonzero(excess[0]) > 5
     assert excess[0].tobytes() == excess[1].tobytes()
@@ -102,11 +96,9 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
         assert array.tobytes() == grown[1][name].tobytes(), name
 
 
-@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
 @pytest.mark.parametrize("task", ["gini", "variance"])
-def test_same_permutation_losses(task, monkeypatch):
+def test_same_permutation_losses(both_kernels, task, monkeypatch):
     import duramen as dm
-    from duramen import _kernel_avx2
     from duramen.importances import permutation
 
     random = np.random.default_rng(0)
@@ -116,7 +108,7 @@ def test_same_permutation_losses(task, monkeypatch):
     y = number if task == "variance" else number > 0
     model = kind(40, random_state=0).fit(X, y)
     results = []
-    for build in (_kernel_generic, _kernel_avx2):
+    for build in both_kernels:
         monkeypatch.setattr(permutation, "_kernel", build)
         results.append(dm.importances.conditional_mda(model, X, y, n_repeats=2))
     assert results[0].equals(results[1])

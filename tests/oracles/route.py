@@ -5,8 +5,25 @@ import math
 ORDERED, MULTIWAY, ONE_VS_REST, ANY = range(4)
 
 
-def leaf_of(arrays, schema, tree, row):
-    """Number within the tree of the leaf that a row comes to.
+def coded(schema, columns):
+    """Rows as the walk takes them, from the cells of every column: None is missing.
+
+    `schema` has the key labels: the labels of columns of categories, by index, in code order.
+    """
+    rows = []
+    for j, cells in enumerate(columns):
+        places = {label: code for code, label in enumerate(schema["labels"].get(j, []))}
+        known = places.get if j in schema["labels"] else float
+        rows.append([math.nan if cell is None else _number(known(cell)) for cell in cells])
+    return [list(row) for row in zip(*rows, strict=True)]
+
+
+def _number(found):
+    return -1.0 if found is None else float(found)
+
+
+def path_of(arrays, schema, tree, row):
+    """Numbers within the tree of the nodes that a row passes through, the leaf last.
 
     `arrays` maps the names of the flat arrays to arrays; `schema` has the keys kinds,
     value_offsets, cut_values and missing; `row` holds numbers, or codes of categories (-1: never
@@ -14,13 +31,18 @@ def leaf_of(arrays, schema, tree, row):
     """
     start = int(arrays["offsets"][tree])
     words = arrays["pool"][int(arrays["pool_offsets"][tree]) :]
-    node = 0
-    while arrays["feature"][start + node] >= 0:
-        at = start + node
+    nodes = [0]
+    while arrays["feature"][start + nodes[-1]] >= 0:
+        at = start + nodes[-1]
         column = int(arrays["feature"][at])
         branch = _branch(arrays, schema, at, column, float(row[column]), words)
-        node = int(arrays["child"][at]) + branch
-    return node
+        nodes.append(int(arrays["child"][at]) + branch)
+    return nodes
+
+
+def leaf_of(arrays, schema, tree, row):
+    """Number within the tree of the leaf that a row comes to."""
+    return path_of(arrays, schema, tree, row)[-1]
 
 
 def _branch(arrays, schema, at, column, value, words):
@@ -81,9 +103,41 @@ def predictions_of(arrays, schema, rows):
     for row in rows:
         total = [0.0] * len(arrays["leaf_values"][0])
         for tree in range(n_trees):
-            node = leaf_of(arrays, schema, tree, row)
-            number = int(arrays["child"][int(arrays["offsets"][tree]) + node])
-            values = arrays["leaf_values"][int(arrays["leaf_offsets"][tree]) + number]
-            total = [a + float(b) for a, b in zip(total, values, strict=True)]
+            total = _add(total, _values(arrays, tree, leaf_of(arrays, schema, tree, row)))
         result.append([a / n_trees for a in total])
     return result
+
+
+def _values(arrays, tree, leaf):
+    number = int(arrays["child"][int(arrays["offsets"][tree]) + leaf])
+    return arrays["leaf_values"][int(arrays["leaf_offsets"][tree]) + number].tolist()
+
+
+def _add(total, values):
+    return [a + b for a, b in zip(total, values, strict=True)]
+
+
+def out_of_bag_of(arrays, leaves, bags, target, *, classes):
+    """Sums of leaf values and numbers of trees, over the trees whose bag lacks a row; errors.
+
+    `leaves` is row by tree and `bags` tree by row; `target` holds the number of each row or, where
+    `classes` says so, the code of its class. The errors are those after 1, 2, ... trees over the
+    rows that are out of some bag so far: the fraction of wrong classes, or the mean squared error;
+    NaN where there is no such row.
+    """
+    n_values = len(arrays["leaf_values"][0])
+    sums, counts = [[0.0] * n_values for _ in target], [0] * len(target)
+    curve = []
+    for tree, bag in enumerate(bags):
+        for row in [row for row, times in enumerate(bag) if times == 0]:
+            sums[row] = _add(sums[row], _values(arrays, tree, int(leaves[row][tree])))
+            counts[row] += 1
+        losses = [
+            float(sums[row].index(max(sums[row])) != truth)
+            if classes
+            else (sums[row][0] / counts[row] - truth) ** 2
+            for row, truth in enumerate(target)
+            if counts[row]
+        ]
+        curve.append(math.fsum(losses) / len(losses) if losses else math.nan)
+    return sums, counts, curve

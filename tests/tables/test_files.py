@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from duramen.tables import encode, read_table, target_column, write_table
+from duramen.tables.store import pack
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
 TEXT = 'gene,x,n\n"g,1",1.5,1\n"say ""b""",NA,2\n,-2.0,3\n'
@@ -165,6 +166,44 @@ def test_a_failure_leaves_the_old_file(
 def test_other_formats_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; name it \.csv, \.tsv or"):
         write_table(TABLE, tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv"])
+def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    def read(text: str) -> pa.Table:
+        data = text.replace(",", "\t" if ".tsv" in name else ",").encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return read_table(path)
+
+    open_text = ['a,b\n1,x\n2,"y\n3,z\n', 'a,b\n1,x\n2,"y""\n', 'b\nx\n"y']
+    for text in (*open_text, 'a,b\n1,2\n2,"3', 'a,b\n1,\n2,"', 'a,b\n"1","2"\n"2","NA'):
+        with pytest.raises(ValueError, match=r"read_table: cannot read .* \(a quote is not closed"):
+            read(text)
+        with pytest.raises(ValueError, match=r"pack: cannot read .* \(a quote is not closed"):
+            pack(path, tmp_path / "s")
+    for text in (
+        'a,b\n1,"x\ny"\n2,""y',
+        'a,b\n1,x\n2,x""y"',
+        'b\nx\n"""y"',
+        'a,b\n"1","2"',
+        'a,b\n1,2\n2,"3\n"',
+        'b\n"\n"',
+        'b\n"\n"\n',
+    ):
+        assert read(text).num_rows >= 1
+        pack(path, tmp_path / "s", overwrite=True)
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_an_empty_last_field_is_missing_with_and_without_a_line_end(
+    tmp_path: Path, end: str
+) -> None:
+    table = read_table(write_text(tmp_path / "a.csv", 'a,b\n1,2\n"3",' + end))
+    assert table.column("b").to_pylist() == [2, None]
+    quoted = read_table(write_text(tmp_path / "b.csv", 'a,b\n1,2\n"3",""' + end))
+    assert quoted.column("b").to_pylist() == ["2", ""]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])

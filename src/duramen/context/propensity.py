@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.context.values import read_context
+from duramen.results.magnitude import of_unit_size
 from duramen.tables import EncodedTable, encode
 
 FloatArray = NDArray[np.float64]
@@ -101,7 +102,7 @@ def _design(table: EncodedTable) -> FloatArray:
             columns += [(codes == k).astype(np.float64) for k in np.unique(codes)]
             continue
         missing = codes >= len(values)
-        numbers = np.append(np.asarray(values, dtype=np.float64), 0.0)[codes]
+        numbers = np.append(of_unit_size(np.asarray(values, dtype=np.float64)), 0.0)[codes]
         known = numbers[~missing]
         if known.size and known.std() > 0:
             columns.append(np.where(missing, 0.0, (numbers - known.mean()) / known.std()))

@@ -12,8 +12,9 @@ class PERTClassifier(ForestClassifier):
     """Perfect random tree ensembles (PERT): cuts between random rows of different classes.
 
     At a node two rows of different classes are drawn, then a feature on which they differ, and the
-    cut is a uniform mixture of their two values. The criterion only measures what the splits
-    achieve.
+    cut is a uniform mixture of their two values. Where `min_samples_leaf` does not allow a cut,
+    other features are tried, then other pairs of rows; a node for which ten pairs of rows yield no
+    cut is a leaf. The criterion only measures what the splits achieve.
 
     Parameters
     ----------

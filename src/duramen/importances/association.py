@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, erfc
 
 from duramen.importances.nodes import FloatArray
+from duramen.results.magnitude import of_unit_size
 from duramen.tables import EncodedTable
 from duramen.tables.memory import require_memory
 
@@ -48,7 +49,7 @@ def association_p_values(table: EncodedTable) -> FloatArray:
 def _scores(table: EncodedTable, j: int) -> FloatArray:
     codes = table.codes(j).astype(np.int64)
     if table.kinds[j] == "numeric":
-        values = np.append(table.values(j).astype(np.float64), np.nan)
+        values = np.append(of_unit_size(table.values(j).astype(np.float64)), np.nan)
         numbers: FloatArray = values[codes]
         return numbers
     return codes.astype(np.float64)

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.magnitude import of_unit_size
 from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 
@@ -65,13 +66,13 @@ def _numbers(table: EncodedTable, j: int, correlation: Correlation) -> FloatArra
         counts = np.bincount(codes, minlength=len(values))
         of_code = np.cumsum(counts) - (counts - 1) / 2
     elif kind == "numeric":
-        of_code = values.astype(np.float64)
+        of_code = of_unit_size(values.astype(np.float64))
     else:
         of_code = np.arange(len(values), dtype=np.float64)
     used = of_code[codes]
     if used.min() == used.max():
         return np.zeros(len(used))
-    middle = used.min() / 2 + used.max() / 2  # digits of far-off, huge or tiny numbers are kept
+    middle = used.min() / 2 + used.max() / 2  # digits of far-off numbers are kept
     scaled: FloatArray = (used - middle) / (used.max() / 2 - used.min() / 2)
     return scaled
 

@@ -1,4 +1,4 @@
-"""Numbers whose variance float64 can hold."""
+"""Numbers whose squares and variances float64 can hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,27 @@ from numpy.typing import NDArray
 # Powers of these, and of 1 / these, are normal: the fourth, which standard errors take, and the
 # square.
 OF_SAMPLES, OF_DISTRIBUTIONS = 1e70, 1e150
+
+
+def of_unit_size(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide numbers by the power of two just above the largest.
+
+    For what depends on neither their scale nor their unit: differences and squares of the result
+    stay in the range of float64, and ratios are exact, except that numbers some 1e-308 times the
+    largest or less become 0.
+
+    Parameters
+    ----------
+    numbers : float64 array of any shape
+        Finite numbers.
+
+    Returns
+    -------
+    float64 array of the same shape
+        Between -1 and 1.
+    """
+    exponent = int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
+    return np.ldexp(numbers, -exponent)
 
 
 def check_magnitude(

@@ -4,8 +4,8 @@ import csv
 import difflib
 import io
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,6 +22,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSIONS = {".gz", ".bz2", ".zst"}
 _PARQUET = {".parquet", ".pq"}
 _ARROW = {".arrow", ".feather", ".ipc"}
+_LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
 _PACKABLE = {".npy", ".h5ad", ".bed"}
 READABLE = "CSV (.csv, .csv.gz), TSV (.tsv), Parquet (.parquet, .pq) or Arrow (.arrow, .feather)"
 
@@ -62,7 +63,7 @@ def read_table(
         If there is no such file.
     ValueError
         If the extension is not known, or the file is empty, has no rows, repeats a column name, is
-        not UTF-8 text, has rows of unequal length, or is damaged.
+        not UTF-8 text, has rows of unequal length, ends within a quoted field, or is damaged.
     MemoryError
         If the file is larger than the memory that is left.
     """
@@ -167,11 +168,12 @@ def write_table(
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> import pyarrow as pa
     >>> from duramen.tables import write_table
     >>> table = pa.table({"name": ["=1+1", "age"], "importance": [0.5, -0.1]})
     >>> write_table(table, "safe.csv", spreadsheet_safe=True)
-    >>> print(open("safe.csv").read())
+    >>> print(Path("safe.csv").read_text())
     "name","importance"
     "'=1+1",0.5
     "age",-0.1
@@ -292,12 +294,19 @@ def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.T
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    try:
-        table = pa_csv.read_csv(
-            path,
+    def parsed(source: Any) -> "pa.Table":
+        return pa_csv.read_csv(
+            source,
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             convert_options=options,
         )
+
+    try:
+        table = parsed(path)
+        if _last_cell(table) == "" and path.is_file() and _end_of(path, 1) == delimiter.encode():
+            # Without a line end, Arrow takes an empty last field for quoted if one before it is.
+            with _bytes_of(path) as stream:
+                table = parsed(io.BytesIO(stream.read() + b"\n"))
         table.column_names  # noqa: B018  decodes the names
     except UnicodeDecodeError:
         _explain_encoding(path, function)
@@ -308,7 +317,77 @@ def _read_text(path: Path, delimiter: str, options: Any, function: str) -> "pa.T
         raise ValueError(f"{function}: cannot read {path} ({first_line(error)})") from None
     if any(pa.types.is_binary(field.type) for field in table.schema):
         _explain_encoding(path, function)
+    # What comes through a pipe cannot be read again.
+    if path.is_file() and ends_in_quote(
+        table, lambda size: _end_of(path, size), lambda: _bytes_of(path), delimiter
+    ):
+        raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
     return table
+
+
+def _last_cell(table: "pa.Table") -> Any:
+    return table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
+
+
+def ends_in_quote(
+    table: "pa.Table",
+    end: Callable[[int], bytes],
+    opened: Callable[[], AbstractContextManager[Any]],
+    delimiter: str,
+) -> bool:
+    """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
+
+    The last field then is all that comes after its quote, be it most of the file.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        What Arrow made of the text.
+    end : callable
+        Returns so many bytes from the end of the text, or all where there are fewer.
+    opened : callable
+        Opens the text, to be read from its beginning where its end looks as if.
+    delimiter : str
+        What lies between two fields.
+    """
+    import pyarrow as pa
+
+    from duramen.tables.store.inputs.lines import UnclosedQuote, lines_of
+
+    if not table.num_rows:
+        return False
+    borders = (b"\n", b"\r", delimiter.encode())
+    last = _last_cell(table)
+    if pa.types.is_string(table.schema.types[-1]) and last is not None:
+        field = b'"' + last.encode("utf-8").replace(b'"', b'""')
+        text = end(len(field) + 1)
+        begins = text[: -len(field)] if text.endswith(field) else None
+    else:
+        text = end(_LONGEST_NUMBER)
+        at = text.rfind(b'"')
+        begins = text[:at][-1:] if at >= 0 else None
+    if begins not in (b"", *borders):
+        return False
+    try:
+        with opened() as stream:
+            for _ in lines_of(stream, delimiter.encode(), 1 << 20):
+                pass
+    except UnclosedQuote:
+        return True
+    return False
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    """Return the last bytes of a file, unpacked where it is compressed."""
+    if path.suffix.lower() not in _COMPRESSIONS:
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read()
+    rest = b""
+    with _bytes_of(path) as stream:
+        while block := stream.read(1 << 20):
+            rest = (rest + block)[-size:]
+    return rest
 
 
 @contextmanager

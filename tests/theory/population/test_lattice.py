@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
-from duramen import _kernel, _kernel_generic
 from duramen.theory import FiniteDistribution
 from duramen.theory.population import lattice
 from duramen.theory.population.lattice import lattice_cost, lattice_importances, multiplicities
@@ -185,18 +184,15 @@ def test_threads_change_no_bit(criterion, weighted, n, p, depth):
     assert len(set(found)) == 1
 
 
-@pytest.mark.skipif(not _kernel.has_avx2(), reason="this processor has one build only")
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_builds_give_the_same_bits(criterion, weighted):
-    from duramen import _kernel_avx2
-
+def test_builds_give_the_same_bits(both_kernels, criterion, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 1.0, 200) if weighted else None
     dist = bits(200, 9, sizes=3, n_classes=4, weights=weights)
     walk = lattice._walk("test", dist, None, criterion, None)
     found = [
         build.lattice(*walk.table, walk.depth, np.ones(walk.depth), 1, None).tobytes()
-        for build in (_kernel_generic, _kernel_avx2)
+        for build in both_kernels
     ]
     assert found[0] == found[1]
 
@@ -264,7 +260,8 @@ def test_progress_goes_up_evenly_to_one():
     ],
 )
 def test_the_estimate_is_of_the_right_order(dist, depth):
-    cost = lattice_cost(dist, depth)
+    # Other processes make the clock run on: the smallest of several estimates is the truest.
+    cost = min((lattice_cost(dist, depth) for _ in range(5)), key=lambda one: one.seconds)
     start = time.process_time()
     lattice_importances(dist, max_depth=depth)
     taken = time.process_time() - start

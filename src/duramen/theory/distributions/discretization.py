@@ -217,12 +217,25 @@ def _cuts(
         counts = np.zeros((len(numbers), int(classes.max()) + 1))
         np.add.at(counts, (codes[known], classes[known]), 1.0)
         return _least_description(numbers, counts)
-    half = numbers / 2  # so that no difference overflows
+    # Differences of huge numbers would overflow, and halves of the smallest ones lose their digits.
+    factor = 0.5 if np.abs(numbers[[0, -1]]).max() > 2.0**1022 else 1.0
+    scaled = numbers * factor
     if method == "quantile":
-        cuts = np.quantile(half[codes[known]], np.arange(1, n_bins) / n_bins)
+        cuts = _quantiles(np.sort(scaled[codes[known]]), n_bins)
     else:
-        cuts = np.linspace(half[0], half[-1], n_bins + 1)[1:-1]
-    return np.asarray(2 * cuts, dtype=np.float64)
+        cuts = np.linspace(scaled[0], scaled[-1], n_bins + 1)[1:-1]
+    return np.asarray(cuts / factor, dtype=np.float64)
+
+
+def _quantiles(ordered: FloatArray, n_bins: int) -> FloatArray:
+    """Return the quantiles i / n_bins; below the upper one of two neighbors that they lie between.
+
+    Between neighboring numbers of float64 there is none, and rounding may lead to the upper one.
+    """
+    place = (len(ordered) - 1) * np.arange(1, n_bins) / n_bins
+    below, above = (ordered[end(place).astype(np.intp)] for end in (np.floor, np.ceil))
+    cuts = np.quantile(ordered, np.arange(1, n_bins) / n_bins)
+    return np.where((below < above) & (cuts >= above), below, cuts)
 
 
 def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:

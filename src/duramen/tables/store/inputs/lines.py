@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LF, CR, QUOTE = b"\n"[0], b"\r"[0], b'"'[0]
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ def lines_of(stream: Any, delimiter: bytes, chunk: int) -> Iterator[Lines]:
     rest, first, wanted = b"", True, chunk
     while True:
         block = stream.read(wanted)
-        if first and block.startswith(_BOM):
-            block = block[len(_BOM) :]
+        if first and block.startswith(BOM):
+            block = block[len(BOM) :]
         first = False
         data = rest + block
         lines, used = _cut(data, delimiter[0], final=not block)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,12 @@ from duramen.tables.files import (
     _bytes_of,
     _explain_encoding,
     _explain_ragged,
+    ends_in_quote,
     text_options,
 )
 from duramen.tables.store.budget import columns_within
 from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.lines import Lines, UnclosedQuote, lines_of, unquoted
+from duramen.tables.store.inputs.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
 from duramen.tables.store.inputs.spool import Spool
 from duramen.tables.store.pairing import named_rows
 
@@ -112,6 +114,8 @@ class _Text(Input):
         import pyarrow as pa
         import pyarrow.csv as pa_csv
 
+        if names is not None and bytes(text[:3]) == BOM:
+            text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
         with self._explained():
             table = pa_csv.read_csv(
                 pa.BufferReader(pa.py_buffer(text)),
@@ -168,6 +172,11 @@ class TextInput(_Text):
             table = self._parsed(text, None, skip_empty=True)
             if not table.num_rows:
                 raise self._no_rows()
+            with self._explained():
+                if ends_in_quote(
+                    table, lambda size: text[-size:], lambda: BytesIO(text), self._delimiter
+                ):
+                    raise UnclosedQuote
             places = list(range(self.n_columns))
             yield table.rename_columns([f"{j}" for j in places]).select(places[start:])
             return

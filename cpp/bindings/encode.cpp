@@ -1,5 +1,5 @@
 // Encoding, as Python calls it.
-#pragma once
+#include "../encode.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "../encode.hpp"
+#include "bind.hpp"
 
-namespace nb = nanobind;
+namespace duramen::python {
 
 namespace {
 
@@ -60,7 +60,7 @@ nb::object take(duramen::Buffer<T>& buffer, std::size_t rows, std::size_t column
 
 }  // namespace
 
-static void bind_encode(nb::module_& module) {
+void bind_encode(nb::module_& module) {
   using duramen::Encoder;
   nb::class_<Encoder>(module, "ColumnEncoder", "Takes columns in order; yields dense codes.")
       .def(
@@ -124,3 +124,5 @@ static void bind_encode(nb::module_& module) {
           },
           "((u8, u16, u32), block_of, slot, values, offsets, missing); the encoder is then empty.");
 }
+
+}  // namespace duramen::python

@@ -1,12 +1,12 @@
 // Effects of a context on importances, as Python calls them.
-#pragma once
-
 #include "../context.hpp"
 #include "arrays.hpp"
-#include "forests.hpp"
+#include "bind.hpp"
 #include "truth.hpp"
 
-static void bind_contexts(nb::module_& module) {
+namespace duramen::python {
+
+void bind_contexts(nb::module_& module) {
   module.def(
       "context_effects",
       [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target,
@@ -48,3 +48,5 @@ static void bind_contexts(nb::module_& module) {
       },
       "Absolute, signed, conditional and overall effects, and the context's own relevance.");
 }
+
+}  // namespace duramen::python

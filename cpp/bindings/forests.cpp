@@ -1,11 +1,12 @@
 // Growing forests and sending rows down them, as Python calls it.
-#pragma once
-
 #include "../accumulate.hpp"
 #include "../bag.hpp"
 #include "../grow.hpp"
 #include "../route.hpp"
 #include "arrays.hpp"
+#include "bind.hpp"
+
+namespace duramen::python {
 
 namespace {
 
@@ -125,16 +126,9 @@ nb::dict grow(DURAMEN_TABLE, const nb::object& target, std::uint32_t n_classes,
   return forest;
 }
 
-duramen::Settings bag_settings(std::uint32_t row_samples, bool bootstrap) {
-  duramen::Settings settings;
-  settings.row_samples = row_samples;
-  settings.bootstrap = bootstrap;
-  return settings;
-}
-
 }  // namespace
 
-static void bind_forests(nb::module_& module) {
+void bind_forests(nb::module_& module) {
   module.def("grow", &grow, nb::arg("block8"), nb::arg("block16"), nb::arg("block32"),
              nb::arg("block_of"), nb::arg("slot"), nb::arg("cut_values"), nb::arg("value_offsets"),
              nb::arg("kinds"), nb::arg("missing"), nb::arg("target"), nb::arg("n_classes"),
@@ -256,3 +250,5 @@ static void bind_forests(nb::module_& module) {
       },
       "Mean decrease of impurity of every column, its standard error, and its parts by degree.");
 }
+
+}  // namespace duramen::python

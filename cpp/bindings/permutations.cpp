@@ -1,10 +1,10 @@
 // Permutation importances, as Python calls them.
-#pragma once
-
 #include "../permute.hpp"
 #include "arrays.hpp"
-#include "forests.hpp"
+#include "bind.hpp"
 #include "truth.hpp"
+
+namespace duramen::python {
 
 namespace {
 
@@ -105,7 +105,7 @@ nb::tuple permuted_ballots(const duramen::ForestView& forest, const Rows& rows, 
 
 }  // namespace
 
-static void bind_permutations(nb::module_& module) {
+void bind_permutations(nb::module_& module) {
   module.def(
       "permutation_losses_codes",
       [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target, const nb::dict& permutations,
@@ -143,3 +143,5 @@ static void bind_permutations(nb::module_& module) {
       },
       "The same for rows given by their values.");
 }
+
+}  // namespace duramen::python

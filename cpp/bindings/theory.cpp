@@ -1,8 +1,9 @@
 // Exact importances, as Python calls them.
-#pragma once
-
 #include "../lattice.hpp"
 #include "arrays.hpp"
+#include "bind.hpp"
+
+namespace duramen::python {
 
 namespace {
 
@@ -73,7 +74,7 @@ nb::tuple probe_lattice(const Matrix<std::uint32_t>& codes, const Vector<std::ui
 
 }  // namespace
 
-static void bind_theory(nb::module_& module) {
+void bind_theory(nb::module_& module) {
   module.attr("LATTICE_DONE") = duramen::kLatticeDone;
   module.def("lattice", &lattice, nb::arg("codes"), nb::arg("classes"), nb::arg("n_classes"),
              nb::arg("weights").none(), nb::arg("numbers").none(), nb::arg("criterion"),
@@ -84,3 +85,5 @@ static void bind_theory(nb::module_& module) {
              nb::arg("criterion"), nb::arg("depth"), nb::arg("sets"),
              "Work at some sets of features, all work, and the seconds it took.");
 }
+
+}  // namespace duramen::python

@@ -1,0 +1,17 @@
+// Growth where a node is a set of rows, a bit each (bit_grower.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "../problem.hpp"
+#include "../working.hpp"
+#include "tree_grower.hpp"
+
+namespace duramen {
+
+// Whether it can grow these trees; they are the same as those of the other growers.
+bool bits_suit(const Problem& problem);
+
+Trees grow_bits(const GrowthOrder& order, const Working<std::uint8_t>& working);
+
+}  // namespace duramen

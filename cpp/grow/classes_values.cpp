@@ -1,0 +1,7 @@
+#include "grow_with_definition.hpp"
+
+namespace duramen {
+
+template Trees grow_with<float, ClassNode<std::int32_t>>(const GrowthOrder&);
+
+}  // namespace duramen

@@ -1,0 +1,13 @@
+// Growth for one type of codes and one kind of node. It takes long to compile, so that each
+// combination is compiled once, in a file of its own that includes grow_with_definition.hpp.
+#pragma once
+
+#include "tree_grower.hpp"
+
+namespace duramen {
+
+// T: the codes, or float for values in single precision. Node: ClassNode or MomentNode.
+template <class T, class Node>
+Trees grow_with(const GrowthOrder& order);
+
+}  // namespace duramen

@@ -1,0 +1,2 @@
+#define DURAMEN_PARTS
+#include "parts.hpp"
