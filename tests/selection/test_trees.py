@@ -99,7 +99,8 @@ def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
 
 def test_trees_are_known_by_their_data(grower):
     forest, _ = beside_decoys(grower, 6, COLUMNS, ~NEW)
-    assert forest.fingerprint == "data"
+    data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
+    assert forest.fingerprint == data.fingerprint
     assert forest.seed == SEED
     assert forest.first_tree == 6
     assert forest.total_weight == 90

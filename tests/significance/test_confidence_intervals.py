@@ -259,7 +259,7 @@ def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
     monkeypatch.setitem(
         confidence_intervals.__globals__,
         "mda_of_copies",
-        lambda subject, seed, table, y, rows: subject.scores(seed, table=table, y=y),
+        lambda copies, seed, rows: copies.scores(seed),
     )
     naive = confidence_intervals(forest, X, y, **options)
     assert np.abs(fair.replicate_mean).max() < 0.03
