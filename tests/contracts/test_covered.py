@@ -25,6 +25,10 @@ WITHOUT_CASE = {
     "importances.Words": "sentences",
     "significance.SignificanceTest": "a record; its test has cases",
     "results.replacing": "writes a file; every save goes through it",
+    "selection.Account": "what reports of selections are made of",
+    "selection.BaseSelector": "the contract of selectors, tested with a toy",
+    "selection.Detail": "a column of a table in a report",
+    "selection.Selector": "the record of a selector",
     "tables.Task": "the type of an argument",
 }
 # Options that say where and how to work, or are part of every case.

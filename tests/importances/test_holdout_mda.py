@@ -18,9 +18,9 @@ class Watched:
 
     seen: ClassVar[list] = []
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         super().fit(X, y, sample_weight)
-        self.seen.append((X, np.asarray(y), self.forest_))
+        self.seen.append((X.table, X.y, self.forest_))
         return self
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import forest_of
 from duramen.importances.association import association_p_values
 from duramen.importances.mda import repeats_of, score_of, seed_of, tree_importances
 from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.permutation import Condition, Permutations, permutation_losses
 from duramen.importances.samples import Sample, encode_like, sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 from duramen.tables import EncodedTable
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
 from duramen.importances.ensemble import ensemble_mda
 from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
@@ -25,6 +24,7 @@ from duramen.importances.permutation import (
 )
 from duramen.importances.predictor import predictor_mda
 from duramen.importances.samples import Sample, sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
 # Standard errors that count as none; shares of a mean of squares that rounding makes.

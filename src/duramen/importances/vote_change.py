@@ -9,13 +9,13 @@ import numpy as np
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.progress import progress_bar
 from duramen.importances.arguments import class_names, forest_of, metadata_of
 from duramen.importances.mda import seed_of
 from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import Losses, Permutations, permutation_losses
 from duramen.importances.samples import sample_of
+from duramen.jobs.progress import progress_bar
 from duramen.results.significance import Significance
 from duramen.results.text import quoted
 from duramen.tables.memory import require_memory

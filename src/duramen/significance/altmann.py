@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.nulls import LAWS, fitted_tails
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 
@@ -40,6 +40,7 @@ def altmann(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -89,6 +90,9 @@ def altmann(
         Seed of forests and permutations.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes.
@@ -135,7 +139,7 @@ def altmann(
                 f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
                 "depends on them have no such law."
             )
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))

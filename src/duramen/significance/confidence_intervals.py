@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances import Inputs, Measure
+from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.measured import (
@@ -20,7 +21,6 @@ from duramen.significance.measured import (
     measure_of,
     measured,
 )
-from duramen.significance.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.significance.resampling import (
     Draw,
     bootstraps,
@@ -59,6 +59,7 @@ def confidence_intervals(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Intervals:
@@ -121,6 +122,9 @@ def confidence_intervals(
         Seed of forests and samples.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished replicates are kept; a run that was killed goes on from it, to the
         same bytes. "subsampling" and "delete-d" share it.
@@ -198,10 +202,9 @@ def confidence_intervals(
     checks.check_choice(name, "method", method, METHODS)
     checks.check_choice(name, "kind", kind, KINDS)
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
-    checks.check_flag(name, "correction", correction)
     checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     units = SamplingUnits.of(subject)
     size = _units_of_a_sample(units, subsample, method)
@@ -316,6 +319,7 @@ def _check_together(
     measure: Measure, method: str, kind: str, subsample: Any, correction: bool
 ) -> None:
     name = "confidence_intervals"
+    checks.check_flag(name, "correction", correction)
     if method == "delete-d" and kind == "percentile":
         raise ValueError(
             f'{name}: kind="percentile" does not go with method="delete-d", which is a standard '

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.altmann import permuted_scores
 from duramen.significance.fdr_curve import pooled_rates
 from duramen.significance.measured import FloatArray, MeasureLike, measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import standardized
@@ -32,6 +32,7 @@ def max_t(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> AdjustedSignificance:
@@ -82,6 +83,9 @@ def max_t(
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. One of :func:`altmann` or :func:`fdr_curve` with the same arguments may be
@@ -125,7 +129,7 @@ def max_t(
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))

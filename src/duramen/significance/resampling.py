@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.importances.nodes import FloatArray, IntArray
+from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measured
-from duramen.significance.replicates import Task
 
 Draw = Callable[[np.random.Generator], IntArray]
 
