@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 LEVEL = 0.05
 TREES = 500  # of the default test

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 LEVEL = 0.05
 ROWS, COLUMNS, RELEVANT, COEFFICIENT = 300, 12, 3, 0.4

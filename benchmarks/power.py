@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import duramen as dm
 from benchmarks import calibration
 from benchmarks.calibration import LEVEL, RUNS, Method, refitted
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 # All features are tested here; hopeless ones stop at the first forest that reaches their score.
 ALONE = Method("hapfelmeier", refitted("hapfelmeier", n_permutations=RUNS, stop_after=1), "each")

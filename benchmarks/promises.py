@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.nulls import KINDS, Float, data_set
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 LEVEL = 0.05
 LAWS = ("empirical", "normal", "gamma", "lognormal")

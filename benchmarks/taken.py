@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 from duramen.tables import EncodedTable
 
 LEVEL = 0.05

@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.forests.settings import GrowthSettings
-from duramen.selection.evidence import Evidence
-from duramen.selection.relevance import DecoyTest, RelevanceTest
-from duramen.selection.search import Plan, State, search
-from duramen.selection.trees import Grower
-from duramen.selection.workers import Threads
-from duramen.theory.subspaces.convergence import expected_trees, kept_places
+from duramen.jobs.workers import Threads
+from duramen.selection.sequential_random_subspace.evidence import Evidence
+from duramen.selection.sequential_random_subspace.relevance import DecoyTest, RelevanceTest
+from duramen.selection.sequential_random_subspace.search import Plan, State, search
+from duramen.selection.sequential_random_subspace.trees import Grower
+from duramen.theory.subspaces.chains import kept_places
+from duramen.theory.subspaces.convergence import expected_trees
 from duramen.theory.subspaces.simulation import simulate
 
 TABLE = [

@@ -249,7 +249,7 @@ def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
     assert run["settings"]["n_subspace_features"] == 101
     assert run["settings"]["memory"] == "512MB"
     monkeypatch.setattr(
-        "duramen.selection.sequential_random_subspace.memory_bytes",
+        "duramen.selection.sequential_random_subspace.parameters.memory_bytes",
         lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
     )
     _, run = done(out, *words, "--trees", 5, "--memory", "3MB")
@@ -294,14 +294,14 @@ def test_goes_on_from_a_checkpoint(genes, out, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("grown again")
 
-    monkeypatch.setattr("duramen.selection.trees.grow", fail)
+    monkeypatch.setattr("duramen.selection.sequential_random_subspace.trees.grow", fail)
     done(out, *words)
     assert (out / "result.csv").read_bytes() == expected
     assert_refused("select", tmp_path / "new", [*words[1:], "--seed", 1], "kept.npz")
 
 
 def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
-    from duramen.selection.trees import Grower
+    from duramen.selection.sequential_random_subspace.trees import Grower
 
     grown, grow = [], Grower.grow
 
@@ -387,7 +387,7 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "give one"),
         (["genes.csv", "--target", "kind", "--subspace", "many"], "--subspace must be a whole"),
         (["genes.csv", "--target", "kind", "--subspace", "1.5"], "--subspace must be a whole"),
-        (["genes.csv", "--target", "kind", "--subspace", "500"], "an int in 1..102"),
+        (["genes.csv", "--target", "kind", "--subspace", "500"], "must be an int in 1..102"),
         (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be 1MB at the least"),
         (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),

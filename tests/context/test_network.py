@@ -6,7 +6,7 @@ import pytest
 
 import duramen as dm
 from duramen.checks import draw_seed
-from duramen.significance.replicates import replicate_seed
+from duramen.jobs.replicates import replicate_seed
 
 SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}
 

@@ -17,7 +17,7 @@ from duramen.context import propensity_strata
 from duramen.context.effects import context_effects
 from duramen.context.nulls import null_of, permuted_contexts, quantile_bins
 from duramen.context.subject import Growth, subject_of
-from duramen.significance.replicates import replicate_seed
+from duramen.jobs.replicates import replicate_seed
 from duramen.tables import learning_set
 from duramen.tables.exchangeability import Exchangeability
 

@@ -193,7 +193,7 @@ CHILD = """
     import duramen as dm
     from duramen.context import p_values
     from duramen.results import checkpoint
-    from duramen.significance import replicates
+    from duramen.jobs import replicates
 
     replicates._INTERVAL = checkpoint._PATIENCE = 0.0
     p_values._CHUNK = 32

@@ -20,7 +20,15 @@ from duramen.cli.app import app
 
 # What has no result of its own, and why.
 WITHOUT_CASE = {
+    "importances.Inputs": "arguments of a measure; every measure of the command line takes them",
+    "importances.Measure": "a record; its measure has cases",
+    "importances.Words": "sentences",
+    "significance.SignificanceTest": "a record; its test has cases",
     "results.replacing": "writes a file; every save goes through it",
+    "selection.Account": "what reports of selections are made of",
+    "selection.BaseSelector": "the contract of selectors, tested with a toy",
+    "selection.Detail": "a column of a table in a report",
+    "selection.Selector": "the record of a selector",
     "tables.Task": "the type of an argument",
 }
 # Options that say where and how to work, or are part of every case.

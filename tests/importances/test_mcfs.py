@@ -12,6 +12,7 @@ from duramen.checks import draw_seed
 from duramen.forests.growth import out_of_bag
 from duramen.importances.mcfs import _learner, mcfs
 from duramen.importances.relative_importance import relative_importances
+from duramen.jobs.replicates import Plan
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.tables import memory
@@ -38,9 +39,8 @@ def as_dictionary(tree, node=0):
 
 def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random_state):
     """Subsets with the oracle's trees on the training rows that mcfs draws."""
-    learner = _learner(
-        dm.learning_set(X, y), subset_size, n_splits, 0.66, "ordered", max_depth, 1, None
-    )
+    data = dm.learning_set(X, y, task="classification")
+    learner = _learner(data, subset_size, n_splits, 0.66, "ordered", max_depth, 1, Plan())
     seed = draw_seed(random_state)
     subsets = learner.draw(n_subsets, seed)
     pairs = []
@@ -413,7 +413,8 @@ def test_subsets_that_do_not_fit_are_refused(monkeypatch):
 
 def test_the_core_is_free_of_the_graph_where_it_is_not_wanted():
     X, y = problem()
-    learner = _learner(dm.learning_set(X, y), "sqrt", 2, 0.66, "ordered", None, 1, None)
+    data = dm.learning_set(X, y, task="classification")
+    learner = _learner(data, "sqrt", 2, 0.66, "ordered", None, 1, Plan())
     run = relative_importances(learner, 20, 0, 1.0, 1.0, graph=False)
     assert run.edges[0].size == 0
     np.testing.assert_array_equal(

@@ -4,32 +4,32 @@ import pytest
 import duramen as dm
 from duramen.reports import Run, render
 from duramen.reports.selection import Selection, found_words, summarise_selection
+from duramen.selection import Account, Detail, catalogue
 
-SETTINGS = {
-    "n_subspace_features": 40,
-    "alpha": 0.5,
-    "sampling": "hard",
-    "relevance": "decoy",
-    "level": 0.05,
-}
+RECORD = catalogue["sequential_random_subspace"]
+
+
+def searched(**given):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 80))
+    y = X[:, 3] + X[:, 5] > 0
+    given = {"n_subspace_features": 40, "random_state": 0, **given}
+    return dm.SequentialRandomSubspace(**{"n_estimators": 100, **given}).fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def search():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 80))
-    y = X[:, 3] + X[:, 5] > 0
-    return dm.SequentialRandomSubspace(100, n_subspace_features=40, random_state=0).fit(X, y)
+    return searched()
 
 
-def a_run(**settings):
+def a_run():
     return Run(
         command="duramen select t.csv --target y",
         target="y",
         file="t.csv",
         n_rows=200,
         n_features=80,
-        settings={**SETTINGS, **settings},
+        settings={},
         versions={},
     )
 
@@ -37,42 +37,55 @@ def a_run(**settings):
 def made(names, entered, wins=None, n_trees=10):
     n = len(entered)
     sizes = np.searchsorted(entered, np.arange(n_trees + 1), side="right")
+    details = [
+        Detail("entered", "found at tree", np.array(entered, dtype=np.int64)),
+        Detail("draws", "given to trees", np.arange(len(names)) + 1000),
+    ]
+    if wins is not None:
+        details.append(Detail("wins", "beat the probes in", wins))
     return Selection(
         names=names,
         n_found=n,
-        entered=np.array(entered, dtype=np.int64),
-        draws=np.arange(len(names)) + 1000,
-        wins=wins,
+        details={one.name: one.values for one in details},
         importances=np.linspace(0.5, 0, len(names)),
         unit="gini",
         sizes=sizes,
-        mean_draws=3.26,
+        account=Account(run="", step="tree", details=tuple(details), nothing="Nothing found"),
     )
 
 
 def test_the_selection_of_a_search(search):
-    one = Selection.of(search)
+    one = Selection.of(search, RECORD)
     assert {"x3", "x5"} <= set(one.names[: one.n_found])
     assert one.names[: one.n_found] == tuple(f"x{j}" for j in search.selected_)
     assert sorted(one.names) == sorted(search.importances_.names)
-    assert (one.n_trees, len(one.sizes)) == (100, 101)
+    assert len(one.sizes) == 101
     assert one.sizes[0] == 0
     assert one.sizes[-1] == one.n_found
-    assert one.mean_draws == 100 * 40 / 80
+    assert one.account.results == {"trees": 100, "mean_draws": 100 * 40 / 80}
     assert (np.diff(one.importances[one.n_found :]) <= 0).all()
     place = {name: j for j, name in enumerate(search.importances_.names)}
-    assert one.draws.tolist() == [search.draws_[place[name]] for name in one.names]
-    assert one.wins is None
+    assert one.details["draws"].tolist() == [search.draws_[place[name]] for name in one.names]
+    assert "wins" not in one.details
 
 
 def test_of_many_only_those_found_are_listed(search):
-    one = Selection.of(search, most=79)
-    assert one.names == Selection.of(search, most=80).names[: one.n_found]
+    one = Selection.of(search, RECORD, most=79)
+    assert one.names == Selection.of(search, RECORD, most=80).names[: one.n_found]
     report = summarise_selection(one, a_run())
     assert "hold all that were found" in report.section("Features found").note
     assert "hold all features" in (
-        summarise_selection(Selection.of(search), a_run()).section("Features found").note
+        summarise_selection(Selection.of(search, RECORD), a_run()).section("Features found").note
     )
+
+
+def test_details_where_all_features_are_found():
+    given = {"relevance": "probe", "min_draws": 1, "confidence": 0.0}
+    search = searched(n_estimators=40, n_subspace_features=60, **given)
+    assert search.support_.all()
+    one = Selection.of(search, RECORD)
+    assert one.details["entered"].tolist() == search.entered_.tolist()
+    assert one.details["wins"].tolist() == search.wins_[search.selected_].tolist()
 
 
 def test_columns_and_table():
@@ -96,12 +109,14 @@ def test_found_in_words(entered, words):
 
 def test_nothing_found():
     one = made(("a", "b"), [])
-    words = "No feature was found; each was given to 3.3 of 10 trees on average"
-    assert found_words(one) == words
+    assert found_words(one) == "Nothing found"
     report = summarise_selection(one, a_run())
-    assert report.section("Features found").lines == (f"{words}.",)
+    assert report.section("Features found").lines == ("Nothing found.",)
     assert "0 after 5 trees, 0 after 10." in report.section("Features found, tree by tree").text
-    assert words in render(report)
+    assert "Nothing found" in render(report)
+    search = searched(n_estimators=10, level=0.0)
+    words = "No feature was found; each was given to 5.0 of 10 trees on average"
+    assert search.account(RECORD).nothing == words
 
 
 @pytest.mark.parametrize(
@@ -118,12 +133,13 @@ def test_nothing_found():
     ],
 )
 def test_what_it_means(settings, words):
-    report = summarise_selection(made(("a", "b"), [2, 7]), a_run(**settings))
+    search = searched(n_estimators=2, **settings)
+    report = summarise_selection(Selection.of(search, RECORD), a_run())
     assert words in " ".join(report.section("How to read it").lines)
 
 
 def test_the_page(search):
-    one = Selection.of(search)
+    one = Selection.of(search, RECORD)
     report = summarise_selection(one, a_run())
     facts = {fact.name: fact.value for fact in report.headline}
     assert facts["features found"] == str(one.n_found)

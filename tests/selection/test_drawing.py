@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from tests.oracles.subspaces import law_among_found, law_by_weight, law_of_filling
 
-from duramen.selection.drawing import among_found, by_weight, filled_up, stream
+from duramen.selection.sequential_random_subspace.drawing import (
+    among_found,
+    by_weight,
+    filled_up,
+    stream,
+)
 
 
 @st.composite

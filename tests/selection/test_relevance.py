@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duramen.selection.evidence import Evidence
-from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare
+from duramen.selection.sequential_random_subspace.evidence import Evidence
+from duramen.selection.sequential_random_subspace.relevance import (
+    DecoyTest,
+    ProbeBinomial,
+    ProbeShare,
+)
 
 
 def counted(drawn, wins):

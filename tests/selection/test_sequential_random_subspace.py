@@ -27,9 +27,10 @@ import duramen as dm
 from duramen.forests.prediction import leaves
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive
-from duramen.selection import SequentialRandomSubspace, search
-from duramen.selection.drawing import among_found, by_weight, stream
-from duramen.selection.trees import Grower
+from duramen.selection import SequentialRandomSubspace
+from duramen.selection.sequential_random_subspace import search
+from duramen.selection.sequential_random_subspace.drawing import among_found, by_weight, stream
+from duramen.selection.sequential_random_subspace.trees import Grower
 from duramen.tables.store.budget import memory_bytes
 
 RESULTS = (
@@ -750,7 +751,7 @@ def test_interrupted_between_rounds(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         calls = []
         patch.setattr(
-            "duramen.selection.sequential_random_subspace._memory_in_use",
+            "duramen.selection.sequential_random_subspace.progress._memory_in_use",
             lambda: failing() if calls.append(1) or len(calls) == 3 else "",
         )
         with pytest.raises(RuntimeError, match="no more"):
@@ -824,7 +825,8 @@ CHILD = """
     import pickle, sys
     import numpy as np
     from duramen.results import checkpoint
-    from duramen.selection import SequentialRandomSubspace, search
+    from duramen.selection import SequentialRandomSubspace
+    from duramen.selection.sequential_random_subspace import search
 
     search._INTERVAL = checkpoint._PATIENCE = 0.02
     random = np.random.default_rng(0)

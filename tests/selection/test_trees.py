@@ -10,7 +10,7 @@ from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.selection.trees import Grower
+from duramen.selection.sequential_random_subspace.trees import Grower
 
 SETTINGS = GrowthSettings(criterion="gini", cut="random", max_features=3)
 SEED = 11
@@ -99,8 +99,8 @@ def test_without_decoys_and_probes_the_tree_is_the_forests(grower):
 
 def test_trees_are_known_by_their_data(grower):
     forest, _ = beside_decoys(grower, 6, COLUMNS, ~NEW)
-    seen = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
-    assert forest.fingerprint == seen.fingerprint
+    data = grower.data.with_table(grower.data.table.take_columns(COLUMNS))
+    assert forest.fingerprint == data.fingerprint
     assert forest.seed == SEED
     assert forest.first_tree == 6
     assert forest.total_weight == 90

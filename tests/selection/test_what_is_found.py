@@ -5,8 +5,8 @@ import pytest
 from benchmarks.srs.model import SMALL, Positive, population, sample, trees_until_found
 
 import duramen as dm
-from duramen.selection.relevance import DecoyTest
-from duramen.theory import expected_trees
+from duramen.selection.sequential_random_subspace.relevance import DecoyTest
+from duramen.theory.subspaces.convergence import expected_trees
 
 pytestmark = pytest.mark.slow
 

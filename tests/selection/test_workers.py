@@ -13,8 +13,8 @@ from sklearn.base import clone
 from tests.selection.test_sequential_random_subspace import everything, kept, problem, selector
 
 import duramen as dm
-from duramen.selection import workers
-from duramen.selection.trees import Grower
+from duramen.jobs import workers
+from duramen.selection.sequential_random_subspace.trees import Grower
 
 distributed = pytest.importorskip("distributed")
 
@@ -46,18 +46,18 @@ def processes():
         yield client
 
 
-def at_gather(client, monkeypatch, number, action):
-    """Do something when the trees of a round have just been sent to the workers."""
-    original, rounds = client.gather, []
+def at_tree(client, monkeypatch, number, action):
+    """Do something when a tree is about to be sent to the workers; list all that were sent."""
+    original, sent = client.submit, []
 
-    def gather(futures, **given):
-        rounds.append(futures)
-        if len(rounds) == number:
+    def submit(*given, **choices):
+        if len(sent) + 1 == number:
             action()
-        return original(futures, **given)
+        sent.append(original(*given, **choices))
+        return sent[-1]
 
-    monkeypatch.setattr(client, "gather", gather)
-    return rounds
+    monkeypatch.setattr(client, "submit", submit)
+    return sent
 
 
 # --- workers in this process ------------------------------------------------------------------
@@ -75,10 +75,10 @@ def test_a_client_changes_nothing(client, given):
 
 def test_the_workers_grow_all_trees_and_forget_them(client, monkeypatch):
     X, y = problem()
-    rounds = at_gather(client, monkeypatch, 0, None)
+    sent = at_tree(client, monkeypatch, 0, None)
     model = selector(22, batch_size=4, client=client).fit(X, y)  # it keeps none of it either
-    assert [len(futures) for futures in rounds] == [4, 4, 4, 4, 4, 2]
-    rounds.clear()
+    assert len(sent) == 22
+    sent.clear()
     end = time.monotonic() + 20  # they are told so a moment later
     while held := [key for keys in client.has_what().values() for key in keys]:
         assert time.monotonic() < end, held
@@ -91,17 +91,17 @@ def test_a_checkpoint_is_taken_up_with_and_without_a_client(client, tmp_path):
     given = {"batch_size": 4, "checkpoint": tmp_path / "run"}
     expected = everything(selector(24, batch_size=4).fit(X, y))
 
-    def stopped(model, after):
-        """Fit it, and press Ctrl-C when so many rounds were sent."""
+    def stopped(model, tree):
+        """Fit it, and press Ctrl-C when a tree is about to be sent."""
         with pytest.MonkeyPatch.context() as patch:
-            rounds = at_gather(client, patch, after, _interrupt)
+            sent = at_tree(client, patch, tree, _interrupt)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
-        assert all(future.status == "cancelled" for future in rounds[-1])
+        assert all(future.status == "cancelled" for future in sent[-3:])
 
-    stopped(selector(24, client=client, **given), 3)
+    stopped(selector(24, client=client, **given), 12)
     assert kept(tmp_path / "run") == 8
-    stopped(selector(24, client=client, **given), 2)
+    stopped(selector(24, client=client, **given), 8)
     assert kept(tmp_path / "run") == 12
     shutil.copy(tmp_path / "run", tmp_path / "copy")
     assert everything(selector(24, **given).fit(X, y)) == expected
@@ -203,32 +203,32 @@ def grower_of(source, y):
 def test_a_parcel_is_unpacked_when_it_is_opened_and_can_be_sent_on(tmp_path):
     X, y = problem()
     grower = grower_of(dm.pack(X, tmp_path / "s"), y)
-    parcel = workers.Parcel(grower)
-    assert parcel.open() is grower
+    parcel = workers.Parcel(grower.grow)
+    assert parcel.open() == grower.grow
     sent = pickle.loads(pickle.dumps(parcel))
     sent_on = pickle.loads(pickle.dumps(sent))
-    assert sent.open() is sent.open()
+    assert sent.open() == sent.open()
     from_there = pickle.loads(pickle.dumps(sent))
     columns, found = np.arange(0, 20, 3), np.zeros(7, dtype=bool)
     expected = pickle.dumps(grower.grow(5, columns, found))
     for one in (sent, sent_on, from_there):
-        assert workers.grow_there(one, 5, columns, found) == expected
+        assert workers.run_there(one, 5, columns, found) == expected
 
 
 def test_a_store_that_a_worker_does_not_see(tmp_path):
     X, y = problem()
-    parcel = workers.Parcel(grower_of(dm.pack(X, tmp_path / "s"), y))
+    parcel = workers.Parcel(grower_of(dm.pack(X, tmp_path / "s"), y).grow)
     sent = pickle.loads(pickle.dumps(parcel))
     shutil.move(tmp_path / "s", tmp_path / "elsewhere")
     with pytest.raises(FileNotFoundError, match="open_store: there is no folder") as caught:
         sent.open()
     assert "each worker reads the store itself" in caught.value.__notes__[0]
     shutil.move(tmp_path / "elsewhere", tmp_path / "s")
-    assert sent.open().data.table.shape == X.shape
+    assert sent.open().__self__.data.table.shape == X.shape
 
 
 def test_workers_of_other_versions_are_refused(monkeypatch):
-    packed = pickle.dumps(workers.Parcel(grower_of(*problem())))
+    packed = pickle.dumps(workers.Parcel(grower_of(*problem()).grow))
     here = {**workers.versions(), "numpy": "1.0", "scipy": "0"}
     monkeypatch.setattr(workers, "versions", lambda: here)
     with pytest.raises(RuntimeError, match=r"a worker has numpy 1\.0, its client numpy .*Hint"):
@@ -275,10 +275,10 @@ def test_workers_that_are_killed_change_nothing(processes, tmp_path, monkeypatch
     expected = everything(selector(40, **given).fit(X, y))
     dying = list(processes.run(os.getpid).values())[:count]
     kill = lambda: [os.kill(pid, signal.SIGKILL) for pid in dying]  # noqa: E731
-    rounds = at_gather(processes, monkeypatch, 3, kill)
+    sent = at_tree(processes, monkeypatch, 20, kill)
     model = selector(40, client=processes, **given).fit(source, y)
     assert everything(model) == expected
     # Dask had the others grow the trees of one; when both were gone, all was sent again.
-    assert [len(futures) for futures in rounds] == [8] * (5 if count == 1 else 6)
-    processes.wait_for_workers(2, timeout=20)
+    assert len(sent) == 40 if count == 1 else len(sent) > 40
+    processes.wait_for_workers(2, timeout=60)
     assert not set(processes.run(os.getpid).values()) & set(dying)

@@ -7,11 +7,11 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.measured import measured
 from duramen.significance.nulls import fitted_tails
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 
 
 def problem(seed=0, n=60, p=6):

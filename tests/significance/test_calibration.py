@@ -33,7 +33,7 @@ from benchmarks.nulls import KINDS, NULLS, SHAPES, data_set
 from scipy import stats
 
 import duramen as dm
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 DATA_SETS = 400
 OUTSIDE = 1e-3  # probability that any rate lies outside, if all promises hold

@@ -6,10 +6,10 @@ from tests.oracles.monte_carlo import p_value
 import duramen as dm
 from duramen.checks import draw_seed
 from duramen.importances import Importances, group
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.altmann import permuted_scores
 from duramen.significance.conditional_error_rate import conditional_error_rate
 from duramen.significance.measured import measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.tables.permuted import with_permuted
 
 FOREST = dm.ExtraTreesClassifier(10)

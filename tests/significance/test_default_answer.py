@@ -9,7 +9,7 @@ import pytest
 from benchmarks.default_answer import NULLS, answer, genes, under_null, with_relevant
 from tests.significance.noise import band
 
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.jobs.replicates import Plan, run_replicates
 
 DATA_SETS = 80
 

@@ -6,10 +6,10 @@ from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.jobs.replicates import Plan
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import expected_discoveries, fdr_curve
 from duramen.significance.measured import measured
-from duramen.significance.replicates import Plan
 
 FOREST = dm.RandomForestClassifier(10)
 

@@ -6,7 +6,7 @@ from tests.significance.noise import band, noise, signal
 
 import duramen as dm
 from duramen.importances import frequency
-from duramen.significance import replicates
+from duramen.jobs import replicates
 from duramen.significance.altmann import altmann
 from duramen.significance.frequency_control import frequency_control, split_probability
 

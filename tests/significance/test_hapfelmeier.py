@@ -7,8 +7,8 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.significance.hapfelmeier import hapfelmeier
-from duramen.significance.replicates import OBSERVED, replicate_seed
 
 FOREST = dm.RandomForestClassifier(8)
 

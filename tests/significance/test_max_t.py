@@ -9,11 +9,11 @@ from tests.significance.noise import TINY, Interrupted, band, noise
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.altmann import altmann, permuted_scores
 from duramen.significance.fdr_curve import fdr_curve, pooled_rates
 from duramen.significance.max_t import max_t, step_down
 from duramen.significance.measured import measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.standardized import standardized
 from duramen.tables.exchangeability import Exchangeability
 

@@ -14,7 +14,7 @@ from tests.significance.noise import (
 )
 
 import duramen as dm
-from duramen.significance import replicates
+from duramen.jobs import replicates
 from duramen.significance.mean_rank_test import last_by_rank, mean_rank_test, shares_of_ranks
 
 

@@ -12,7 +12,7 @@ from tests.significance.noise import (
 )
 
 import duramen as dm
-from duramen.significance import replicates
+from duramen.jobs import replicates
 from duramen.significance.one_probe import one_probe
 
 

@@ -7,9 +7,9 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.jobs.replicates import replicate_seed
 from duramen.significance.altmann import altmann
 from duramen.significance.permutation_test import permutation_test
-from duramen.significance.replicates import replicate_seed
 
 
 def covariances(X, y, seed):

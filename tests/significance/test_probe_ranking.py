@@ -15,7 +15,7 @@ from tests.significance.noise import (
 )
 
 import duramen as dm
-from duramen.significance import replicates
+from duramen.jobs import replicates
 from duramen.significance.probe_ranking import forest_probe_ranking, probe_ranking, probe_tail
 
 # --- the law of a probe --------------------------------------------------------------------------

@@ -73,8 +73,9 @@ app.command(
     "report.html in it."
 )(pack)
 app.command(
+    cls=CatalogueCommand,
     help="Find the columns that tell something about one of them, with only some of them in memory "
     "at a time.\n\nGrows trees on columns drawn at random and on those found before, prints what "
     "was found in order, and leaves result.csv, result.parquet, run.json and report.html in the "
-    "folder --out."
+    "folder --out.",
 )(select)

@@ -15,10 +15,12 @@ _NAME = 24
 
 def show_select(selection: Selection, run: Run, top: int, out: Path) -> None:
     """Print what was searched and how, the features found in order, and where the results lie."""
-    trees = f"{selection.n_trees:,} trees of {run.settings['n_subspace_features']:,} features"
     shown = min(top, selection.n_found)
     end = ":" if shown else "."
-    lines = [", ".join([*shape_words(run), trees]), f"{found_words(selection)}{end}"]
+    lines = [
+        ", ".join([*shape_words(run), selection.account.run]),
+        f"{found_words(selection)}{end}",
+    ]
     columns = [
         Shown(column.title, texts, right=True)
         if column.holds == "number"

@@ -23,9 +23,9 @@ from duramen.context.values import Context, split_off
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
 from duramen.tables import encode, encode_target
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
 
@@ -106,6 +106,7 @@ def context_importances(
     names: Iterable[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextImportances | dict[str, ContextImportances]:
@@ -186,6 +187,10 @@ def context_importances(
         Seed of the trees and of the permutations.
     n_jobs : int, optional
         Threads; the result does not depend on it, not in a bit.
+    client : dask.distributed.Client, optional
+        Its workers do the permutations, in place of threads here; `n_jobs` is then for the forest
+        on all rows alone. The data are sent to each of them once. The result is the same, in every
+        bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File that keeps the permutations that are done; a run that was killed goes on from there.
         For several contexts the name of each is added to that of the file.
@@ -241,7 +246,7 @@ def context_importances(
     extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
     """
-    plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
     options = Options(
         empty,
         n_permutations,

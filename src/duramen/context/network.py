@@ -13,11 +13,11 @@ from duramen import checks
 from duramen.context.analysis import Options, analyse, beside
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
-from duramen.forests.progress import stepwise_bar
+from duramen.jobs.progress import stepwise_bar
+from duramen.jobs.replicates import Plan, replicate_seed
 from duramen.results.context_network import ContextNetwork
 from duramen.results.provenance import versions
 from duramen.results.text import quoted
-from duramen.significance.replicates import Plan, replicate_seed
 from duramen.tables import (
     EncodedTable,
     Exchangeability,
@@ -54,6 +54,7 @@ def context_network(
     names: Iterable[str] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextNetwork:
@@ -82,6 +83,8 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         Seed of the trees and of the permutations.
     n_jobs : int, optional
         Threads; the result does not depend on it, not in a bit.
+    client : dask.distributed.Client, optional
+        As in `context_importances`; the data are sent to each worker once for every target.
     checkpoint : path, optional
         File that keeps what is done; the number of each target is added to its name.
     verbose : int, default=0
@@ -102,7 +105,7 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, section 6.4.
     """
-    plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
     quiet = replace(plan, verbose=0)
     options = Options(
         empty,

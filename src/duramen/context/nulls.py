@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.context.subject import Subject
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.context_importances import PERMUTE
-from duramen.significance.replicates import replicate_seed
 from duramen.tables.exchangeability import Exchangeability
 
 Codes = NDArray[np.uint32]

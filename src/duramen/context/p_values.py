@@ -15,7 +15,7 @@ from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
-from duramen.significance.replicates import Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.tables.exchangeability import Exchangeability
 
 FloatArray = NDArray[np.float64]
@@ -59,6 +59,7 @@ def effect_p_values(
     ones.
     """
     size = _chunk(subject, context)
+    n_threads = plan.threads_within
     upper, two_sided = (statistic[0] for statistic in observed.statistics())
 
     def task(number: int, _: int) -> FloatArray:
@@ -78,7 +79,7 @@ def effect_p_values(
                 first=first,
                 n_permutations=count,
                 drawn=drawn,
-                n_threads=plan.n_threads,
+                n_threads=n_threads,
             )
 
         one, two = permuted(null.effects).statistics()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.decreases import mean_decreases
-from duramen.significance.replicates import replicate_seed
+from duramen.jobs.replicates import replicate_seed
 
 FloatArray = NDArray[np.float64]
 

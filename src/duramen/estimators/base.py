@@ -23,8 +23,8 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.paths import decision_path
-from duramen.forests.progress import progress_bar
 from duramen.forests.settings import GrowthSettings
+from duramen.jobs.progress import progress_bar
 from duramen.results.masked import refuse_masked
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like

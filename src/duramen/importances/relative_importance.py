@@ -112,7 +112,7 @@ def gain_ratios(nodes: Nodes) -> FloatArray:
 
 def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
     """Mean recall of the classes among the rows that each tree was not grown from: shape (T,)."""
-    leaf = leaves(forest, learner.data.table, learner.n_threads)
+    leaf = leaves(forest, learner.data.table, learner.plan.n_threads)
     place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
     guess = np.argmax(forest.leaf_values, axis=1)[place]
     held = out_of_bag(forest)

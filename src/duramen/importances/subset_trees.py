@@ -13,7 +13,7 @@ from duramen.forests.growth import grow
 from duramen.forests.parts import arrays_on, joined
 from duramen.forests.settings import GrowthSettings
 from duramen.importances.nodes import IntArray
-from duramen.results.threads import Pool
+from duramen.jobs.replicates import Plan
 from duramen.tables import EncodedTable, LearningSet
 
 # Rows x trees of one forest of subsets: 32 MiB of int64.
@@ -35,15 +35,15 @@ class Learner:
         Columns m of a subset.
     n_splits : int
         Trees t on each subset, each with its own training rows.
-    n_threads : int
-        Threads to use.
+    plan : Plan
+        Workers that grow the trees.
     """
 
     data: LearningSet[EncodedTable]
     settings: GrowthSettings
     subset_size: int
     n_splits: int
-    n_threads: int
+    plan: Plan
 
     def draw(self, n_subsets: int, seed: int) -> IntArray:
         """Draw subsets without replacement within each: shape (s, m), ascending."""
@@ -65,21 +65,16 @@ class Learner:
         forest : Forest
             The trees of the subsets from there on, t to a subset, on all p columns.
         """
-        n_trees = self.n_splits
-        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * self.data.n_rows)))
+        data, settings, n_trees = self.data, self.settings, self.n_splits
+        step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
 
-        def trees(i: int) -> Forest:
-            columns = self.data.table.take_columns(subsets[i])
-            data = self.data.with_table(columns, key=("subset", seed, i))
-            return grow(data, self.settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
+        def trees(i: int, columns: IntArray) -> Forest:
+            some = data.with_table(data.table.take_columns(columns), key=("subset", seed, i))
+            return grow(some, settings, n_trees=n_trees, seed=seed, first_tree=i * n_trees)
 
-        with Pool(self.n_threads) as pool:
+        with self.plan.workers.running(trees) as run:
             for start in range(0, len(subsets), step):
-                run = range(start, min(start + step, len(subsets)))
-                grown = list(pool.map(trees, run)) if self.n_threads > 1 else [*map(trees, run)]
-                parts = [
-                    arrays_on(forest, subset)
-                    for forest, subset in zip(grown, subsets[start : run.stop], strict=True)
-                ]
-                arrays: dict[str, Any] = joined(parts)
-                yield start, replace(grown[0], **arrays, schema=self.data.table.schema)
+                some = subsets[start : start + step]
+                grown = list(run(zip(range(start, start + len(some)), some, strict=True)))
+                arrays: dict[str, Any] = joined([*map(arrays_on, grown, some)])
+                yield start, replace(grown[0], **arrays, schema=data.table.schema)

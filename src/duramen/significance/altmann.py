@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.nulls import LAWS, fitted_tails
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 
 NULL = (
     "The target is independent of all features together: its values could be permuted among the "
@@ -31,7 +32,7 @@ def altmann(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     distribution: str = "empirical",
     stop_after: int | None = None,
@@ -39,6 +40,7 @@ def altmann(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -62,9 +64,9 @@ def altmann(
     y : array-like of shape (n,), optional
         Their classes or numbers; None with a learning set.
     measure : str or callable
-        "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
-        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
-        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
@@ -88,6 +90,9 @@ def altmann(
         Seed of forests and permutations.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes.
@@ -134,7 +139,7 @@ def altmann(
                 f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
                 "depends on them have no such law."
             )
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
@@ -217,3 +222,20 @@ def permuted_scores(
         if stop_after is None or observed is None
         else all_decided(observed, stop_after),
     )
+
+
+PROMISE = (
+    "The p-values are exact under the complete null hypothesis that the target is independent of "
+    "all features together. A small one tells that a feature is associated with the target, which "
+    "features that are correlated with relevant ones are too, without adding to these. Of features "
+    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
+    "relevant features take the splits that they would get by chance."
+)
+ALTMANN = SignificanceTest(
+    "altmann",
+    altmann,
+    "Altmann",
+    PROMISE,
+    reference="A. Altmann et al. (2010). Permutation importance: a corrected feature importance "
+    "measure. Bioinformatics 26.",
+)

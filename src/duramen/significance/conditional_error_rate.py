@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
 from duramen.importances import Importances, group
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.permuted import with_permuted
 
 How = Literal["sum", "mean", "max"]
@@ -44,7 +45,7 @@ def conditional_error_rate(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
     how: How = "mean",
@@ -54,6 +55,7 @@ def conditional_error_rate(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
@@ -110,6 +112,9 @@ def conditional_error_rate(
         Seed of forests and permutations.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which the whole run is kept; a run that was killed goes on from it, to the same
         bytes, and one with a larger `stop_at` from where the other stopped.
@@ -154,13 +159,13 @@ def conditional_error_rate(
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
     checks.check_flag(name, "rank_based", rank_based)
     enough = _enough(stop_at, n)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     subject.exchangeability.require(n, name)
     seed = checks.draw_seed(random_state)
     first, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
     ranking = _ranked(first, groups, how)
-    announce(name, seconds, len(ranking.names) * n, plan.n_threads, verbose)
+    announce(name, seconds, len(ranking.names) * n, plan.workers.at_a_time, verbose)
     choices = {
         "n_permutations": n,
         "rank_based": rank_based,
@@ -334,3 +339,18 @@ def _rates(
         "n_known": n_known if n_known < n_places else len(scores),
         "details": {"estimate": estimate, "draws": draws},
     }
+
+
+CONDITIONAL_ERROR_RATE = SignificanceTest(
+    "conditional_error_rate",
+    conditional_error_rate,
+    "conditional error rate",
+    "The rate is that of taking all features up to this one, not a p-value of the feature. If the "
+    "first r features are relevant and the others independent of the target and of these, the "
+    "probability that more than r have a rate up to alpha is at most alpha. Nothing is promised of "
+    "irrelevant features that are correlated with relevant ones.",
+    reference=HUYNH_THU,
+    forests=lambda rounds, p: rounds * p,
+    least=19,
+    announces=True,
+)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from duramen import checks
+from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
-from duramen.results.threads import Pool
-from duramen.significance.measured import Measure, Measured, measured
+from duramen.significance.measured import Measured, MeasureLike, measured
 
 # A first forest that took longer than this, in seconds, is not timed a second time.
 _LONG = 1.0
@@ -45,7 +45,7 @@ def estimate_cost(
     y: Any,
     n_forests: int,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_jobs: int | None = None,
 ) -> Cost:
     """Estimate how long it takes to grow many forests and measure importances in each.
@@ -91,8 +91,8 @@ def estimate_cost(
     at_a_time = min(n_threads, count)
     if at_a_time > 1:
         start = time.perf_counter()
-        with Pool(at_a_time) as pool:
-            list(pool.map(subject.scores, range(at_a_time)))
+        with Threads(at_a_time).running(subject.scores) as run:
+            list(run(zip(range(at_a_time), strict=True)))
         seconds = (time.perf_counter() - start) / at_a_time
     return Cost(seconds * count, count, n_threads)
 
@@ -122,10 +122,9 @@ def announce(function: str, seconds: float, n_forests: int, n_threads: int, verb
     """
     if not verbose:
         return
-    from joblib import cpu_count
     from tqdm import tqdm
 
-    cost = Cost(seconds * n_forests / min(n_threads, cpu_count()), n_forests, n_threads)
+    cost = Cost(seconds * n_forests / n_threads, n_forests, n_threads)
     tqdm.write(f"{function}: at most {cost}", file=sys.stderr)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.altmann import permuted_scores
-from duramen.significance.measured import FloatArray, Measure, measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.measured import FloatArray, MeasureLike, measured
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
 MEANING = (
@@ -25,13 +26,14 @@ def fdr_curve(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     strata: Any = None,
     blocks: Any = None,
     balanced: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
@@ -80,6 +82,9 @@ def fdr_curve(
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. One of :func:`altmann` with the same arguments may be given.
@@ -111,7 +116,7 @@ def fdr_curve(
     name = "fdr_curve"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
     observed = subject.importances(replicate_seed(seed, OBSERVED))
@@ -197,3 +202,16 @@ def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
     for values in null:
         total += len(values) - np.searchsorted(np.sort(values), scores, side="left")
     return total / len(null)
+
+
+FDR_CURVE = SignificanceTest(
+    "fdr_curve",
+    fdr_curve,
+    "FDR curve",
+    "The rate is an estimate of the fraction of features that are independent of the target among "
+    "all up to this one, more often too high than too low. Features that are correlated with "
+    "relevant ones are associated with the target and are not counted as false. It is no bound: "
+    "one data set may have many false ones while others have none, the more so the more features "
+    "depend on each other.",
+    reference=HUYNH_THU,
+)

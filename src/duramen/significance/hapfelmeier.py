@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 from duramen.tables.permuted import with_permuted
 
 NULL = (
@@ -28,7 +29,7 @@ def hapfelmeier(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     features: Sequence[str | int] | None = None,
     stop_after: int | None = None,
@@ -36,6 +37,7 @@ def hapfelmeier(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -81,6 +83,9 @@ def hapfelmeier(
         tested, nor on `stop_after` as long as it does not stop them.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which the whole run is kept; a run that was killed goes on from it, to the same
         bytes.
@@ -116,21 +121,20 @@ def hapfelmeier(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if stop_after is not None:
         checks.check_integer(name, "stop_after", stop_after, 1)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     subject.exchangeability.require(n, name)
     columns = _columns(features, subject.names)
     seed = checks.draw_seed(random_state)
     importances, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
-    announce(name, seconds, len(columns) * n, plan.n_threads, verbose)
+    announce(name, seconds, len(columns) * n, plan.workers.at_a_time, verbose)
     observed = importances.values[columns]
     schedule = _Schedule(observed, n, stop_after)
     names = [subject.names[j] for j in columns]
     choices = {"features": names, "n_permutations": n, "stop_after": stop_after}
 
-    def task(b: int, _: int) -> FloatArray:
-        column = columns[schedule.place[b]]
-        return _permuted_score(subject, column, int(schedule.draw[b]), seed)
+    def task(_: int, __: int, column: int, draw: int) -> FloatArray:
+        return _permuted_score(subject, column, draw, seed)
 
     values = run_replicates(
         task,
@@ -141,6 +145,7 @@ def hapfelmeier(
         plan=plan,
         function=name,
         ready=schedule.ready,
+        arguments=lambda b: (columns[schedule.place[b]], int(schedule.draw[b])),
     )
     p_values, draws = schedule.p_values(values)
     return Significance(
@@ -262,3 +267,17 @@ def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
     if not columns or len(set(columns)) < len(columns):
         raise ValueError("hapfelmeier: features must be at least one, and each of them once.")
     return columns
+
+
+HAPFELMEIER = SignificanceTest(
+    "hapfelmeier",
+    hapfelmeier,
+    "Hapfelmeier",
+    "A feature that is independent of the target and of the other features has a p-value up to "
+    "alpha with probability alpha at most. One that is correlated with a relevant feature is not, "
+    "and may have a small p-value although it adds nothing.",
+    reference="A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random "
+    "forests. Computational Statistics & Data Analysis 60.",
+    forests=lambda rounds, p: rounds * p,
+    announces=True,
+)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.altmann import permuted_scores
 from duramen.significance.fdr_curve import pooled_rates
-from duramen.significance.measured import FloatArray, Measure, measured
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import standardized
 
 NULL = "The target is independent of all features together: its values could be in any order."
@@ -24,13 +25,14 @@ def max_t(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 99,
     balanced: bool = True,
     strata: Any = None,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> AdjustedSignificance:
@@ -81,6 +83,9 @@ def max_t(
         Seed of forests and permutations. They are those of :func:`altmann`.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. One of :func:`altmann` or :func:`fdr_curve` with the same arguments may be
@@ -124,7 +129,7 @@ def max_t(
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     seed = checks.draw_seed(random_state)
     importances = subject.importances(replicate_seed(seed, OBSERVED))
@@ -176,3 +181,20 @@ def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
     adjusted = np.empty(len(observed))
     adjusted[order] = np.maximum.accumulate((1.0 + reached) / (1.0 + len(null)))
     return adjusted
+
+
+MAX_T = SignificanceTest(
+    "max_t",
+    max_t,
+    "max-T",
+    "If no feature is associated with the target, any is confirmed with a probability of at most "
+    "{level:g}, whatever the number of trees and however features depend on each other. Where some "
+    "are relevant, features that are independent of the target are protected as far as their "
+    "importances under permuted labels are no smaller than beside the relevant features, which "
+    "held for MDI of random forests in simulations but has no proof. Features correlated with "
+    "relevant ones are associated with the target, and may be confirmed.",
+    reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
+    least=19,
+    most_trees=500,
+    default=True,
+)

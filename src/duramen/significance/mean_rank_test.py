@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
-from duramen.significance.altmann import NULL
-from duramen.significance.measured import Data, FloatArray, Measure, Measured, measured
-from duramen.significance.replicates import Plan, replicate_seed, run_replicates
+from duramen.significance.altmann import NULL, PROMISE
+from duramen.significance.measured import Data, FloatArray, Measured, MeasureLike, measured
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 
 NULLS = {
     "permuted": NULL,
@@ -25,6 +26,7 @@ NULLS = {
 }
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2
+_RUNS = 20
 
 
 def mean_rank_test(
@@ -32,8 +34,8 @@ def mean_rank_test(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
-    n_runs: int = 20,
+    measure: MeasureLike = "mdi",
+    n_runs: int = _RUNS,
     subsample: int | float = 0.632,
     null: str = "permuted",
     n_permutations: int = 100,
@@ -42,6 +44,7 @@ def mean_rank_test(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -84,6 +87,9 @@ def mean_rank_test(
         Seed of forests, subsamples and permutations.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations ("permuted") or runs ("irrelevant") are kept; a run that
         was killed goes on from it, to the same bytes.
@@ -140,7 +146,7 @@ def mean_rank_test(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
         raise checks.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     _check_permuted(subject, null, n)
     p = len(subject.names)
@@ -254,3 +260,14 @@ class _Resampled:
         scores = subject.of_rows(rows, key=seed).scores(seed)
         ranks: FloatArray = rankdata(-scores)
         return ranks
+
+
+MEAN_RANK_TEST = SignificanceTest(
+    "mean_rank_test",
+    mean_rank_test,
+    "mean rank test",
+    PROMISE,
+    reference="C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification "
+    "of microarray samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3.",
+    forests=lambda rounds, p: _RUNS * (rounds + 1),
+)

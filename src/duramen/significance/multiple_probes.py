@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.probed import with_settled_candidates
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.shadows import with_shadows
 
 MEANING = (
@@ -25,13 +26,14 @@ def multiple_probes(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_runs: int = 100,
     add_one: bool = True,
     strata: Any = None,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
@@ -67,6 +69,9 @@ def multiple_probes(
         Seed of forests and probes.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished runs are kept; a run that was killed goes on from it, to the same
         bytes.
@@ -124,7 +129,7 @@ def multiple_probes(
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     given = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
     given.exchangeability.require(runs, name)
     subject = with_settled_candidates(given)
@@ -165,3 +170,18 @@ def multiple_probes(
         },
         metadata={**subject.identity(name), "n_runs": runs, "add_one": bool(add_one), "seed": seed},
     )
+
+
+MULTIPLE_PROBES = SignificanceTest(
+    "multiple_probes",
+    multiple_probes,
+    "multiple probes",
+    "If the target is independent of all features, the probability that any of them has a rate up "
+    "to alpha is about alpha, or less: the method is strict. Features that are correlated with "
+    "relevant ones are associated with the target, unlike probes, and may be selected with them. "
+    "The best probe is most often one of many values, so that features of few values have larger "
+    "rates.",
+    reference=HUYNH_THU,
+    repeats="n_runs",
+    forests=lambda rounds, p: rounds,
+)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import Significance
-from duramen.significance.measured import Measure, measured
+from duramen.significance.measured import MeasureLike, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
-from duramen.significance.replicates import Plan, run_replicates
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
     "The feature is a column of chance: it has no more to do with the target than a random column "
@@ -24,12 +25,13 @@ def one_probe(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_runs: int = 100,
     add_one: bool = True,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
@@ -67,6 +69,9 @@ def one_probe(
         Seed of forests and probes.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished runs are kept; a run that was killed goes on from it, to the same
         bytes.
@@ -114,7 +119,7 @@ def one_probe(
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = with_settled_candidates(
         measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     )
@@ -144,3 +149,18 @@ def one_probe(
             "seed": seed,
         },
     )
+
+
+ONE_PROBE = SignificanceTest(
+    "one_probe",
+    one_probe,
+    "one probe",
+    "If all features have one distribution, one that is independent of the target and of the other "
+    "features has a p-value up to alpha with probability alpha or less, the less the fewer trees "
+    "there are. One that is correlated with a relevant feature is associated with the target, and "
+    "is selected more often. Of features with many and with few values, the p-values of the former "
+    "are too small if the measure likes many values, as MDI does.",
+    reference=HUYNH_THU,
+    repeats="n_runs",
+    forests=lambda rounds, p: rounds,
+)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.fields import checked_names
 from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
@@ -18,7 +19,6 @@ from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
 from duramen.results.significance import Significance
 from duramen.significance.measured import FloatArray, qualified
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.significance.sequential import all_decided, sequential_p_values
 from duramen.tables import EncodedTable, encode
 from duramen.tables.containers import names_of
@@ -40,6 +40,7 @@ def permutation_test(
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
     names: Sequence[str] | None = None,
@@ -77,6 +78,9 @@ def permutation_test(
     n_jobs : int, optional
         Threads; the result does not depend on it. They gain time where `importance` spends it
         outside of Python, as forests do.
+    client : dask.distributed.Client, optional
+        Its workers call the function, in place of threads here; function and data are sent to each
+        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. It knows the run by the data, the seed, versions of packages and the *name* of
@@ -115,7 +119,7 @@ def permutation_test(
     n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
     if stop_after is not None:
         checks.check_integer(owner, "stop_after", stop_after, 1)
-    plan = Plan.checked(owner, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(owner, n_jobs, checkpoint, verbose, client)
     subject = _Subject(importance, X, _target(y))
     rows = Exchangeability.checked(len(subject.y), strata, blocks, function=owner)
     rows.require(n, owner, subject.y)

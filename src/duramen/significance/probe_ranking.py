@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
+from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
 from duramen.results.text import quoted
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
-from duramen.significance.replicates import Plan, run_replicates
 from duramen.tables import EncodedTable, encode, encode_target
 from duramen.tables.target import target_array
 
@@ -138,12 +138,13 @@ def forest_probe_ranking(
     X: Any,
     y: Any,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_probes: int | None = None,
     n_runs: int = 10,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
@@ -179,6 +180,9 @@ def forest_probe_ranking(
         Seed of forests and probes.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished runs are kept; a run that was killed goes on from it, to the same
         bytes.
@@ -221,7 +225,7 @@ def forest_probe_ranking(
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = with_settled_candidates(
         measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
+from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
-from duramen.significance.replicates import Task
 from duramen.tables.shadows import with_probes
 
 

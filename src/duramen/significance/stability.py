@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from duramen import checks
+from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.text import aligned
 from duramen.significance.best import drawn_best
-from duramen.significance.measured import FloatArray, Measure, measured
-from duramen.significance.replicates import Plan, replicate_seed, run_replicates
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 
@@ -199,13 +199,14 @@ def ranking_stability(
     y: Any,
     *,
     k: int,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_resamples: int = 50,
     subsample: int | float = 0.5,
     level: float = 0.95,
     blocks: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    client: Any = None,
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Stability:
@@ -222,9 +223,9 @@ def ranking_stability(
     k : int
         Number of best features, less than p; lots decide between equal ones.
     measure : str or callable
-        "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
-        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
-        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
     n_resamples : int
         Number M of parts, and of forests.
     subsample : int or float
@@ -240,6 +241,9 @@ def ranking_stability(
         Seed of forests and parts.
     n_jobs : int, optional
         Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
     checkpoint : path, optional
         File in which finished forests are kept; a run that was killed goes on from it, to the same
         bytes, and one with another `k` or `level` reads it.
@@ -268,7 +272,7 @@ def ranking_stability(
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose)
+    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     p = len(subject.names)
     if not checks.is_integer(k) or not 1 <= k < p:

@@ -182,7 +182,11 @@ def write_wide(folder: Path) -> None:
 SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
 PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
 
-command("decoys", f"{SELECT} --level 0.3 --relevance decoy --tree extra", write_wide)
+command(
+    "decoys",
+    f"{SELECT} --method sequential-random-subspace --level 0.3 --relevance decoy --tree extra",
+    write_wide,
+)
 command(
     "numbers, CART",
     "select wide.csv --target z --drop y --trees 20 --subspace 0.3 "

@@ -260,7 +260,8 @@ def test_progress_goes_up_evenly_to_one():
     ],
 )
 def test_the_estimate_is_of_the_right_order(dist, depth):
-    cost = lattice_cost(dist, depth)
+    # Other processes make the clock run on: the smallest of several estimates is the truest.
+    cost = min((lattice_cost(dist, depth) for _ in range(5)), key=lambda one: one.seconds)
     start = time.process_time()
     lattice_importances(dist, max_depth=depth)
     taken = time.process_time() - start

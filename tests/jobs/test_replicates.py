@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from duramen.jobs import replicates
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results import checkpoint
 from duramen.results.archive import read_archive, write_archive
-from duramen.significance import replicates
-from duramen.significance.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.tables import memory
 
 
@@ -270,7 +270,7 @@ CHILD = """
 
     import duramen as dm
     from duramen.results import checkpoint
-    from duramen.significance import replicates
+    from duramen.jobs import replicates
     from duramen.significance.altmann import altmann
 
     replicates._INTERVAL = checkpoint._PATIENCE = float(sys.argv[3])

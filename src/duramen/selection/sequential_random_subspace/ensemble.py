@@ -13,12 +13,12 @@ from duramen.forests.arrays import FAMILY_MASK, FIRST_HEAVIER, MISSING_FIRST, MU
 from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
-from duramen.selection.drawing import IntArray
+from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
 from duramen.tables.containers import table_like
 
 if TYPE_CHECKING:
-    from duramen.selection.trees import Grower
+    from duramen.selection.sequential_random_subspace.trees import Grower
 
 PROBE = "(probe)"
 _AT_A_TIME = 4096  # columns that are taken into memory for what is known of them

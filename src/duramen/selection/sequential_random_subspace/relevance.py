@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.multiplicity import false_discovery
-from duramen.selection.evidence import Evidence
+from duramen.selection.sequential_random_subspace.evidence import Evidence
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

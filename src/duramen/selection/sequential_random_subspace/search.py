@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.parts import joined, separated
+from duramen.jobs.workers import Run, Workers
 from duramen.results.checkpoint import Checkpoint, identity_of
-from duramen.selection.drawing import IntArray, among_found, by_weight, stream
-from duramen.selection.evidence import Evidence, Outcome
-from duramen.selection.relevance import RelevanceTest
-from duramen.selection.trees import Grower
-from duramen.selection.workers import Grow, Workers
+from duramen.selection.sequential_random_subspace.drawing import (
+    IntArray,
+    among_found,
+    by_weight,
+    stream,
+)
+from duramen.selection.sequential_random_subspace.evidence import Evidence, Outcome
+from duramen.selection.sequential_random_subspace.relevance import RelevanceTest
+from duramen.selection.sequential_random_subspace.trees import Grower
 
 _KIND = "sequential random subspace"
 _INTERVAL = 10.0  # seconds between two writes of a checkpoint
@@ -129,7 +134,7 @@ def search(
         kept = store.read(grower.n_probes)
         done = 0  # trees of whole rounds
         try:
-            with workers.growing(grower) as grow:
+            with workers.running(grower.grow) as grow:
                 while state.n_trees < plan.n_trees and not _settled(state, plan):
                     numbers = range(done, min(done + plan.batch, plan.n_trees))
                     for outcome in _round(grower, plan, state, numbers, kept, grow):
@@ -150,14 +155,14 @@ def _round(
     state: State,
     numbers: range,
     kept: _Kept | None,
-    grow: Grow,
+    grow: Run,
 ) -> Iterator[Outcome]:
     """The trees of a round, from an earlier run if it had all of them, or grown."""
     subspaces = [_draw(grower, plan, state, number) for number in numbers]
     if kept is not None and numbers.stop <= len(kept):
         return map(kept.outcome, numbers, subspaces)
     known = [state.member[columns] for columns in subspaces]
-    return iter(grow(numbers, subspaces, known))
+    return grow(zip(numbers, subspaces, known, strict=True))
 
 
 def _settled(state: State, plan: Plan) -> bool:

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
-from duramen.forests import prediction, sampling
+from duramen.forests import prediction
 from duramen.forests.forest import Forest
-from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
+from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
-from duramen.selection.drawing import IntArray
-from duramen.selection.ensemble import Ensemble, names_of, rows_for, staged_totals
-from duramen.selection.memory import column_bytes, widest_within
-from duramen.selection.relevance import DecoyTest, ProbeBinomial, ProbeShare, RelevanceTest
-from duramen.selection.search import Plan, State, search
-from duramen.selection.trees import Grower
-from duramen.selection.workers import Threads, Workers, check_client
-from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
-from duramen.tables.containers import table_like
-from duramen.tables.learning_set import given_set, of_table, refuse_weights
-from duramen.tables.store import ColumnStore
-from duramen.tables.store.budget import memory_bytes
-from duramen.theory.subspaces.chains import kept_places
-
-_CUTS = {"cart": "best", "extra": "random", "random": "random"}
-_TESTS = ("decoy", "probe", "binomial")
-_SAMPLING = ("hard", "soft")
+from duramen.selection.selector import Account, Selector
+from duramen.selection.sequential_random_subspace.account import account_of
+from duramen.selection.sequential_random_subspace.drawing import IntArray
+from duramen.selection.sequential_random_subspace.ensemble import (
+    Ensemble,
+    names_of,
+    rows_for,
+    staged_totals,
+)
+from duramen.selection.sequential_random_subspace.parameters import SearchParameters
+from duramen.selection.sequential_random_subspace.progress import search_bar
+from duramen.selection.sequential_random_subspace.search import Plan, State, search
+from duramen.selection.sequential_random_subspace.trees import Grower
 
 
-class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class SequentialRandomSubspace(SearchParameters):
     r"""Sequential random subspace (SRS): trees on q of p features, of which some were found before.
 
     Algorithm 7.1 of the thesis: a set F of relevant features is empty at first. Each tree is given
@@ -296,13 +287,12 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         n_threads = checks.check_jobs(owner, self.n_jobs)
         cluster = None if self.client is None else check_client(owner, self.client)
         verbose = checks.check_verbosity(owner, self.verbose)
-        data = self._data(X, y, n_threads)
-        source = data.table
+        data = self._learning_set(X, y, self._task(), n_threads=n_threads)
         test = self._test()
-        plan = self._plan(source)
-        checkpoint = self._file()
+        plan = self._plan(data.table)
+        checkpoint = self._file(self.checkpoint)
         criterion = self.criterion or ("gini" if data.task == "classification" else "variance")
-        settings = self._settings(criterion, source, plan.size + test.n_probes)
+        settings = self._growth(criterion, data.table, plan.size + test.n_probes)
         seed = checks.draw_seed(self.random_state)
         grower = Grower(data, settings, test.n_probes, test.decoy, seed)
         identity = {
@@ -314,7 +304,7 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             "versions": versions(),
         }
         workers: Workers = cluster or Threads(min(n_threads, plan.batch))
-        with _bar(plan.n_trees, owner, verbose) as progress:
+        with search_bar(plan.n_trees, owner, verbose) as progress:
             state = search(
                 grower,
                 plan,
@@ -325,194 +315,21 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
                 function=f"{owner}.fit",
                 progress=progress,
             )
-        self._adopt(grower, plan, state)
+        self._take(grower, plan, state)
         return self
 
-    def _data(self, X: Any, y: Any, n_threads: int) -> LearningSet[EncodedTable | ColumnStore]:
-        """Check and encode the rows and their target, as classes or numbers by the criterion."""
-        owner = type(self).__name__
-        function = f"{owner}.fit"
-        task: Task | None = None
-        if self.criterion is not None:
-            checks.check_choice(owner, "criterion", self.criterion, CRITERION_NAMES)
-            task = "regression" if self.criterion == "variance" else "classification"
-        given = given_set(X, y, function, task)
-        if given is not None:
-            return refuse_weights(given, function)
-        table = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
-        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=function)
-        return of_table(table, target, function)
-
-    def _test(self) -> RelevanceTest:
-        owner = type(self).__name__
-        chosen = checks.check_choice(owner, "relevance", self.relevance, _TESTS)
-        n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
-        level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
-        if chosen == "decoy":
-            return DecoyTest(level)
-        if chosen == "binomial":
-            return ProbeBinomial(level, n_probes)
-        draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
-        confidence = checks.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
-        return ProbeShare(draws, confidence, n_probes)
-
-    def _file(self) -> Path | None:
-        if self.checkpoint is None:
-            return None
-        if not isinstance(self.checkpoint, str | PathLike):
-            owner = type(self).__name__
-            raise checks.refuse(owner, "checkpoint", "a path or None", self.checkpoint)
-        return Path(self.checkpoint)
-
-    def _plan(self, source: EncodedTable | ColumnStore) -> Plan:
-        owner = type(self).__name__
-        batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
-        alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
-        size = self._subspace(source, batch)
-        patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
-        soft = checks.check_choice(owner, "sampling", self.sampling, _SAMPLING) == "soft"
-        return Plan(
-            n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
-            size=size,
-            places=kept_places(size, alpha),
-            soft=soft,
-            batch=batch,
-            patience=patience,
-        )
-
-    def _subspace(self, source: EncodedTable | ColumnStore, n_at_a_time: int) -> int:
-        owner, p = type(self).__name__, source.n_columns
-        if self.n_subspace_features is not None:
-            if self.memory is not None:
-                raise ValueError(
-                    f"{owner}: memory and n_subspace_features both say how many features a tree "
-                    "is given; give one of them."
-                )
-            return sampling.resolve_subspace(owner, self.n_subspace_features, p) or p
-        if self.memory is None:
-            return p
-        budget = memory_bytes(self.memory, owner)
-        size = widest_within(budget // n_at_a_time, source)
-        if size < 1:
-            least = n_at_a_time * int(column_bytes(source).max())
-            raise ValueError(
-                f"{owner}: memory={self.memory!r} does not hold the widest column, of "
-                f"{source.n_rows} rows, for each of {n_at_a_time} trees at a time; {least} bytes "
-                "are needed at least. Hint: raise it, or lower batch_size."
-            )
-        return size
-
-    def _settings(
-        self, criterion: str, source: EncodedTable | ColumnStore, offered: int
-    ) -> GrowthSettings:
-        owner = type(self).__name__
-        tree = checks.check_choice(owner, "tree", self.tree, _CUTS)
-        K = sampling.resolve_max_features(
-            owner, self.max_features, max(source.n_columns, offered), offered
-        )
-        if tree == "random":
-            if self.max_features not in (None, 1):
-                raise ValueError(
-                    f"{owner}: max_features must be None or 1 for totally randomised trees, got "
-                    f"{self.max_features!r}."
-                )
-            K = 1
-        return GrowthSettings(
-            criterion=criterion,
-            cut=_CUTS[tree],
-            splits=checks.check_choice(owner, "splits", self.splits, SPLITS),
-            max_features=K,
-            max_depth=checks.check_optional_integer(owner, "max_depth", self.max_depth, 1),
-            min_samples_leaf=checks.check_count_or_fraction(
-                owner, "min_samples_leaf", self.min_samples_leaf, source.n_rows, 1
-            ),
-        )
-
-    def _adopt(self, grower: Grower, plan: Plan, state: State) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(self, name)
+    def _take(self, grower: Grower, plan: Plan, state: State) -> None:
         evidence = state.evidence
-        self.n_features_in_ = evidence.n_features
+        history = {"n_selected": np.array(state.sizes, dtype=np.int64)}
+        self._adopt(grower.data, np.array(state.found, dtype=np.int64), history)
         self.n_estimators_ = state.n_trees
         self.n_subspace_features_ = plan.size
-        self.selected_ = np.array(state.found, dtype=np.int64)
         self.entered_ = np.array(state.entered, dtype=np.int64)
-        self.support_ = np.zeros(evidence.n_features, dtype=np.bool_)
-        self.support_[self.selected_] = True
         self.draws_, self.wins_ = evidence.drawn, evidence.wins
-        self.history_ = {"n_selected": np.array(state.sizes, dtype=np.int64)}
-        if grower.data.classes is not None:
-            self.classes_ = grower.data.classes
         self._grower, self._state = grower, state
         self._ensemble = Ensemble(state.trees, grower)
 
-    # --- among scikit-learn's tools ----------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {**state, "client": None}  # a connection of this process
-
-    def __sklearn_clone__(self) -> Self:
-        # Parameters are copied deeply, which a connection cannot be.
-        made: Self = BaseEstimator.__sklearn_clone__(copy.copy(self))
-        made.client = self.client
-        return made
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
-    @property
-    def feature_names_in_(self) -> NDArray[np.object_]:
-        """Names of all features, of shape (p,), where the table has any.
-
-        Raises
-        ------
-        AttributeError
-            If it has none.
-        """
-        check_is_fitted(self, "support_")
-        source = self._grower.data.table
-        if not source.take_columns(np.arange(min(1, source.n_columns))).named:
-            raise AttributeError(f"{type(self).__name__} was fitted without feature names")
-        return np.array(source.names, dtype=object)
-
-    def transform(self, X: Any) -> Any:
-        """Reduce X to the selected features, in the order that they have in X.
-
-        Parameters
-        ----------
-        X : table or ColumnStore of shape (n, p)
-
-        Returns
-        -------
-        array or sparse matrix of shape (n, n_selected)
-            As scikit-learn's selectors give; an EncodedTable for an EncodedTable or a store, of
-            which only these columns are read.
-
-        Raises
-        ------
-        ValueError
-            If X has another number of columns, or other names.
-        """
-        if not isinstance(X, EncodedTable | ColumnStore):
-            return super().transform(X)
-        check_is_fitted(self, "support_")
-        if X.n_columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.n_columns} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        return X.take_columns(self.get_support(indices=True))
-
     # --- what was found --------------------------------------------------------------------
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
 
     @property
     def importances_(self) -> Importances:
@@ -535,15 +352,19 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
             },
         )
 
-    @property
-    def ranking_(self) -> IntArray:
-        """1 for the features found, then 2, 3, ... by importance."""
+    def _scores(self) -> NDArray[np.float64]:
+        return self._state.evidence.total  # importances would need all names
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the search in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
         check_is_fitted(self, "support_")
-        others = np.flatnonzero(~self.support_)
-        order = others[np.argsort(-self._state.evidence.total[others], kind="stable")]
-        ranking = np.ones(len(self.support_), dtype=np.int64)
-        ranking[order] = np.arange(2, len(order) + 2)
-        return ranking
+        return account_of(self)
 
     def staged_importances(self, every: int = 1) -> Iterator[NDArray[np.float64]]:
         """Mean decrease of impurity of all features after the first trees, for curves.
@@ -663,29 +484,10 @@ class SequentialRandomSubspace(SelectorMixin, BaseEstimator):  # type: ignore[mi
         return labels
 
 
-@contextmanager
-def _bar(total: int, what: str, verbose: int) -> Iterator[Callable[[State], object] | None]:
-    """A progress bar over trees with the features found and the memory in use."""
-    if not verbose:
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc=what, unit="tree") as bar:
-
-        def report(state: State) -> None:
-            bar.set_postfix_str(f"{len(state.found)} found{_memory_in_use()}", refresh=False)
-            bar.update(state.n_trees - bar.n)
-
-        yield report
-
-
-def _memory_in_use() -> str:
-    """The resident memory, where the system tells it."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return ""
-    import mmap
-
-    return f", {pages * mmap.PAGESIZE / 1e6:.0f} MB"
+SEQUENTIAL_RANDOM_SUBSPACE = Selector(
+    "sequential_random_subspace",
+    SequentialRandomSubspace,
+    title="selection in random subspaces",
+    reference="A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace "
+    "with trees for feature selection under memory constraints. AISTATS 21.",
+)

@@ -1,0 +1,1 @@
+"""Repeated work: independent jobs on threads or a Dask cluster, resumable, the same bytes."""

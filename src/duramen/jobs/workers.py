@@ -1,0 +1,293 @@
+"""Workers that run jobs: threads of this process, or those of a Dask cluster."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from itertools import islice, starmap
+from typing import Any, Protocol
+
+from duramen.checks import refuse
+from duramen.results.provenance import versions
+from duramen.results.threads import Pool
+
+# How often Dask tries a job again that failed (an object storage may be away for a moment), and
+# how often jobs are sent again of which everything was lost.
+_RETRIES = 2
+# Packages whose versions decide what a job gives.
+_SAME = ("duramen", "numpy")
+# Jobs that are given to workers ahead of the first one that is not done, for each core; on a
+# cluster that may still grow, this many at least.
+_AHEAD, _FEWEST_AHEAD = 2, 64
+
+Task = Callable[..., Any]
+Jobs = Iterable[tuple[Any, ...]]
+Run = Callable[[Jobs], Iterator[Any]]
+
+
+class Workers(Protocol):
+    """Threads, or a cluster."""
+
+    @property
+    def at_a_time(self) -> int:
+        """Jobs that run at the same time."""
+        ...
+
+    def running(self, task: Task) -> AbstractContextManager[Run]:
+        """Give a context in which jobs of a task run.
+
+        Parameters
+        ----------
+        task : callable
+            Given the arguments of a job, it returns the result. On a cluster it is sent, with all
+            that it refers to, once to each worker, and must not depend on later changes here.
+
+        Returns
+        -------
+        context manager of a callable
+            ``run(jobs)`` takes the arguments of the jobs, a tuple each, as they are needed, and
+            yields the results in the order of the jobs. Leaving the context cancels the rest.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads of this process.
+
+    Attributes
+    ----------
+    number : int
+        How many.
+    """
+
+    number: int
+
+    @property
+    def at_a_time(self) -> int:
+        """Number of threads that have a processor."""
+        from joblib import cpu_count
+
+        return min(self.number, int(cpu_count()))
+
+    @contextmanager
+    def running(self, task: Task) -> Iterator[Run]:
+        """Run jobs one after the other, or over several threads."""
+        if self.number == 1:
+            yield partial(starmap, task)
+            return
+        pool = Pool(self.number)
+
+        def run(jobs: Jobs) -> Iterator[Any]:
+            ahead: deque[Future[Any]] = deque()
+            upcoming = iter(jobs)
+            while True:
+                more = islice(upcoming, _AHEAD * self.number - len(ahead))
+                ahead.extend(pool.submit(task, *job) for job in more)
+                if not ahead:
+                    return
+                yield ahead.popleft().result()
+
+        try:
+            yield run
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Workers of a `dask.distributed.Client`.
+
+    Attributes
+    ----------
+    client : dask.distributed.Client
+        Connected.
+    """
+
+    client: Any
+
+    @property
+    def at_a_time(self) -> int:
+        """Threads of all workers, 1 at least."""
+        cores: dict[str, int] = self.client.ncores()
+        return max(1, sum(cores.values()))
+
+    @contextmanager
+    def running(self, task: Task) -> Iterator[Run]:
+        """Run jobs on the workers; what these have of the task goes with the context."""
+        crew = _Crew(self.client, task, max(_FEWEST_AHEAD, _AHEAD * self.at_a_time))
+        try:
+            yield crew.run
+        finally:
+            crew.leave()
+
+
+def check_client(owner: str, client: Any) -> Cluster:
+    """Take a client, or refuse it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If Dask is not installed.
+    ValueError
+        If it is no client, an asynchronous one, or one that is closed.
+    """
+    try:
+        distributed: Any = import_module("distributed")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{owner}: client needs the package distributed; pip install duramen[distributed]"
+        ) from None
+    if not isinstance(client, distributed.Client):
+        raise refuse(
+            owner,
+            "client",
+            "a dask.distributed.Client or None",
+            client,
+            'Client("scheduler:8786") makes one',
+        )
+    if client.asynchronous:
+        raise refuse(owner, "client", "a client that is not asynchronous", client)
+    if client.status != "running":
+        raise refuse(owner, "client", "connected to a scheduler", client, "it was closed")
+    return Cluster(client)
+
+
+class Parcel:
+    """A task on its way to a worker, where the first of its jobs unpacks it.
+
+    What goes wrong there, such as a store that the worker does not see, is then an error of that
+    job; one in what carries it between processes would end the connection.
+    """
+
+    def __init__(
+        self,
+        task: Task | None = None,
+        packed: bytes = b"",
+        sender: dict[str, str] | None = None,
+    ) -> None:
+        self._task, self._packed = task, packed
+        self._sender = sender or versions()
+        self._turn = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (None, self._packed or _packed(self._task), self._sender)
+
+    def open(self) -> Task:
+        """Return the task.
+
+        Raises
+        ------
+        RuntimeError
+            If it came from other versions of this package or NumPy, whose results may differ.
+        OSError, ValueError
+            If a store that it refers to cannot be read here.
+        """
+        with self._turn:
+            if self._task is None:
+                _require_same(self._sender)
+                try:
+                    self._task = pickle.loads(self._packed)
+                except FileNotFoundError as error:
+                    error.add_note(
+                        "Hint: each worker reads the store itself, at this place; put it into a "
+                        "folder that all of them see, or on object storage"
+                    )
+                    raise
+                self._packed = b""
+            return self._task
+
+
+def _packed(task: Task | None) -> bytes:
+    """Pickle a task; functions within functions, or of a notebook, by their code."""
+    cloudpickle: Any = import_module("cloudpickle")  # Dask has it
+    packed: bytes = cloudpickle.dumps(task)
+    return packed
+
+
+def _require_same(sender: dict[str, str]) -> None:
+    here = versions()
+    other = [name for name in _SAME if here.get(name) != sender.get(name)]
+    if other:
+        have = ", ".join(f"{name} {here.get(name)}" for name in other)
+        want = ", ".join(f"{name} {sender.get(name)}" for name in other)
+        raise RuntimeError(
+            f"client: a worker has {have}, its client {want}; results might differ. Hint: install "
+            "the same versions everywhere"
+        )
+
+
+def run_there(parcel: Parcel, *job: Any) -> bytes:
+    """Run a job on a worker; return its result, packed.
+
+    Packed, because arrays that come over a connection keep all of the message in memory.
+    """
+    return pickle.dumps(parcel.open()(*job))
+
+
+class _Crew:
+    """Workers of a cluster that are sent a task once."""
+
+    def __init__(self, client: Any, task: Task, most_ahead: int) -> None:
+        self._client, self._task, self._most = client, task, most_ahead
+        self._parcel: Any = None
+        self._sent: deque[Any] = deque()
+
+    def run(self, jobs: Jobs) -> Iterator[Any]:
+        """Yield the results of jobs in their order.
+
+        Jobs of a worker that dies are run by others: Dask sees to that, unless all died that had
+        the task. It is then sent anew, with all jobs that are not done.
+        """
+        upcoming, ahead, lost = iter(jobs), deque[tuple[Any, ...]](), 0
+        while True:
+            for job in islice(upcoming, self._most - len(ahead)):
+                ahead.append(job)
+                self._send(job)
+            if not ahead:
+                return
+            try:
+                done = self._client.gather(self._first_done())
+            except CancelledError:
+                lost += 1
+                if lost > _RETRIES or self._client.status != "running":
+                    raise
+                self.leave()
+                for job in ahead:
+                    self._send(job)
+                continue
+            lost = 0
+            for packed in done:
+                self._sent.popleft()
+                ahead.popleft()
+                yield pickle.loads(packed)
+
+    def _send(self, job: tuple[Any, ...]) -> None:
+        if self._parcel is None:
+            self._parcel = self._client.scatter(Parcel(self._task), broadcast=True, hash=False)
+        # Not one `client.map`: its arguments would travel as one large message.
+        sent = self._client.submit(run_there, self._parcel, *job, pure=False, retries=_RETRIES)
+        self._sent.append(sent)
+
+    def _first_done(self) -> list[Any]:
+        """Return the future of the first job, and those after it that are done without a gap."""
+        first = [self._sent[0]]
+        for future in islice(self._sent, 1, None):
+            if not future.done():
+                break
+            first.append(future)
+        return first
+
+    def leave(self) -> None:
+        """Cancel what is not done, and have the workers forget the task."""
+        if self._sent and self._client.status == "running":
+            self._client.cancel(list(self._sent))
+        self._sent.clear()
+        self._parcel = None

@@ -1,0 +1,289 @@
+"""Selectors: the contract that all keep, their records, and what they tell of a run."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from duramen.catalogue import Entry
+from duramen.checks import refuse
+from duramen.results.importances import Importances
+from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
+from duramen.tables.containers import table_like
+from duramen.tables.learning_set import given_set, of_table, refuse_weights
+from duramen.tables.store import ColumnStore
+
+IntArray = NDArray[np.int64]
+Data = LearningSet[EncodedTable | ColumnStore]
+
+# Parameters that say where and how to work; no result depends on them.
+WORKING = frozenset({"n_jobs", "client", "checkpoint", "verbose"})
+
+CAUTIONS = (
+    "Rows that chose the features flatter whatever is fitted to these features alone. Judge it on "
+    "other rows.",
+    "Neither being found nor importance says that a feature causes anything.",
+)
+"""Cautions that hold for every selector."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selector(Entry):
+    """Record of a selector in :data:`duramen.selection.catalogue`.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python; the option ``--method`` of ``duramen select`` has hyphens in it.
+    estimator : type
+        Class of the selector, a :class:`BaseSelector`.
+    title : str
+        Name in sentences and as the kind of a report.
+    words : tuple of str
+        Sentences that say what it means that a feature is selected.
+    reference : str
+        Source.
+    """
+
+    estimator: type[BaseSelector]
+    title: str
+    words: tuple[str, ...] = ()
+    reference: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Column of numbers about the features, for tables.
+
+    Attributes
+    ----------
+    name : str
+        Name in ``result.csv``.
+    title : str
+        Heading in tables.
+    values : int64 or float64 array of shape (p,), or (number of selected features,)
+        In the order of the columns; or of the selected features, in the order of `selected_`.
+    of_selected : bool
+        Whether they are of the selected features alone.
+    """
+
+    name: str
+    title: str
+    values: NDArray[Any]
+    of_selected: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Account:
+    """What a fitted selector tells of its run, for the terminal, the record and the report.
+
+    Attributes
+    ----------
+    run : str
+        What was run, such as "40 trees of 15 features".
+    step : str
+        Noun for a step of the history.
+    label : str
+        Settings that the curve of the history stands for.
+    facts : tuple of pairs of str
+        Further figures at the head of a report, with their names.
+    nothing : str
+        Sentence for a run that selected nothing, without a full stop.
+    details : tuple of Detail
+        Columns of the table of features.
+    reading : tuple of str
+        Sentences on how to read the result; ``{unit}`` stands for the unit of the importances.
+    cautions : tuple of str
+        Sentences on what not to read into it.
+    settings : mapping
+        Settings, resolved.
+    results : mapping
+        Figures for the record.
+    """
+
+    run: str
+    step: str = "step"
+    label: str = "features found"
+    facts: tuple[tuple[str, str], ...] = ()
+    nothing: str = "No feature was found"
+    details: tuple[Detail, ...] = ()
+    reading: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = CAUTIONS
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    results: Mapping[str, Any] = field(default_factory=dict)
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Contract of a selector.
+
+    A class writes out `__init__` and `fit`. `fit` takes the learning set of :meth:`_learning_set`,
+    hands what it selected to :meth:`_adopt`, sets `importances_` and returns itself. Parameters
+    `random_state`, `n_jobs`, `client`, `checkpoint` and `verbose` mean the same wherever they are.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, in the order in which they were.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by their importance.
+    importances_ : Importances
+        Of all p features.
+    history_ : dict of arrays
+        Course of the run; ``"n_selected"``, if there is one, the number of features after each
+        step.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    """
+
+    selected_: IntArray
+    support_: NDArray[np.bool_]
+    history_: dict[str, NDArray[Any]]
+    n_features_in_: int
+
+    def _learning_set(
+        self, X: Any, y: Any, task: Task | None = None, *, n_threads: int = 1
+    ) -> Data:
+        """Check and encode the rows and their target; None for any task."""
+        function = f"{type(self).__name__}.fit"
+        given = given_set(X, y, function, task)
+        if given is not None:
+            return refuse_weights(given, function)
+        table = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
+        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=function)
+        return of_table(table, target, function)
+
+    def _adopt(self, data: Data, selected: IntArray, history: dict[str, NDArray[Any]]) -> None:
+        """Forget an earlier fit, and take the features that were selected."""
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
+        self._data = data
+        self.n_features_in_ = data.n_columns
+        self.selected_ = np.asarray(selected, dtype=np.int64)
+        self.support_ = np.zeros(data.n_columns, dtype=np.bool_)
+        self.support_[self.selected_] = True
+        self.history_ = history
+        if data.classes is not None:
+            self.classes_ = data.classes
+
+    def _file(self, checkpoint: Any) -> Path | None:
+        """Return the path of a checkpoint."""
+        if checkpoint is None:
+            return None
+        if not isinstance(checkpoint, str | PathLike):
+            raise refuse(type(self).__name__, "checkpoint", "a path or None", checkpoint)
+        return Path(checkpoint)
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        parameters = self.get_params()
+        left_out = {*WORKING, "random_state"}
+        source = (f"Source: {record.reference}",) if record.reference else ()
+        return Account(
+            run=record.title,
+            reading=(*record.words, *source),
+            settings={name: parameters[name] for name in parameters if name not in left_out},
+        )
+
+    # --- among scikit-learn's tools ----------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "client": None} if "client" in state else state  # of this process alone
+
+    def __sklearn_clone__(self) -> Self:
+        # Parameters are copied deeply, which a connection cannot be.
+        made: Self = BaseEstimator.__sklearn_clone__(copy.copy(self))
+        if "client" in vars(self):
+            made.client = self.client
+        return made
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of all features, of shape (p,), where the table has any.
+
+        Raises
+        ------
+        AttributeError
+            If it has none.
+        """
+        check_is_fitted(self, "support_")
+        source = self._data.table
+        if not source.take_columns(np.arange(min(1, source.n_columns))).named:
+            raise AttributeError(f"{type(self).__name__} was fitted without feature names")
+        return np.array(source.names, dtype=object)
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features, in the order that they have in X.
+
+        Parameters
+        ----------
+        X : table or ColumnStore of shape (n, p)
+
+        Returns
+        -------
+        array or sparse matrix of shape (n, n_selected)
+            As scikit-learn's selectors give; an EncodedTable for an EncodedTable or a store, of
+            which only these columns are read.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of columns, or other names.
+        """
+        if not isinstance(X, EncodedTable | ColumnStore):
+            return super().transform(X)
+        check_is_fitted(self, "support_")
+        if X.n_columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.n_columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return X.take_columns(self.get_support(indices=True))
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    @property
+    def ranking_(self) -> IntArray:
+        """1 for the selected features, then 2, 3, ... by importance."""
+        check_is_fitted(self, "support_")
+        others = np.flatnonzero(~self.support_)
+        order = others[np.argsort(-self._scores()[others], kind="stable")]
+        ranking = np.ones(len(self.support_), dtype=np.int64)
+        ranking[order] = np.arange(2, len(order) + 2)
+        return ranking
+
+    def _scores(self) -> NDArray[np.float64]:
+        """Numbers that features are ranked by."""
+        importances: Importances = self.importances_
+        return importances.values

@@ -1,0 +1,1 @@
+"""Sequential random subspace: the selector, its search and its tests of relevance."""

@@ -1,0 +1,115 @@
+"""What a sequential random subspace search tells of its run in the terminal and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duramen.selection.selector import CAUTIONS, Account, Detail
+from duramen.selection.sequential_random_subspace.parameters import SearchParameters
+
+PARAMETERS_OF_TESTS = {
+    "level": ("decoy", "binomial"),
+    "min_draws": ("probe",),
+    "confidence": ("probe",),
+    "n_probes": ("probe", "binomial"),
+}
+"""Parameters that only some tests of relevance have, with these tests."""
+
+_CAUTIONS = (
+    "Features that tell the same stand in for each other: once one of them is found and kept, the "
+    "others may add nothing and stay out. A smaller --max-features, or --alpha 0, finds more of "
+    "them.",
+    "That a feature was not found says little if few trees were given it, or few together with "
+    "those that it needs: more trees (--trees) or larger ones (--memory, --subspace) may find it.",
+    *CAUTIONS,
+)
+
+
+def account_of(search: SearchParameters) -> Account:
+    """Return what a fitted search tells of its run."""
+    n_trees, q = search.n_estimators_, search.n_subspace_features_
+    mean_draws = float(search.draws_.mean())
+    details = [
+        Detail("entered", "found at tree", search.entered_, of_selected=True),
+        Detail("draws", "given to trees", search.draws_),
+    ]
+    if search.relevance != "decoy":
+        details.append(Detail("wins", "beat the probes in", search.wins_))
+    settings = _settings(search)
+    return Account(
+        run=f"{n_trees:,} trees of {q:,} features",
+        step="tree",
+        label=f"alpha = {search.alpha:g}",
+        facts=(("trees", f"{n_trees:,}"), ("features a tree", f"{q:,}")),
+        nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} trees "
+        "on average",
+        details=tuple(details),
+        reading=(*_reading(settings, search.n_features_in_), meaning_of_test(settings)),
+        cautions=_CAUTIONS,
+        settings=settings,
+        results={"trees": n_trees, "mean_draws": mean_draws},
+    )
+
+
+def _settings(search: SearchParameters) -> dict[str, Any]:
+    """Return the settings that mean anything for the test of relevance, resolved."""
+    asked = ("alpha", "tree", "relevance", *PARAMETERS_OF_TESTS, "sampling", "batch_size")
+    tests = {name: PARAMETERS_OF_TESTS.get(name, (search.relevance,)) for name in asked}
+    return {
+        "n_estimators": search.n_estimators,
+        "memory": search.memory,
+        "n_subspace_features": search.n_subspace_features_,
+        **{name: getattr(search, name) for name in asked if search.relevance in tests[name]},
+        "patience": search.patience,
+    }
+
+
+def meaning_of_test(given: Mapping[str, Any]) -> str:
+    """Say in a sentence what the test of a search means, and in another what it does not."""
+    test = given["relevance"]
+    if test == "decoy":
+        return (
+            "A feature is found when it gets more, beyond a copy of itself with permuted rows, "
+            "than chance gives, going by how far other features fall short of their copies and by "
+            f"a false discovery rate of {given['level']:g}. This is asked again and again while "
+            "trees are added, which makes false finds more frequent than that. A feature that is "
+            "correlated with a relevant one is associated with the target, as its copy is not, and "
+            "may be found too, whether or not it adds anything."
+        )
+    probes, count = _probes(given["n_probes"])
+    if test == "probe":
+        return (
+            f"A feature is found when, in {given['confidence']:.4g} or more of the trees that were "
+            f"given it, and these are more than {given['min_draws']:,}, it is more important than "
+            f"{probes}. A feature that is correlated with the target by chance in these rows, or "
+            "with a relevant feature, is so in every tree, and may pass too."
+        )
+    return (
+        f"A feature is found when it is more important than {probes} in more of its trees than "
+        f"chance gives, 1 in {count + 1:,}, at a false discovery rate of {given['level']:g} over "
+        "all features. The rate is one of trees, not of rows: a feature that is correlated with "
+        "the target by chance in these rows, or with a relevant feature, is so in every tree, and "
+        "may pass too."
+    )
+
+
+def _probes(count: int) -> tuple[str, int]:
+    if count == 1:
+        return "a probe, a column whose rows were permuted for that tree", count
+    return f"all of {count:,} probes, columns whose rows were permuted for that tree", count
+
+
+def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
+    q = given["n_subspace_features"]
+    kept = "features found before" if given["sampling"] == "hard" else "features by importance"
+    share = given["alpha"]
+    places = f"up to a share of {share:g} of them {kept}, the others drawn at random"
+    return (
+        f"Each tree is given {q:,} of the {p:,} features, "
+        f"{places if share else 'drawn at random'}, so that no more than these have to be in "
+        "memory at a time.",
+        "The importance is the mean decrease of impurity over all trees, those included that were "
+        "not given the feature, in {unit}. It ranks features that many "
+        "trees were given before those that few were.",
+    )

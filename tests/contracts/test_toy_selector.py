@@ -1,0 +1,130 @@
+"""A selector written and registered in one file is everywhere at once."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+from tests.cli.commands import assert_refused, done, duramen
+
+import duramen as dm
+from duramen.checks import check_real, draw_seed
+from duramen.results import Importances
+from duramen.selection import BaseSelector, Selector, catalogue
+
+
+class ToySelector(BaseSelector):
+    """Features whose mean decrease of impurity is above a fraction of the largest.
+
+    Parameters
+    ----------
+    alpha : float
+        The fraction.
+    random_state : int
+        Seed of the forest.
+    """
+
+    def __init__(self, *, alpha=0.3, random_state=None):
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Grow a forest and compare."""
+        alpha = check_real("ToySelector", "alpha", self.alpha, 0.0, 1.0)
+        data = self._learning_set(X, y, "classification").in_memory()
+        seed = draw_seed(self.random_state) % 2**32
+        forest = dm.RandomForestClassifier(30, random_state=seed).fit(data)
+        values = dm.importances.mdi(forest).values
+        order = np.argsort(-values, kind="stable")
+        selected = order[values[order] > alpha * values.max()]
+        self._adopt(data, selected, {"n_selected": np.array([len(selected)])})
+        self.importances_ = Importances(data.names, values, "mdi", "gini")
+        return self
+
+
+TOY = Selector(
+    "toy_selector",
+    ToySelector,
+    title="selection by a toy",
+    words=("A feature is found where a toy says so.",),
+    reference="A. Toymaker (2020). Toys. Journal of Toys 1.",
+)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+    catalogue.register(TOY)
+    yield
+    catalogue.remove(TOY.name)
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 6))
+    columns = {f"x{j}": X[:, j] for j in range(6)} | {"y": np.where(X[:, 1] > 0, "a", "b")}
+    pa_csv.write_csv(pa.table(columns), tmp_path / "t.csv")
+    return tmp_path / "t.csv"
+
+
+def plain(text):
+    return " ".join(re.sub(r"[^\w(),.:-]", " ", text).split())
+
+
+def test_it_keeps_the_contract():
+    X = np.random.default_rng(0).normal(size=(80, 5))
+    y = np.where(X[:, 2] > 0, "a", "b")
+    model = ToySelector(random_state=0).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [2]
+    assert model.ranking_[2] == 1
+    assert sorted(model.ranking_) == [1, 2, 3, 4, 5]
+    assert model.transform(X).shape == (80, 1)
+    assert model.transform(dm.encode(X)).names == ("x2",)
+    assert model.classes_.tolist() == ["a", "b"]
+    again = clone(model).fit(dm.learning_set(X, y))
+    np.testing.assert_array_equal(again.importances_.values, model.importances_.values)
+    with pytest.raises(AttributeError, match="without feature names"):
+        model.feature_names_in_  # noqa: B018
+
+
+def test_help_lists_it():
+    shown = plain(duramen("select", "--help").stdout)
+    assert "Selector. One of" in shown
+    assert "toy-selector" in shown
+
+
+def test_it_runs_with_a_report(table, tmp_path):
+    out = tmp_path / "out"
+    words = ["select", table, "--target", "y", "--method", "toy-selector", "--alpha", "0.5"]
+    result, run = done(out, *words)
+    assert result.stdout.splitlines()[0].endswith("selection by a toy")
+    written = pq.read_table(out / "result.parquet").to_pydict()
+    assert (written["name"][0], written["found"][:2]) == ("x1", [True, False])
+    assert list(written) == ["name", "found", "importance"]
+    assert run["settings"]["method"] == "toy-selector"
+    assert run["settings"]["alpha"] == 0.5
+    assert run["results"]["features_found"] == 1
+    assert "--method toy-selector --alpha 0.5 --seed 0" in run["command"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for part in ("selection by a toy", *TOY.words, TOY.reference, "Features found, step by step"):
+        assert part in page
+    assert json.loads((out / "run.json").read_text(encoding="utf-8")) == run
+
+
+def test_defaults_are_its_own(table, tmp_path):
+    _, run = done(tmp_path / "out", "select", table, "--target", "y", "--method", "toy-selector")
+    assert run["settings"]["alpha"] == 0.3
+
+
+def test_options_of_others_are_refused(table, tmp_path):
+    words = ["--target", "y", "--method", "toy-selector", "--trees", 5]
+    message = "--trees is not an option of --method toy-selector; leave it out"
+    assert_refused("select", tmp_path / "out", [table, *words], message)
+    unknown = duramen("select", table, "--target", "y", "--method", "none")
+    assert unknown.exit_code == 2
+    assert "is not one of" in plain(unknown.stderr)

@@ -1,0 +1,259 @@
+"""The same bytes on the workers of a Dask cluster as on threads."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen import importances, significance
+from duramen.jobs.replicates import Plan, run_jobs, run_replicates
+from duramen.jobs.workers import Cluster, Threads
+
+distributed = pytest.importorskip("distributed")
+
+RANDOM = np.random.default_rng(3)
+X = RANDOM.integers(0, 5, (48, 4)).astype(float)
+Y = np.where(X[:, 0] + RANDOM.normal(size=48) > 2, "a", "b")
+CONTEXT = np.where(X[:, 1] > 2, "high", "low")
+FOREST = dm.RandomForestClassifier(5, max_depth=3, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers that are threads of this process."""
+    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(processes=False, **given) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two workers that are processes."""
+    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(processes=True, **given) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def own(forest, X, y):
+    """A measure of a user."""
+    return importances.mdi(forest).values ** 2
+
+
+def of_function(X, y, seed):
+    """An importance of a user."""
+    return np.abs(X[y == "a"].mean(axis=0) - X.mean(axis=0)) + seed / 2**40
+
+
+def call_of(function, **given):
+    """A call that is done with and without a client."""
+    return lambda **way: function(FOREST, X, Y, random_state=1, **given, **way)
+
+
+CALLS = {
+    "altmann": call_of(significance.altmann, n_permutations=7, stop_after=3),
+    "altmann, own measure": call_of(significance.altmann, n_permutations=4, measure=own),
+    "max_t": call_of(significance.max_t, n_permutations=7),
+    "fdr_curve": call_of(significance.fdr_curve, n_permutations=5),
+    "hapfelmeier": call_of(significance.hapfelmeier, n_permutations=8, stop_after=2),
+    "conditional_error_rate": call_of(
+        significance.conditional_error_rate, n_permutations=5, stop_at=0.5
+    ),
+    "frequency_control": call_of(significance.frequency_control, n_permutations=5, null="permuted"),
+    "one_probe": call_of(significance.one_probe, n_runs=5),
+    "multiple_probes": call_of(significance.multiple_probes, n_runs=5),
+    "forest_probe_ranking": call_of(significance.forest_probe_ranking, n_runs=4),
+    "mean_rank_test": call_of(significance.mean_rank_test, n_runs=3, n_permutations=3),
+    "confidence_intervals": call_of(significance.confidence_intervals, n_replicates=8),
+    "ranking_stability": call_of(significance.ranking_stability, k=2, n_resamples=6),
+    "permutation_test": lambda **way: significance.permutation_test(
+        of_function, X, Y, n_permutations=6, random_state=1, **way
+    ),
+    "holdout_mda": call_of(importances.holdout_mda),
+    "sandri": lambda client=None, n_jobs=None: importances.sandri(
+        FOREST, X, Y, n_repeats=4, random_state=1, client=client
+    ),
+    "mcfs": lambda **way: importances.mcfs(
+        X, Y, n_subsets=12, n_splits=2, n_permutations=2, random_state=1, **way
+    ),
+    "context_importances": lambda **way: dm.context_importances(
+        X, Y, CONTEXT, n_estimators=5, n_permutations=40, plain_p_values=True, random_state=1, **way
+    ),
+    "context_network": lambda **way: dm.context_network(
+        X, CONTEXT, targets=["x0"], n_estimators=5, n_permutations=40, random_state=1, **way
+    ),
+}
+
+
+def saved(result, path):
+    """What a result saves, as bytes."""
+    result.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_same_bytes_on_a_cluster(client, tmp_path, name):
+    call = CALLS[name]
+    expected = saved(call(), tmp_path / "here")
+    sent = []
+    original = client.submit
+
+    def submit(*given, **choices):
+        sent.append(given)
+        return original(*given, **choices)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "submit", submit)
+        assert saved(call(client=client, n_jobs=2), tmp_path / "there") == expected
+    assert sent
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_same_bytes_in_other_processes(processes, tmp_path, name):
+    expected = saved(CALLS[name](), tmp_path / "here")
+    assert saved(CALLS[name](client=processes), tmp_path / "there") == expected
+
+
+@pytest.mark.slow
+def test_functions_within_functions_travel(processes):
+    """Their code goes along, with all that they refer to."""
+    power = 2
+
+    def measure(forest, X, y):
+        return importances.mdi(forest).values ** power
+
+    given = {"n_permutations": 4, "measure": measure, "random_state": 1}
+    here = significance.altmann(FOREST, X, Y, **given)
+    there = significance.altmann(FOREST, X, Y, client=processes, **given)
+    np.testing.assert_array_equal(there.p_values, here.p_values)
+
+
+def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):
+    given = {"n_permutations": 9, "random_state": 1}
+    expected = significance.altmann(FOREST, X, Y, **given)
+    kept = {"checkpoint": tmp_path / "kept", **given}
+    significance.altmann(FOREST, X, Y, **{**kept, "n_permutations": 4})
+    there = significance.altmann(FOREST, X, Y, client=client, **kept)
+    np.testing.assert_array_equal(there.p_values, expected.p_values)
+
+
+@pytest.mark.parametrize("function", [significance.max_t, significance.ranking_stability])
+def test_what_is_no_client_is_refused(function):
+    more = {"k": 2} if function is significance.ranking_stability else {}
+    with pytest.raises(ValueError, match=rf"{function.__name__}: client must be"):
+        function(FOREST, X, Y, client="scheduler:8786", **more)
+
+
+# --- the engine ---------------------------------------------------------------------------------
+
+
+def ways(client):
+    return [Plan(), Plan(3), Plan(cluster=Cluster(client))]
+
+
+def test_stopping_early_cancels_the_rest(client):
+    def task(b, seed):
+        time.sleep(0.01)
+        return np.array([b, seed % 2**20], dtype=float)
+
+    def run(plan):
+        rest = {"seed": 5, "identity": {}, "plan": plan, "function": "test"}
+        return run_replicates(task, 500, 2, decided=lambda values: len(values) == 9, **rest)
+
+    expected = run(Plan())
+    for plan in ways(client):
+        np.testing.assert_array_equal(run(plan), expected)
+
+
+def test_arguments_of_waves_are_worked_out_here(client):
+    for plan in ways(client):
+        known = []
+
+        def ready(values, known=known):
+            known.append(float(values.sum()))
+            return min(6, len(values) + 2)
+
+        found = run_replicates(
+            lambda b, seed, total: np.array([b + total]),
+            6,
+            1,
+            seed=0,
+            identity={},
+            plan=plan,
+            function="test",
+            ready=ready,
+            arguments=lambda b, known=known: (known[-1],),
+        )
+        assert found.ravel().tolist() == [0, 1, 3, 4, 12, 13]
+
+
+def shaped(b, seed):
+    """Arrays whose shapes depend on the job."""
+    random = np.random.default_rng(seed)
+    return {"links": random.random((b, 3)), "count": np.int64(b), "targets": np.arange(2 * b)}
+
+
+def test_results_of_any_shapes(client, tmp_path):
+    given = {"seed": 4, "identity": {"method": "test"}, "function": "test"}
+    expected = run_jobs(shaped, 5, plan=Plan(), **given)
+    assert [one["links"].shape for one in expected] == [(b, 3) for b in range(5)]
+    assert [int(one["count"]) for one in expected] == [0, 1, 2, 3, 4]
+    for i, plan in enumerate(ways(client)):
+        kept = tmp_path / f"kept{i}"
+        assert_same(run_jobs(shaped, 3, plan=Plan(checkpoint=kept), **given), expected[:3])
+        on = Plan(plan.n_threads, kept, 0, plan.cluster)
+        assert_same(run_jobs(shaped, 5, plan=on, **given), expected)
+        assert_same(run_jobs(_never, 5, plan=on, **given), expected)
+        assert_same(run_jobs(_never, 2, plan=on, **given), expected[:2])
+    assert (tmp_path / "kept0").read_bytes() == (tmp_path / "kept2").read_bytes()
+
+
+def _never(b, seed):
+    raise AssertionError("it is done")
+
+
+def assert_same(found, expected):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert list(one) == list(other)
+        for name, array in one.items():
+            assert (array.dtype, array.shape) == (other[name].dtype, other[name].shape)
+            np.testing.assert_array_equal(array, other[name])
+
+
+def test_results_of_other_types_are_refused():
+    def task(b, seed):
+        return {"values": np.zeros(2, dtype=np.float64 if b else np.int64)}
+
+    with pytest.raises(ValueError, match=r"job 1 must return arrays as the first one"):
+        run_jobs(task, 3, seed=0, identity={}, plan=Plan(), function="test")
+
+
+def test_threads_that_are_left_cancel_what_waits():
+    started = []
+    open_ = threading.Event()
+
+    def task(b):
+        started.append(b)
+        open_.wait(5)
+
+    with Threads(2).running(task) as run:
+        results = run((b,) for b in range(100))
+        threading.Timer(0.1, open_.set).start()
+        next(results)
+        open_.clear()
+        threading.Timer(0.1, open_.set).start()
+    assert len(started) <= 5
