@@ -33,7 +33,8 @@ from duramen.selection.sequential_random_subspace.evidence import Evidence
 from duramen.selection.sequential_random_subspace.relevance import DecoyTest, RelevanceTest
 from duramen.selection.sequential_random_subspace.search import Plan, State, search
 from duramen.selection.sequential_random_subspace.trees import Grower
-from duramen.theory.subspaces.convergence import expected_trees, kept_places
+from duramen.theory.subspaces.chains import kept_places
+from duramen.theory.subspaces.convergence import expected_trees
 from duramen.theory.subspaces.simulation import simulate
 
 TABLE = [
