@@ -26,7 +26,7 @@ def parameter_block(kind: type) -> str:
         default = f'"{given.default}"' if isinstance(given.default, str) else given.default
         lines.append(f"    {name} : {TEXTS[name].allowed_for(kind.task)}, default={default}\n")
         text = textwrap.fill(
-            TEXTS[name].text,
+            TEXTS[name].text_for(kind.task),
             100,
             initial_indent=" " * 8,
             subsequent_indent=" " * 8,

@@ -503,7 +503,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
         (["FILE", "--target", "y", "--context", "time", "--drop", "time"], "is a context"),
         (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
-        (["FILE", "--target", "y", "--context", "time", "--criterion", "variance"], "is for num"),
+        (
+            ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
         (
             ["--demo", "--plain-p-values", "--permutations", "0"],
             "--plain-p-values needs --permutations of 1 or more",

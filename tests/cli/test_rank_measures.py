@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,9 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.cli.measures import DEFAULT, MEASURES, MeasureName
 from duramen.cli.measuring import choose
 from duramen.estimators.catalogue import FORESTS
+from duramen.importances import catalogue
 from duramen.importances.air import air
 from duramen.importances.conditional_mda import conditional_mda
 from duramen.importances.frequency import frequency
@@ -29,6 +30,7 @@ from duramen.importances.vote_change import vote_change
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 
 TREES = 60
+OPTIONS = {one.option: one for one in catalogue}
 N, P = 90, 6
 OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising")
 
@@ -92,6 +94,7 @@ def by_the_library(name, forest, unfitted, X, y):
     again = {"random_state": 3}
     calls = {
         "mdi": lambda: mdi(forest),
+        "mdi-oob": lambda: mdi(forest, X, y, rows="oob"),
         "mda": lambda: mda(forest, X, y),
         "conditional-mda": lambda: conditional_mda(forest, X, y),
         "frequency": lambda: frequency(forest),
@@ -109,7 +112,7 @@ def by_the_library(name, forest, unfitted, X, y):
 def everything(file, tmp_path_factory):
     """A run of all measures: what it said, its record, its folder."""
     out = tmp_path_factory.mktemp("runs") / "out"
-    return *run(file, out, "--seed", 3, *asked(*MeasureName)), out
+    return *run(file, out, "--seed", 3, *asked(*OPTIONS)), out
 
 
 @pytest.fixture(scope="module")
@@ -123,19 +126,20 @@ def grown(numbers):
     return forest, unfitted, table, y
 
 
-@pytest.mark.parametrize("name", [name for name in MeasureName if name != "vote-change"])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "vote-change"])
 def test_each_measure_is_that_of_the_library(name, everything, grown):
     _, record, out = everything
-    wanted = by_the_library(name.value, *grown)
+    wanted = by_the_library(name, *grown)
     columns = written(out)
     first = name == "mdi"
-    column, error = name.function, f"{name.function}_standard_error"
+    own = OPTIONS[name].name
+    column, error = own, f"{own}_standard_error"
     assert_same(columns, "importance" if first else column, wanted)
     assert_same(columns, "standard_error" if first else error, wanted, wanted.standard_error)
     assert {name for name, _ in wanted.top(2)} == {"x2", "x4"}
-    assert record["settings"][name.function] == dict(wanted.metadata[name.function])
-    assert record["results"]["units"][name.function] == wanted.unit
-    assert f"measure {name.function}" in record["timings"]
+    assert record["settings"][own] == dict(wanted.metadata[wanted.measure])
+    assert record["results"]["units"][own] == wanted.unit
+    assert f"measure {own}" in record["timings"]
 
 
 @pytest.mark.parametrize("name", ["mda", "frequency", "sandri"])
@@ -151,12 +155,12 @@ def test_a_measure_alone_has_its_standard_errors_in_the_terminal(name, file, tmp
 
 
 def test_every_measure_of_numbers(file, tmp_path):
-    names = [name for name in MeasureName if not MEASURES[name].classes]
-    assert len(names) == len(MeasureName) - 2
+    names = [name for name, one in OPTIONS.items() if not one.classes]
+    assert len(names) == len(OPTIONS) - 2
     _, record = run(file.with_name("numbers.parquet"), tmp_path / "out", *asked(*names))
     assert record["task"] == "regression"
     columns = written(tmp_path / "out")
-    for name in ("importance", *(name.function for name in names[1:])):
+    for name in ("importance", *(OPTIONS[name].name for name in names[1:])):
         best = np.argsort(columns[name])[::-1][:2]
         assert {columns["name"][j] for j in best} == {"x2", "x4"}
 
@@ -178,14 +182,15 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
     assert f"{n_found} of {P} features have q <= 0.05 by J_chi2" in result.stdout
 
 
-def test_the_registry_and_the_words_of_reports_know_the_same_measures():
-    from duramen.reports.measures import WORDS
-
-    assert set(MEASURES) == set(MeasureName)
-    assert {name.function for name in MeasureName} == set(WORDS)
-    headings = [words.title for words in WORDS.values()]
-    assert len(set(headings)) == len(headings)
-    assert all(words.reading and words.caution for words in WORDS.values())
+def test_records_fit_their_functions():
+    assert [one.name for one in catalogue if one.default] == ["mdi", "mda"]
+    titles = [one.words.title for one in catalogue]
+    assert len(set(titles)) == len(titles)
+    for one in catalogue:
+        assert one.words.reading
+        assert one.words.caution
+        assert one.reference
+        assert one.name == "mdi_oob" or callable(getattr(dm.importances, one.name))
 
 
 # --- by default ----------------------------------------------------------------------------------
@@ -284,8 +289,8 @@ def test_without_bootstrap_a_random_forest_has_no_rows_out_of_bag(file, tmp_path
 
 def test_a_default_that_rows_do_not_allow_is_left_out(tmp_path, monkeypatch):
     """One row of the rarer class: with this seed no tree has it out of its bag."""
-    default = (MeasureName.mdi, MeasureName.mda, MeasureName.vote_change)
-    monkeypatch.setattr("duramen.cli.measuring.DEFAULT", default)
+    monkeypatch.setattr(catalogue, "_entries", dict(catalogue._entries))
+    catalogue.register(replace(catalogue["vote_change"], default=True), replace=True)
     columns = {"x": list(range(8)), "y": ["a"] * 7 + ["b"]}
     pq.write_table(pa.table(columns), tmp_path / "few.parquet")
     words = ["rank", tmp_path / "few.parquet", "--target", "y", "--trees", 1, "--seed", 1]
@@ -325,7 +330,7 @@ def test_the_first_measure_ranks_and_others_follow(file, tmp_path):
 
 def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     result, record, out = everything
-    assert record["settings"]["measures"] == [name.function for name in MeasureName]
+    assert record["settings"]["measures"] == [one.name for one in catalogue]
     lines = result.stdout.splitlines()
     table = lines[2 : 4 + P]
     assert max(map(len, table)) <= 80
@@ -334,15 +339,15 @@ def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     assert "No room here for" in result.stdout
     assert "MCFS: see the results" in result.stdout
     shown = titles(out)
-    assert sum(title.startswith("Ranking by ") for title in shown) == len(MeasureName) - 1
-    pairs = len(MeasureName) * (len(MeasureName) - 1) // 2
+    assert sum(title.startswith("Ranking by ") for title in shown) == len(OPTIONS) - 1
+    pairs = len(OPTIONS) * (len(OPTIONS) - 1) // 2
     between = page(out).split("How far the measures agree</h2>")[1]
     assert between.split("</table>")[0].count("<tr>") == pairs + 1
 
 
 def test_threads_do_not_change_a_byte(file, tmp_path):
     tables = []
-    names = set(MeasureName) - {MeasureName.mcfs, MeasureName.sandri}  # grown as the others are
+    names = set(OPTIONS) - {"mcfs", "sandri"}  # grown as the others are
     for jobs in (1, 2):
         run(file, tmp_path / "out", *asked(*sorted(names)), "--jobs", jobs, trees=20)
         tables.append((tmp_path / "out" / "result.csv").read_bytes())
@@ -418,7 +423,7 @@ def test_names_of_no_measure(file, no_growth):
     result = duramen("rank", file, "--target", "state", *asked("votes"))
     assert result.exit_code == 2
     assert "Invalid value for '--measure'" in result.stderr
-    assert all(name.value in result.stderr for name in MeasureName)
+    assert all(name in result.stderr for name in OPTIONS)
 
 
 def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
@@ -429,12 +434,10 @@ def test_what_a_measure_that_was_asked_for_says_is_the_users_error(tmp_path):
 
 
 def test_choice_keeps_the_order_and_drops_what_comes_twice():
-    names = (MeasureName.air, MeasureName.mdi, MeasureName.air)
-    choice = choose(names, forest="random-forest", task="classification", out_of_bag=True)
-    assert choice.names == (MeasureName.air, MeasureName.mdi)
-    assert (
-        choose((), forest="random-forest", task="classification", out_of_bag=True).names == DEFAULT
-    )
+    given = {"forest": "random-forest", "task": "classification", "out_of_bag": True}
+    chosen = choose(("air", "mdi", "air"), **given).measures
+    assert [one.name for one in chosen] == ["air", "mdi"]
+    assert [one.name for one in choose((), **given).measures] == ["mdi", "mda"]
 
 
 def test_help_names_the_measures():
@@ -442,4 +445,4 @@ def test_help_names_the_measures():
     assert "--measure" in shown
     assert "--bootstrap" in shown
     words = re.sub(r"[^\w-]+", " ", shown)
-    assert all(name.value in words for name in MeasureName)
+    assert all(name in words for name in OPTIONS)

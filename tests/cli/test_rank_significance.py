@@ -13,19 +13,20 @@ import pytest
 from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
-from duramen.cli.measures import MeasureName
 from duramen.cli.request import Request
-from duramen.cli.significance import _MR_RUNS, METHODS, SignificanceName
-from duramen.reports.significance import METHODS as WORDS
+from duramen.importances import catalogue as measures
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.significance.measured import GROWN, REFITTED, Measured
+from duramen.significance import catalogue as tests
+from duramen.significance.measured import Measured
 
 N, P, TREES = 80, 6, 20
-RATES = ("mprobes", "cer", "fdr")
-REFITTING = [name.value for name in SignificanceName if METHODS[name].repeats]
+CER = "conditional-error-rate"
+RATES = ("multiple-probes", CER, "fdr-curve")
+OPTIONS = {test.option: test for test in tests}
+REFITTING = [test.option for test in tests if test.repeats]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def run(file, out, *words):
 
 
 def asked(file, out, method, *words, permutations=19):
-    count = ("--permutations", permutations) if METHODS[SignificanceName(method)].repeats else ()
+    count = ("--permutations", permutations) if OPTIONS[method].repeats else ()
     return run(file, out, "--measure", "mdi", "--significance", method, *count, *words)
 
 
@@ -65,8 +66,8 @@ def by_the_library(method, file):
     y = np.array(table["y"].to_pylist())
     X = table.drop_columns(["y"])
     forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
-    entry = METHODS[SignificanceName(method)]
-    function = entry.load()
+    entry = OPTIONS[method]
+    function = entry.function
     if method == "janitza":
         with pytest.warns(UserWarning, match="are negative"):
             return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
@@ -90,11 +91,12 @@ def assert_verdicts(wanted, columns, place, result, record):
     assert record["settings"]["significance"]["balanced"] is True
 
 
-@pytest.mark.parametrize("method", [name.value for name in SignificanceName])
+@pytest.mark.parametrize("method", OPTIONS)
 def test_method_says_what_the_library_says(method, file, tmp_path):
     result, record = asked(file, tmp_path / "out", method)
     wanted = by_the_library(method, file)
-    columns, short = written(tmp_path / "out"), method.replace("-", "_")
+    columns = written(tmp_path / "out")
+    short = method.replace("-", "_").removesuffix("_error_rate")
     assert pa_csv.read_csv(tmp_path / "out" / "result.csv").column_names == list(columns)
     place = [wanted.names.index(name) for name in columns["name"]]
     ends = ("_p_value", "_q_value", "_error_rate")
@@ -119,30 +121,32 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     assert meaning in result.stdout
     assert record["settings"]["significance"]["method"] == wanted.method
     assert meaning in page(tmp_path / "out")
-    assert WORDS[wanted.method].promise in page(tmp_path / "out")
+    assert tests[wanted.method].promise in page(tmp_path / "out")
 
 
-def test_the_registry_and_the_words_of_reports_know_the_same_methods():
-    assert set(METHODS) == set(SignificanceName)
-    assert {method.function for method in METHODS.values()} == set(WORDS)
-    for name, method in METHODS.items():
-        assert WORDS[method.function].name == name.value.replace("-", "_")
-        assert {measure.function for measure in method.measures} <= {*GROWN, *REFITTED}
-        if method.repeats:
-            assert method.rounds(None) == (99 if name is SignificanceName.max_t else 100)
-            assert method.rounds(7) == 7
-            assert {"checkpoint", "verbose"} <= set(inspect.signature(method.load()).parameters)
-    runs = inspect.signature(METHODS[SignificanceName.mr_test].load()).parameters["n_runs"]
-    assert runs.default == _MR_RUNS
+def test_records_fit_their_functions():
+    assert [test.name for test in tests if test.default] == ["max_t"]
+    for test in tests:
+        assert test.name == test.function.__name__
+        assert getattr(dm.significance, test.name) is test.function
+        assert any(test.suits(measure) for measure in measures)
+        assert all(measure.testable for measure in measures if test.suits(measure))
+        assert test.title
+        assert test.promise
+        assert test.reference
+        if test.repeats:
+            assert test.rounds(7) == 7
+            assert {"checkpoint", "verbose"} <= set(inspect.signature(test.function).parameters)
 
 
 @pytest.mark.parametrize(
-    ("method", "grown"), [("max-t", 20), ("altmann", 20), ("one-probe", 19), ("cer", None)]
+    ("method", "grown"),
+    [("max-t", 20), ("altmann", 20), ("one-probe", 19), (CER, None)],
 )
 def test_number_of_forests_is_at_most_what_is_announced(method, grown, file, tmp_path, monkeypatch):
     calls = count_forests(monkeypatch)
     asked(file, tmp_path / "out", method, "--quiet")
-    most = METHODS[SignificanceName(method)].forests(19, P)
+    most = OPTIONS[method].forests(19, P)
     assert len(calls) <= most + 1  # and one for the ranking that rates are about
     if grown is not None:
         assert len(calls) == most == grown
@@ -172,12 +176,13 @@ def count_forests(monkeypatch, fail_after=None):
         ("altmann", ("vote-change",), "mdi"),
         ("janitza", ("mdi", "air", "holdout-mda"), "air"),
         ("janitza", ("mda",), "holdout_mda"),
-        ("frequency", ("mdi",), "frequency"),
+        ("frequency-control", ("mdi",), "frequency"),
     ],
 )
 def test_the_first_measure_that_can_be_is_tested(method, names, measure):
-    request = Request(SignificanceName(method))
-    assert request.measure([MeasureName(name) for name in names]).function == measure
+    request = Request(OPTIONS[method])
+    chosen = [one for name in names for one in measures if one.option == name]
+    assert request.measure(chosen).name == measure
 
 
 def test_what_is_tested_is_said_and_shown(file, tmp_path):
@@ -203,7 +208,7 @@ def test_a_measure_that_was_not_asked_for_is_computed_to_be_tested(file, tmp_pat
 
 def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
     calls = count_forests(monkeypatch)
-    words = ("--measure", "mdi", "--max-features", 1, "--significance", "frequency")
+    words = ("--measure", "mdi", "--max-features", 1, "--significance", "frequency-control")
     _, record = run(file, tmp_path / "out", *words)
     assert record["settings"]["significance"]["null"] == "binomial"
     assert not calls
@@ -218,14 +223,14 @@ def test_one_candidate_needs_no_permutations(file, tmp_path, monkeypatch):
 def test_report_has_histogram_line_and_promise(file, tmp_path):
     asked(file, tmp_path / "out", "one-probe", permutations=199)
     html = page(tmp_path / "out")
-    assert "<h2>Significance by 1Probe</h2>" in html
+    assert "<h2>Significance by one probe</h2>" in html
     assert "<h2>What the test says</h2>" in html
     assert f"Histogram of the p-values of {P} features" in html
     assert "Benjamini and Hochberg" in html
     columns = written(tmp_path / "out")
     pairs = zip(columns["name"], columns["one_probe_q_value"], strict=True)
     found = {name for name, q in pairs if q <= 0.05}
-    listed = re.search(r"features have q up to 0.05 by 1Probe of MDI: ([^.]*)\.", html)
+    listed = re.search(r"features have q up to 0.05 by one probe of MDI: ([^.]*)\.", html)
     assert found
     assert set(listed[1].split(", ")) == found
     assert "Dashed: the smallest importance of the " in html
@@ -240,9 +245,9 @@ def test_report_says_so_where_nothing_is_selected(file, tmp_path):
 
 
 def test_report_of_error_rates_has_no_histogram(file, tmp_path):
-    asked(file, tmp_path / "out", "cer")
+    asked(file, tmp_path / "out", CER)
     html = page(tmp_path / "out")
-    assert "<h2>Significance by CER</h2>" in html
+    assert "<h2>Significance by conditional error rate</h2>" in html
     assert "Histogram" not in html
     assert '<td class="number">&gt; 0.05</td>' in html
 
@@ -302,19 +307,19 @@ def forest_and_rows(file):
         ("altmann", ["--distribution", "empirical"], {}),
         ("altmann", ["--stop-after", 2], {"stop_after": 2}),
         ("hapfelmeier", ["--stop-after", 2], {"stop_after": 2}),
-        ("cer", ["--rank-based"], {"rank_based": True}),
+        (CER, ["--rank-based"], {"rank_based": True}),
     ],
 )
 def test_options_do_what_the_library_does(method, words, choices, file, tmp_path):
     _, record = asked(file, tmp_path / "out", method, *words)
-    function = METHODS[SignificanceName(method)].load()
+    function = OPTIONS[method].function
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "altmann: q-values of (normal|gamma) tails")
         wanted = function(*forest_and_rows(file), n_permutations=19, random_state=0, **choices)
     columns = written(tmp_path / "out")
     place = [wanted.names.index(name) for name in columns["name"]]
     if method in RATES:
-        assert columns["cer_error_rate"] == wanted.rates[place].tolist()
+        assert columns["conditional_error_rate"] == wanted.rates[place].tolist()
     else:
         assert columns[f"{method}_p_value"] == wanted.p_values[place].tolist()
     settings = record["settings"]["significance"]
@@ -336,7 +341,7 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
         assert one in said
         assert one in page(tmp_path / "law")
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
-    _, record = asked(file, tmp_path / "ranks", "cer", "--rank-based")
+    _, record = asked(file, tmp_path / "ranks", CER, "--rank-based")
     (told,) = record["results"]["significance"]["notes"]
     assert "by rank, the promise holds by and large only" in told
     assert told in page(tmp_path / "ranks")
@@ -358,17 +363,19 @@ def groups(tmp_path):
 def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp_path):
     choices = {**choices, "rank_based": "--rank-based" in words}
     asked_for = ["--groups", groups, *words]
-    result, record = asked(file, tmp_path / "out", "cer", *asked_for)
+    result, record = asked(file, tmp_path / "out", CER, *asked_for)
     own = {"first": ["x0", "x1"], "said": ["x2", "x4"]}
     wanted = dm.significance.conditional_error_rate(
         *forest_and_rows(file), groups=own, n_permutations=19, random_state=0, **choices
     )
     assert set(wanted.names) == {"first", "said", "x3", "x5"}
     columns = written(tmp_path / "out")
-    for name, rate in zip(columns["name"], columns["cer_error_rate"], strict=True):
+    for name, rate in zip(columns["name"], columns["conditional_error_rate"], strict=True):
         assert rate == wanted[PAIRS.get(name) or name]
     assert wanted["said"] <= 0.05 < wanted["first"]
-    assert "2 of 6 features have an error rate up to 0.05 by CER" in result.stdout
+    assert (
+        "2 of 6 features have an error rate up to 0.05 by conditional error rate" in result.stdout
+    )
     assert "if the groups " in " ".join(result.stdout.split())
     settings = record["settings"]["significance"]
     assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
@@ -386,18 +393,18 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
     names = [f"x{j}" for j in range(P)]
     pa_csv.write_csv(pa.table({"feature": names, "group": [f"of {x}" for x in names]}), alone)
     pa_csv.write_csv(pa.table({"feature": names, "group": ["all"] * P}), one)
-    asked(file, tmp_path / "plain", "cer")
-    asked(file, tmp_path / "own", "cer", "--groups", alone)
-    column = "cer_error_rate"
+    asked(file, tmp_path / "plain", CER)
+    asked(file, tmp_path / "own", CER, "--groups", alone)
+    column = "conditional_error_rate"
     assert written(tmp_path / "own")[column] == written(tmp_path / "plain")[column]
-    asked(file, tmp_path / "all", "cer", "--groups", one, "--group-score", "sum")
+    asked(file, tmp_path / "all", CER, "--groups", one, "--group-score", "sum")
     assert len(set(written(tmp_path / "all")[column])) == 1
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.cli.significance._LONG", 0.0)
-    result, _ = asked(file, tmp_path / "out", "cer", "--groups", groups)
-    assert f"note: cer of mdi: at most {19 * 4} forests" in result.stderr
+    result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
+    assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
     assert "note: altmann of mdi: at most 4 forests" in result.stderr
 
@@ -417,17 +424,18 @@ def test_threads_do_not_change_a_byte(method, file, tmp_path):
 def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     out, again = tmp_path / "out", tmp_path / "again"
     kept = tmp_path / "kept"
-    words = ("--measure", "vote-change", "--significance", "mr-test", "--permutations", 4)
+    words = ("--measure", "vote-change", "--significance", "mean-rank-test", "--permutations", 4)
     _, record = run(file, out, *words, "--checkpoint", kept)
     assert kept.is_file()
     command = shlex.split(record["command"])
-    end = "--measure vote-change --measure mdi --significance mr-test --permutations 4 --seed 0"
+    test = "--significance mean-rank-test --permutations 4"
+    end = f"--measure vote-change --measure mdi {test} --seed 0"
     assert " ".join(command).endswith(end)
     done(again, "rank", file, *command[3:])
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
-@pytest.mark.parametrize("method", ["max-t", "altmann", "mprobes", "cer", "hapfelmeier"])
+@pytest.mark.parametrize("method", ["max-t", "altmann", "multiple-probes", CER, "hapfelmeier"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
     whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"
     words = ("--jobs", 1, "--checkpoint", kept)
@@ -457,8 +465,8 @@ def test_long_runs_are_announced(file, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.cli.significance._LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
     assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
-    result, _ = asked(file, tmp_path / "out", "cer")
-    assert f"note: cer of mdi: at most {19 * P} forests" in result.stderr
+    result, _ = asked(file, tmp_path / "out", CER)
+    assert f"note: conditional-error-rate of mdi: at most {19 * P} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--quiet", permutations=3)
     assert result.output == ""
 
@@ -488,36 +496,48 @@ def test_names_of_no_method(file, no_growth):
         (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
         (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
         (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
-        (["--no-test", "--significance", "fdr"], "--significance has no use with --no-test"),
+        (["--no-test", "--significance", "fdr-curve"], "--significance has no use with --no-test"),
         (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
         (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
-        (["--significance", "cer", "--permutations", 18], "needs --permutations 19 or more"),
-        (["--significance", "fdr", "--checkpoint", "/no/where"], "does not exist; make it"),
-        (["--significance", "fdr", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after has no use for --significance max-t; it is for altm"),
-        (["--rank-based"], "--rank-based has no use for --significance max-t; it is for cer"),
         (
-            ["--significance", "fdr", "--stop-after", 3],
-            "--stop-after has no use for --significance fdr; it is for altmann, hapfelmeier",
+            ["--significance", CER, "--permutations", 18],
+            "needs --permutations 19 or more",
+        ),
+        (["--significance", "fdr-curve", "--checkpoint", "/no/where"], "does not exist; make it"),
+        (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
+        (["--stop-after", 3], "--stop-after has no use for --significance max-t; it is for altm"),
+        (
+            ["--rank-based"],
+            "has no use for --significance max-t; it is for conditional-error-rate",
+        ),
+        (
+            ["--significance", "fdr-curve", "--stop-after", 3],
+            "--stop-after has no use for --significance fdr-curve; it is for altmann, hapfelmeier",
         ),
         (
             ["--significance", "hapfelmeier", "--distribution", "gamma"],
             "--distribution has no use for --significance hapfelmeier; it is for altmann",
         ),
         (
-            ["--significance", "mprobes", "--rank-based"],
-            "--rank-based has no use for --significance mprobes; it is for cer",
+            ["--significance", "multiple-probes", "--rank-based"],
+            f"--rank-based has no use for --significance multiple-probes; it is for {CER}",
         ),
         (
             ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no use for --significance janitza; it is for cer",
+            "--groups has no use for --significance janitza; it is for conditional-error-rate",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],
             "--stop-after needs --distribution empirical, got gamma",
         ),
-        (["--significance", "cer", "--group-score", "max"], "--group-score needs --groups FILE"),
-        (["--significance", "cer", "--groups", "no.csv"], "--groups: there is no file no.csv"),
+        (
+            ["--significance", CER, "--group-score", "max"],
+            "--group-score needs --groups FILE",
+        ),
+        (
+            ["--significance", CER, "--groups", "no.csv"],
+            "--groups: there is no file no.csv",
+        ),
     ],
 )
 def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
@@ -539,14 +559,14 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
 def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):
     path = tmp_path / "g.csv"
     path.write_text("\n".join(lines) + "\n")
-    words = [file, "--target", "y", "--significance", "cer", "--groups", path]
+    words = [file, "--target", "y", "--significance", CER, "--groups", path]
     assert_refused("rank", tmp_path / "out", words, message)
 
 
 def test_what_a_method_says_is_the_users_error(tmp_path):
     table = pa.table({"x": list(range(20)), "y": ["a", "b"] * 10})
     pq.write_table(table, tmp_path / "t.parquet")
-    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "mr-test"]
+    words = [tmp_path / "t.parquet", "--target", "y", "--significance", "mean-rank-test"]
     assert_refused("rank", tmp_path / "out", words, "ranks need two features or more")
 
 
@@ -560,7 +580,7 @@ def test_a_measure_to_be_tested_is_not_left_out(tmp_path):
 def test_help_names_the_methods():
     shown = duramen("rank", "--help").stdout
     words = re.sub(r"[^\w-]+", " ", shown)
-    assert all(name.value in words for name in SignificanceName)
+    assert all(name in words for name in OPTIONS)
     for option in (
         *("--permutations", "--checkpoint", "--distribution", "--stop-after", "--rank-based"),
         *("--groups", "--group-score", "--no-test"),

@@ -11,7 +11,7 @@ from tests.cli.commands import assert_refused, done, duramen
 from tests.tables.store.stores import write_bed
 
 import duramen as dm
-from duramen.cli.significance import METHODS, SignificanceName
+from duramen.significance import catalogue
 
 N, TREES = 80, 10
 TEST = ("--measure", "mdi", "--trees", TREES, "--permutations", 19, "--significance")
@@ -72,19 +72,19 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert csv[0] == csv[1]
 
 
-@pytest.mark.parametrize("method", SignificanceName)
+@pytest.mark.parametrize("method", catalogue, ids=lambda test: test.option)
 def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
-    able = METHODS[method].takes("strata")
-    assert able == (method.value not in ("janitza", "one-probe"))
-    words = ["rank", file, "--target", "y", *TEST, method.value, "--strata", "population"]
-    if METHODS[method].repeats == "":
+    able = method.takes("strata")
+    assert able == (method.option not in ("janitza", "one-probe"))
+    words = ["rank", file, "--target", "y", *TEST, method.option, "--strata", "population"]
+    if method.repeats == "":
         words = [word for word in words if word not in ("--permutations", 19)]
     if able:
         _, run = done(tmp_path / "out", *words)
         assert "strata" in run["settings"]["significance"]
     else:
         message = (
-            f"--strata has no use for --significance {method.value}; it is for max-t, altmann, "
+            f"--strata has no use for --significance {method.option}; it is for max-t, altmann, "
         )
         assert_refused("rank", tmp_path / "out", words[1:], message)
 
@@ -101,7 +101,7 @@ def test_the_default_test_takes_strata_and_blocks(file, tmp_path):
 
 
 def test_one_candidate_is_tested_by_permutation_where_rows_are_restricted(file, tmp_path):
-    words = ["--target", "y", "--trees", TREES, "--significance", "frequency"]
+    words = ["--target", "y", "--trees", TREES, "--significance", "frequency-control"]
     more = ["--max-features", 1, "--strata", "population", "--drop", "person"]
     _, run = done(tmp_path / "out", "rank", file, *words, *more, "--permutations", 5)
     assert run["settings"]["significance"]["null"] == "permuted"

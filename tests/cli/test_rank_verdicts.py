@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
 
-from duramen.reports.significance import METHODS as WORDS
+from duramen.significance import catalogue
 
 N, P, TREES = 80, 6, 20
 
@@ -74,7 +74,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     assert "<h2>Significance by max-T</h2>" in html
     assert "confirmed by max-T of MDI" in html
     assert "confirmed by max-T of MDI (family-wise error rate 0.05)" in html
-    assert WORDS["max_t"].promise in html
+    assert catalogue["max_t"].promise.format(level=0.05) in html
     assert "The test grew 40 forests of its own, with 20 trees each" in html
     assert "the two orders differ" in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html

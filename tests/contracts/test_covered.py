@@ -20,6 +20,10 @@ from duramen.cli.app import app
 
 # What has no result of its own, and why.
 WITHOUT_CASE = {
+    "importances.Inputs": "arguments of a measure; every measure of the command line takes them",
+    "importances.Measure": "a record; its measure has cases",
+    "importances.Words": "sentences",
+    "significance.SignificanceTest": "a record; its test has cases",
     "results.replacing": "writes a file; every save goes through it",
     "selection.Account": "what reports of selections are made of",
     "selection.BaseSelector": "the contract of selectors, tested with a toy",

@@ -14,7 +14,6 @@ LONGEST_FILE = 500
 LONGEST_FUNCTION = 60  # lines without the docstring
 
 IN_CIRCLES = {
-    *("cli.request", "cli.significance", "importances.ensemble", "importances.mda"),
     *("tables.encoded", "tables.encoding", "tables.schema", "tables.store.column_store"),
 }
 LONG_FILES: set[str] = set()
@@ -26,7 +25,6 @@ LONG_FUNCTIONS = {
     "context.network.context_network",
     "datasets.generated.madelon_like",
     "importances.mcfs.mcfs",
-    "importances.mda.mda",
     "importances.vote_change.vote_change",
     "significance.conditional_error_rate.conditional_error_rate",
     "significance.mean_rank_test.mean_rank_test",

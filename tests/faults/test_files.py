@@ -133,7 +133,16 @@ def test_a_checkpoint_that_was_edited_is_refused(tmp_path: Path) -> None:
 @linux
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
 def test_a_signal_ends_a_command_cleanly(name: str, code: int, tmp_path: Path, table: Path) -> None:
-    words = ["rank", table, "--target", "y", "--trees", "50", "--significance", "cer"]
+    words = [
+        "rank",
+        table,
+        "--target",
+        "y",
+        "--trees",
+        "50",
+        "--significance",
+        "conditional-error-rate",
+    ]
     words += ["--permutations", "5000", "--checkpoint", "kept.npz", "--out", "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "duramen.cli", *map(str, words)],

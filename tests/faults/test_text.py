@@ -28,7 +28,14 @@ DONE = {
     "rank": ("rank", TABLE, *OF, *FEW, "--strata", STRATA, "--permutations", 19),
     "rank by groups": (
         *("rank", TABLE, *OF, *FEW, "--drop", STRATA, "--drop", CONTEXT),
-        *("--significance", "cer", "--permutations", 20, "--groups", "groups.parquet"),
+        *(
+            "--significance",
+            "conditional-error-rate",
+            "--permutations",
+            20,
+            "--groups",
+            "groups.parquet",
+        ),
     ),
     "rank with samples": (
         *("rank", "named.parquet", "--target", ANNOTATION, *FEW, "--no-test"),
@@ -57,7 +64,15 @@ REFUSED = {
     "strata": ("rank", TABLE, *OF, "--strata", LONG + "x"),
     "context": ("context", TABLE, *OF, "--context", f"{CONTEXT}x"),
     "column": ("select", TABLE, *OF, "--drop", f"{NAMES[5]}x"),
-    "groups": ("rank", TABLE, *OF, "--significance", "cer", "--groups", "samples.parquet"),
+    "groups": (
+        "rank",
+        TABLE,
+        *OF,
+        "--significance",
+        "conditional-error-rate",
+        "--groups",
+        "samples.parquet",
+    ),
     "samples": ("rank", "named.parquet", "--target", ANNOTATION, "--samples", "groups.parquet"),
     "samples-id": (
         *("pack", "named.parquet", "--samples", "samples.parquet"),

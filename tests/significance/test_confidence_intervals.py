@@ -13,7 +13,7 @@ from duramen.importances.samples import Sample
 from duramen.significance.confidence_intervals import (
     METHODS,
     confidence_intervals,
-    mda_of_copies,
+    importances_of_copies,
 )
 from duramen.significance.measured import measured
 from duramen.significance.resampling import bootstraps, subsamples, tree_variance
@@ -244,7 +244,7 @@ def test_double_bootstrap_leaves_1636_of_the_rows_out():
 def test_copies_that_are_none_are_the_ordinary_mda():
     X, y = linear(classes=True)
     subject = measured(dm.RandomForestClassifier(30), X, y, "mda", "test")
-    found = mda_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
+    found = importances_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
     forest = dm.RandomForestClassifier(30, random_state=5).fit(X, y)
     np.testing.assert_array_equal(found, mda(forest, X, y).values)
 
@@ -258,8 +258,8 @@ def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
     fair = confidence_intervals(forest, X, y, **options)
     monkeypatch.setitem(
         confidence_intervals.__globals__,
-        "mda_of_copies",
-        lambda copies, seed, rows: copies.scores(seed),
+        "importances_of_copies",
+        lambda subject, seed, rows: subject.scores(seed),
     )
     naive = confidence_intervals(forest, X, y, **options)
     assert np.abs(fair.replicate_mean).max() < 0.03

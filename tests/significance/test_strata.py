@@ -1,5 +1,7 @@
 """`strata` and `blocks` in every test that permutes rows, and in resampling and hold-out parts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.strata import PROBLEMS, populations, samples, variants
@@ -263,11 +265,15 @@ def test_a_class_of_one_block_cannot_be_held_out():
 def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
     seen = []
 
-    def spy(template, data, *, random_state):
-        seen.append(data.exchangeability.blocks)
-        return dm.importances.holdout_mda(template, data, random_state=random_state)
+    measures = dm.importances.catalogue
+    compute = measures["holdout_mda"].compute
 
-    monkeypatch.setitem(dm.significance.measured.REFITTED, "holdout_mda", spy)
+    def spy(given):
+        seen.append(given.data.exchangeability.blocks)
+        return compute(given)
+
+    watched = replace(measures["holdout_mda"], compute=spy)
+    monkeypatch.setattr(measures, "_entries", {"holdout_mda": watched})
     X, y = table()
     test = {"measure": "holdout_mda", "n_permutations": 1}
     dm.significance.altmann(FOREST, X, y, blocks=BLOCKS, **test)

@@ -17,12 +17,17 @@ class CatalogueChoice:
     ----------
     names : callable
         Returns the names. A catalogue takes long to import, and most commands need none.
+    describe : callable
+        Returns a name as the help shows it.
     """
 
     __name__ = "name"
 
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+    def __init__(
+        self, names: Callable[[], Iterable[str]], describe: Callable[[str], str] = str
+    ) -> None:
         self.names = names
+        self.describe = describe
 
     def __call__(self, value: str) -> str:
         """Return the value if it is a name.
@@ -42,11 +47,13 @@ class CatalogueCommand(TyperCommand):
     """Command whose help lists the names that its options take from catalogues."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
+        """Write the help; the names stand below it, as long ones fit no column."""
         hints = get_type_hints(unwrap(self.callback), include_extras=True) if self.callback else {}
-        params: list[Any] = self.params
-        for param in params:
+        listed = []
+        for param in self.params:
             for option in getattr(hints.get(param.name), "__metadata__", ()):
                 if isinstance(option.parser, CatalogueChoice):
-                    param.help = f"{param.help} One of {', '.join(option.parser.names())}."
+                    names = map(option.parser.describe, option.parser.names())
+                    listed.append(f"{param.opts[0]}: {', '.join(names)}.")
+        self.epilog = "\n\n".join(listed)
         super().format_help(ctx, formatter)

@@ -4,53 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.catalogues import measures
 from duramen.cli.clock import Clock
-from duramen.cli.measures import DEFAULT, MEASURES, Given, MeasureName
+from duramen.cli.significance import figures_of, settings_of
 
 if TYPE_CHECKING:
+    from duramen.importances import Inputs, Measure
     from duramen.importances.comparison import Measured
     from duramen.reports.significance import Verdict
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The measures to compute.
+    """Measures to compute.
 
     Parameters
     ----------
-    names : tuple of MeasureName
-        Which ones; the first is ranked by.
+    measures : tuple of Measure
+        The first is ranked by.
     asked : bool
         Whether the user named them.
     left_out : tuple of str
         What is left out, and why.
-    tested : MeasureName or None
+    tested : Measure or None
         The one that a test is about.
     """
 
-    names: tuple[MeasureName, ...]
+    measures: tuple[Measure, ...]
     asked: bool
     left_out: tuple[str, ...] = ()
-    tested: MeasureName | None = None
+    tested: Measure | None = None
 
-    def with_tested(self, name: MeasureName) -> Choice:
+    def with_tested(self, one: Measure) -> Choice:
         """Return this choice with a measure to be tested, which comes last if it is not in it."""
-        names = self.names if name in self.names else (*self.names, name)
-        return replace(self, names=names, tested=name)
+        known = self.measures if one in self.measures else (*self.measures, one)
+        return replace(self, measures=known, tested=one)
 
 
-def choose(asked: Sequence[MeasureName], *, forest: str, task: str, out_of_bag: bool) -> Choice:
+def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) -> Choice:
     """Return the measures to compute: those that were asked for, or those that suit the forest.
 
     Parameters
     ----------
-    asked : sequence of MeasureName
-        What the user named; nothing for the default.
+    asked : sequence of str
+        Names of measures on the command line; nothing for the default.
     forest : str
-        Name of the forest, for what is said of it.
+        Name of the forest, for messages.
     task : str
         "classification" or "regression".
     out_of_bag : bool
@@ -61,64 +62,64 @@ def choose(asked: Sequence[MeasureName], *, forest: str, task: str, out_of_bag: 
     ValueError
         If a measure was asked for that needs classes or rows out of bag, and there are none.
     """
-    classes = task == "classification"
+    numbers = task != "classification"
+    unseen = f"every tree of --forest {forest} sees all rows"
     if not asked:
-        suited = [name for name in DEFAULT if classes or not MEASURES[name].classes]
-        kept = tuple(name for name in suited if out_of_bag or not MEASURES[name].out_of_bag)
-        gone = [name.value for name in suited if name not in kept]
-        why = f"left out: every tree of --forest {forest} sees all rows; --bootstrap changes that"
-        return Choice(kept, asked=False, left_out=(f"{' and '.join(gone)} {why}",) if gone else ())
-    for name in asked:
-        if MEASURES[name].classes and not classes:
+        suited = [one for one in measures() if one.default and not (numbers and one.classes)]
+        kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
+        gone = " and ".join(one.option for one in suited if one not in kept)
+        why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
+        return Choice(kept, asked=False, left_out=why)
+    options = {one.option: one for one in measures()}
+    chosen = tuple(options[name] for name in dict.fromkeys(asked))
+    for one in chosen:
+        if one.classes and numbers:
+            others = " and ".join(m.option for m in measures() if m.default and not m.classes)
             raise ValueError(
-                f"--measure {name.value} needs classes, the target is a number; mda takes both"
+                f"--measure {one.option} needs classes, the target is a number; {others} take both"
             )
-        if MEASURES[name].out_of_bag and not out_of_bag:
+        if one.rows == "out-of-bag" and not out_of_bag:
             raise ValueError(
-                f"--measure {name.value} needs rows that a tree was grown without, but every tree "
-                f"of --forest {forest} sees all rows; add --bootstrap"
+                f"--measure {one.option} needs rows that a tree was grown without, but {unseen}; "
+                "add --bootstrap"
             )
-    return Choice(tuple(dict.fromkeys(asked)), asked=True)
+    return Choice(chosen, asked=True)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the measures say.
+    """Importances by the measures.
 
     Parameters
     ----------
-    names : tuple of MeasureName
+    names : tuple of str
         The measures that were computed.
     measures : tuple of Importances and Significance
-        What each says; the first is ranked by.
+        Importances by each; the first is ranked by.
     left_out : tuple of str
         What is left out, and why.
     tested : Verdict or None
-        What a test says of one of them.
+        A test of one of them.
     """
 
-    names: tuple[MeasureName, ...]
+    names: tuple[str, ...]
     measures: tuple[Measured, ...]
     left_out: tuple[str, ...]
     tested: Verdict | None = None
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""
-        from duramen.cli.significance import settings_of
-
-        names = [name.function for name in self.names]
-        pairs = zip(names, self.measures, strict=True)
-        measured = {name: dict(one.metadata[name]) for name, one in pairs}
+        pairs = zip(self.names, self.measures, strict=True)
+        measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
-        return {"measures": names, **measured, **test}
+        return {"measures": list(self.names), **measured, **test}
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
-        from duramen.cli.significance import figures_of
         from duramen.reports.measures import LEVEL, as_importances, n_significant
         from duramen.results.significance import Significance
 
-        pairs = [(name.function, one) for name, one in zip(self.names, self.measures, strict=True)]
+        pairs = list(zip(self.names, self.measures, strict=True))
         first = as_importances(self.measures[0])
         return {
             "importance_sum": float(first.values.sum()),
@@ -131,7 +132,7 @@ class Found:
         }
 
 
-def compute(choice: Choice, given: Given, clock: Clock) -> Found:
+def compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
     """Compute the measures, one after the other.
 
     Raises
@@ -139,16 +140,21 @@ def compute(choice: Choice, given: Given, clock: Clock) -> Found:
     ValueError, MemoryError
         If one that was asked for cannot be computed from these rows; others are left out.
     """
-    done: dict[MeasureName, Measured] = {}
+    from duramen.tables import Exchangeability
+
+    data = given.data
+    if data.exchangeability.restricted:
+        data = data.with_exchangeability(Exchangeability(data.n_rows))
+    done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
-    for name in choice.names:
-        module = import_module(f"duramen.importances.{name.function}")
+    for one in choice.measures:
+        # Strata and blocks are for the test, but a block must not be held out in part.
+        own = given if one.rows == "held-out" else replace(given, data=data)
         try:
-            with clock.step(f"measure {name.function}"):
-                function = getattr(module, name.function)
-                done[name] = MEASURES[name].compute(function, given)
+            with clock.step(f"measure {one.name}"):
+                done[one.name] = one(own.unfitted() if one.refits else own)
         except (ValueError, MemoryError) as error:
-            if choice.asked or not done or name is choice.tested:
+            if choice.asked or not done or one is choice.tested:
                 raise
-            left_out.append(f"{name.value} left out: {error}")
+            left_out.append(f"{one.option} left out: {error}")
     return Found(tuple(done), tuple(done.values()), tuple(left_out))

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from duramen.cli.catalogues import (
+    described_measure,
+    described_test,
+    measure_names,
+    test_names,
+)
 from duramen.cli.choices import CatalogueChoice
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.forests import forest_names, leaves_rows_out, make_forest
 from duramen.cli.inputs import Input, located
-from duramen.cli.measures import Given, MeasureName
 from duramen.cli.measuring import Found, choose, compute
 from duramen.cli.options import (
     BlocksOption,
@@ -46,9 +51,10 @@ from duramen.cli.output import results_folder, write_results
 from duramen.cli.problem import Problem
 from duramen.cli.reading import Reading, Samples, repeated
 from duramen.cli.request import Asked, GroupScore, Law, Request, requested
-from duramen.cli.significance import SignificanceName, announce, run_test
+from duramen.cli.significance import announce, run_test
 
 if TYPE_CHECKING:
+    from duramen.importances import Inputs, Measure
     from duramen.reports import Run
     from duramen.tables import EncodedTable
 
@@ -65,8 +71,8 @@ class Options:
     max_features: str
     criterion: str
     bootstrap: bool | None
-    measures: tuple[MeasureName, ...]
-    significance: SignificanceName | None
+    measures: tuple[str, ...]
+    significance: str | None
     no_test: bool
     asked: Asked
     seed: int
@@ -110,20 +116,22 @@ def rank(
         ),
     ] = None,
     measure: Annotated[
-        list[MeasureName] | None,
+        list[str] | None,
         typer.Option(
             metavar="NAME",
             show_default=False,
-            help=f"Measure of importance: {', '.join(MeasureName)}. Repeat for more, the first one "
-            "ranks; by default mdi and mda, as far as the forest allows.",
+            parser=CatalogueChoice(measure_names, described_measure),
+            help="Measure of importance. Repeat for more, the first one ranks; by default those "
+            "that the forest allows.",
         ),
     ] = None,
     significance: Annotated[
-        SignificanceName | None,
+        str | None,
         typer.Option(
             metavar="METHOD",
             show_default=False,
-            help=f"Test of the importances: {', '.join(SignificanceName)}; by default max-t.",
+            parser=CatalogueChoice(test_names, described_test),
+            help="Test of the importances.",
         ),
     ] = None,
     no_test: Annotated[
@@ -135,8 +143,7 @@ def rank(
             min=1,
             metavar="B",
             show_default=False,
-            help="Rounds of the test, each with forests of its own; by default 99 for max-t, 100 "
-            "for others.",
+            help="Rounds of the test, each with forests of its own; 99 or 100 by default.",
         ),
     ] = None,
     strata: StrataOption = None,
@@ -147,7 +154,7 @@ def rank(
         typer.Option(
             metavar="LAW",
             show_default=False,
-            help=f"Law that altmann takes p-values from: {', '.join(Law)}; by default the first.",
+            help=f"Law that p-values are taken from: {', '.join(Law)}; by default the first.",
         ),
     ] = None,
     stop_after: Annotated[
@@ -156,18 +163,18 @@ def rank(
             min=1,
             metavar="H",
             show_default=False,
-            help="Give a column up once H permutations did as well (altmann, hapfelmeier).",
+            help="Give a column up once H permutations did as well.",
         ),
     ] = None,
     rank_based: Annotated[
-        bool, typer.Option("--rank-based", help="Compare ranks instead of importances (cer).")
+        bool, typer.Option("--rank-based", help="Compare ranks instead of importances.")
     ] = False,
     groups: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help="Rank groups of columns (cer): a file of two columns, features and their groups.",
+            help="Rank groups of columns: a file of two columns, features and their groups.",
         ),
     ] = None,
     group_score: Annotated[
@@ -271,6 +278,8 @@ def _measure(
     options: Options, request: Request | None, problem: Problem[EncodedTable], clock: Clock
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
+    from duramen.importances import Inputs
+
     verbose = not options.quiet and standard_error().is_terminal
     estimator = make_forest(
         options.forest,
@@ -289,13 +298,15 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    tested = None if request is None else request.measure(choice.names)
+    tested = None if request is None else request.measure(choice.measures)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
     with warnings_as_notes(options.quiet):
         with clock.step("grow"):
             estimator.fit(problem.data)
-        given = Given(estimator, problem.data, options.seed, options.jobs, verbose)
+        given = Inputs(
+            estimator, problem.data, options.seed, options.jobs, int(verbose), by_degree=True
+        )
         found = compute(choice, given, clock)
     for line in () if options.quiet else (*options.input.notes(), *found.left_out):
         note(line)
@@ -305,18 +316,18 @@ def _measure(
 
 
 def _tested(
-    request: Request, name: MeasureName, found: Found, given: Given, quiet: bool, clock: Clock
+    request: Request, one: Measure, found: Found, given: Inputs, quiet: bool, clock: Clock
 ) -> Found:
     """Test a measure."""
     from duramen.reports.measures import as_importances
 
     known = dict(zip(found.names, found.measures, strict=True))
-    scores = as_importances(known[name]) if name in known else None
+    scores = as_importances(known[one.name]) if one.name in known else None
     if not quiet:
-        announce(request, name, given)
+        announce(request, one, given)
     try:
-        with clock.step(f"test {request.name.value}"):
-            verdict = run_test(request, name, scores, given)
+        with clock.step(f"test {request.test.option}"):
+            verdict = run_test(request, one, scores, given)
     except MemoryError as error:
         if not request.default:
             raise
@@ -387,7 +398,7 @@ def _command(
     words += ["--max-features", options.max_features, "--criterion", options.criterion]
     if options.bootstrap is not None:
         words += ["--bootstrap" if options.bootstrap else "--no-bootstrap"]
-    words += repeated("--measure", [name.value for name in found.names])
+    words += repeated("--measure", [name.replace("_", "-") for name in found.names])
     words += ["--no-test"] if request is None else request.words()
     words += spreadsheet_words(options.spreadsheet_safe)
     return shlex.join([*words, "--seed", str(options.seed)])

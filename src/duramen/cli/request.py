@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from duramen.cli.catalogues import PARAMETERS, measures, tests
 from duramen.cli.checkpoint import writable
 from duramen.cli.groups import Groups, read_groups
-from duramen.cli.measures import MeasureName
-from duramen.cli.significance import DEFAULT_TEST, METHODS, Method, SignificanceName
+
+if TYPE_CHECKING:
+    from duramen.importances import Measure
+    from duramen.significance import SignificanceTest
 
 
 class Law(StrEnum):
@@ -72,31 +76,19 @@ class Asked:
         return {option: value for option, value in values.items() if value is not None}
 
 
-# Parameters of the functions that options are for, whichever method takes them.
-_PARAMETERS = {
-    "--distribution": "distribution",
-    "--stop-after": "stop_after",
-    "--rank-based": "rank_based",
-    "--groups": "groups",
-    "--group-score": "how",
-    "--strata": "strata",
-    "--blocks": "blocks",
-}
-
-
 @dataclass(frozen=True)
 class Request:
     """The test that the user asked for.
 
     Parameters
     ----------
-    name : SignificanceName
+    test : SignificanceTest
     permutations : int or None
-        Rounds; None for the method's default.
+        Rounds; None for the test's default.
     checkpoint : Path or None
         Where to keep what is done.
     choices : mapping
-        Further parameters of the method, without its groups; strata and blocks by the names of
+        Further parameters of the test, without its groups; strata and blocks by the names of
         their columns.
     groups : Groups or None
         The groups of features that it is about.
@@ -104,27 +96,20 @@ class Request:
         Whether it is run because the user named no test.
     """
 
-    name: SignificanceName
+    test: SignificanceTest
     permutations: int | None = None
     checkpoint: Path | None = None
     choices: Mapping[str, Any] = field(default_factory=dict)
     groups: Groups | None = None
     default: bool = False
 
-    @property
-    def method(self) -> Method:
-        """What the method needs and costs."""
-        return METHODS[self.name]
-
-    def measure(self, names: Sequence[MeasureName]) -> MeasureName:
-        """Return the measure that is tested: the first of these that can be, or the method's.
+    def measure(self, chosen: Sequence[Measure]) -> Measure:
+        """Return the measure that is tested: the first of these that suits the test, or of all.
 
         The default test has a measure of its own, whatever is ranked by.
         """
-        able = self.method.measures
-        if self.default:
-            return able[0]
-        return next((name for name in names if name in able), able[0])
+        able: Sequence[Measure] = () if self.default else chosen
+        return next(one for one in chain(able, measures()) if self.test.suits(one))
 
     def check(self, features: Sequence[str], target: str) -> None:
         """Check that these features can be tested so.
@@ -143,25 +128,23 @@ class Request:
 
     def words(self) -> list[str]:
         """Return the options that ask for this test."""
-        words = [] if self.default else ["--significance", self.name.value]
+        words = [] if self.default else ["--significance", self.test.option]
         if self.permutations is not None:
             words += ["--permutations", str(self.permutations)]
-        for option, parameter in _PARAMETERS.items():
+        for option, parameter in PARAMETERS.items():
             if parameter in self.choices:
                 value = self.choices[parameter]
                 words += [option] if value is True else [option, str(value)]
         return words if self.groups is None else [*words, "--groups", self.groups.file]
 
 
-def requested(
-    name: SignificanceName | None, asked: Asked, *, no_test: bool = False
-) -> Request | None:
+def requested(name: str | None, asked: Asked, *, no_test: bool = False) -> Request | None:
     """Return the test to run: the one that is asked for, or the default; None with `no_test`.
 
     Raises
     ------
     ValueError
-        If options ask for what the method does not do, or for a test and for none.
+        If options ask for what the test does not do, or for a test and for none.
     OSError
         If the checkpoint cannot be written where it shall be, or there is no file of groups.
     """
@@ -172,14 +155,14 @@ def requested(
             raise ValueError(f"{refused[0]} has no use with --no-test, which skips the test")
         return None
     default = name is None
-    name = DEFAULT_TEST if name is None else name
-    _check_taken(name, given)
-    _check_together(name, asked)
-    choices = {_PARAMETERS[option]: given[option] for option in given if option in _PARAMETERS}
+    test = next(one for one in tests() if (one.default if default else one.option == name))
+    _check_taken(test, given)
+    _check_together(test, asked)
+    choices = {PARAMETERS[option]: given[option] for option in given if option in PARAMETERS}
     choices.pop("groups", None)
     plain = {key: one.value if isinstance(one, StrEnum) else one for key, one in choices.items()}
     return Request(
-        name,
+        test,
         asked.permutations,
         writable(asked.checkpoint),
         plain,
@@ -188,26 +171,24 @@ def requested(
     )
 
 
-def _check_taken(name: SignificanceName, given: Mapping[str, Any]) -> None:
-    """Check that the method has a use for each option."""
-    method = METHODS[name]
+def _check_taken(test: SignificanceTest, given: Mapping[str, Any]) -> None:
+    """Check that the test has a use for each option."""
     for option in given:
-        parameter = _PARAMETERS.get(option)
-        if parameter is None and not method.repeats:
-            raise ValueError(f"{option} has no use: --significance {name.value} grows no forests")
-        if parameter is not None and not method.takes(parameter):
-            able = [other.value for other, one in METHODS.items() if one.takes(parameter)]
+        parameter = {**PARAMETERS, "--checkpoint": "checkpoint"}.get(option)
+        if option not in PARAMETERS and not test.repeats:
+            raise ValueError(f"{option} has no use: --significance {test.option} grows no forests")
+        if parameter is not None and not test.takes(parameter):
+            able = ", ".join(one.option for one in tests() if one.takes(parameter))
             raise ValueError(
-                f"{option} has no use for --significance {name.value}; it is for {', '.join(able)}"
+                f"{option} has no use for --significance {test.option}; it is for {able}"
             )
 
 
-def _check_together(name: SignificanceName, asked: Asked) -> None:
+def _check_together(test: SignificanceTest, asked: Asked) -> None:
     """Check that options go together."""
-    least = METHODS[name].least
-    if asked.permutations is not None and asked.permutations < least:
+    if asked.permutations is not None and asked.permutations < test.least:
         raise ValueError(
-            f"--significance {name.value} needs --permutations {least} or more for an error "
+            f"--significance {test.option} needs --permutations {test.least} or more for an error "
             f"rate up to .05, got {asked.permutations}"
         )
     if asked.stop_after is not None and asked.distribution not in (None, Law.empirical):

@@ -8,7 +8,7 @@ from typing import Any
 
 from duramen import checks
 from duramen.forests import sampling
-from duramen.forests.criteria import aliases_for
+from duramen.forests.criteria import CRITERIA, aliases_for
 from duramen.forests.settings import SPLITS
 from duramen.forests.split_families import FAMILIES
 from duramen.tables import Task
@@ -37,9 +37,9 @@ class Parameter:
     name : str
         Its name.
     allowed : str
-        What it may be, as the docstrings say it; "{criteria}" and "{splits}" stand for lists.
+        What it may be, as the docstrings say it; "{criteria}" and "{splits}" stand for the names.
     text : str
-        What it sets, as the docstrings say it.
+        What it sets, as the docstrings say it; "{criteria}" stands for their meanings.
     resolve : callable, optional
         ``resolve(given, name, value)`` checks a value and returns what it stands for; by default
         the value itself, which is checked where it is used.
@@ -55,11 +55,18 @@ class Parameter:
 
     def allowed_for(self, task: Task) -> str:
         """Return what the parameter may be in the estimators of a task."""
-        lists = {"criteria": tuple(aliases_for(task)), "splits": tuple(SPLITS)}
-        words = {name: ", ".join(f'"{one}"' for one in lists[name]) for name in lists}
-        return self.allowed.replace("{criteria}", f"{{{words['criteria']}}}").replace(
-            "{splits}", f"{{{words['splits']}}}"
-        )
+        lists = {"{criteria}": tuple(aliases_for(task)), "{splits}": SPLITS}
+        words = ", ".join(f'"{one}"' for one in lists.get(self.allowed, ()))
+        return f"{{{words}}}" if words else self.allowed
+
+    def text_for(self, task: Task) -> str:
+        """Return what the parameter sets in the estimators of a task."""
+        meanings = [
+            " or ".join(f'"{alias}"' for alias in one.aliases) + f" for the {one.title}"
+            for one in CRITERIA
+            if one.task == task
+        ]
+        return self.text.replace("{criteria}", ", ".join(meanings))
 
 
 def _integer(least: int, **more: Any) -> Resolver:
@@ -112,7 +119,7 @@ def _oob_score(given: Given, name: str, value: Any) -> Any:
 # In the order of the signatures.
 PARAMETERS = (
     Parameter("n_estimators", "int", "Number of trees.", _integer(1, most=2**62)),
-    Parameter("criterion", "{criteria}", "Impurity.", _criterion, "criterion"),
+    Parameter("criterion", "{criteria}", "Impurity: {criteria}.", _criterion, "criterion"),
     Parameter(
         "max_depth",
         "int or None",
@@ -173,7 +180,7 @@ PARAMETERS = (
     Parameter(
         "oob_score",
         "bool or callable",
-        "Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).",
+        "Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.",
         _oob_score,
     ),
     Parameter(
@@ -196,14 +203,15 @@ PARAMETERS = (
     Parameter(
         "class_weight",
         'dict, "balanced", "balanced_subsample" or None',
-        'Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.',
+        'Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.',
         lambda given, name, value: isinstance(value, str) and value == "balanced_subsample",
         "balanced_subsample",
     ),
     Parameter(
         "max_samples",
         "int, float or None",
-        "Number of rows drawn for each tree; a float is a fraction, None as many as there are.",
+        "Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is "
+        "a fraction, None as many as there are.",
         _max_samples,
         "row_samples",
     ),

@@ -21,7 +21,7 @@ class PERTClassifier(ForestClassifier):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity.
+        Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
         Largest depth of a leaf; None for no limit.
     min_samples_split : int or float, default=2
@@ -31,7 +31,7 @@ class PERTClassifier(ForestClassifier):
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
-        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
+        Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
         Number of threads; None for 1, -1 for all processors. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -39,9 +39,10 @@ class PERTClassifier(ForestClassifier):
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.
+        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
+        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
+        fraction, None as many as there are.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
 

@@ -22,7 +22,7 @@ class RandomSubspaceClassifier(ForestClassifier):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity.
+        Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
         Largest depth of a leaf; None for no limit.
     min_samples_split : int or float, default=2
@@ -41,7 +41,7 @@ class RandomSubspaceClassifier(ForestClassifier):
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
-        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
+        Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
         Number of threads; None for 1, -1 for all processors. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -49,9 +49,10 @@ class RandomSubspaceClassifier(ForestClassifier):
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": that in each bag.
+        Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
+        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
+        fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories.
@@ -130,7 +131,7 @@ class RandomSubspaceRegressor(ForestRegressor):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error", "variance"}, default="squared_error"
-        Impurity.
+        Impurity: "squared_error" or "variance" for the variance.
     max_depth : int or None, default=None
         Largest depth of a leaf; None for no limit.
     min_samples_split : int or float, default=2
@@ -149,7 +150,7 @@ class RandomSubspaceRegressor(ForestRegressor):
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
-        Whether to compute out-of-bag estimates; a callable is the score, of (y_true, y_pred).
+        Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
     n_jobs : int or None, default=None
         Number of threads; None for 1, -1 for all processors. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -157,7 +158,8 @@ class RandomSubspaceRegressor(ForestRegressor):
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
     max_samples : int, float or None, default=None
-        Number of rows drawn for each tree; a float is a fraction, None as many as there are.
+        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
+        fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories.

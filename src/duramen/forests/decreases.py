@@ -20,7 +20,7 @@ class Decreases:
     ----------
     values : float64 array of shape (p,)
         Mean over the trees of the sum, over the nodes t that split on the column, of p(t) times
-        the decrease of impurity at t, p(t) being the share of the tree's weight at t.
+        the decrease of impurity at t, p(t) being the fraction of the tree's weight at t.
     standard_error : float64 array of shape (p,)
         Standard deviation over the trees (ddof 1) over sqrt(T); NaN for a single tree.
     by_degree : float64 array of shape (p, D) or None

@@ -175,11 +175,11 @@ def _fill_empty_trees(
     if not empty.any():
         return
     values = arrays["leaf_values"]
-    shares = np.ones(len(target.values)) if weights is None else weights
+    masses = np.ones(len(target.values)) if weights is None else weights
     if target.codes is None:
-        whole = np.array([np.average(target.values, weights=shares)])
+        whole = np.array([np.average(target.values, weights=masses)])
     else:
-        counts = np.bincount(target.codes, weights=shares, minlength=values.shape[1])
+        counts = np.bincount(target.codes, weights=masses, minlength=values.shape[1])
         whole = counts / counts.sum()
     values[arrays["leaf_offsets"][:-1][empty]] = whole
     arrays["impurity"][roots[empty]] = 0.0

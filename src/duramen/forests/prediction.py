@@ -157,7 +157,7 @@ class OutOfBag:
     counts : uint32 array of shape (n,)
         Number of those trees.
     error_curve : float64 array of shape (T,)
-        Error after 1..T trees over the rows that are out of some bag so far: share of wrong
+        Error after 1..T trees over the rows that are out of some bag so far: fraction of wrong
         majority classes, or mean squared error. NaN while there is no such row.
     """
 
@@ -209,5 +209,5 @@ def proximity(
         Threads to use.
     """
     mask = out_of_bag(forest) if oob else None
-    shares: NDArray[np.float64] = _kernel.proximity(leaves, mask, n_threads)
-    return shares
+    fractions: NDArray[np.float64] = _kernel.proximity(leaves, mask, n_threads)
+    return fractions

@@ -51,13 +51,13 @@ def classical_scaling(proximity: ArrayLike, n_components: int = 2) -> FloatArray
     array([[ 0.5],
            [-0.5]])
     """
-    shares = _checked(proximity, "classical_scaling")
-    n = len(shares)
+    matrix = _checked(proximity, "classical_scaling")
+    n = len(matrix)
     d = check_integer("classical_scaling", "n_components", n_components, 1, most=n)
     from scipy.linalg import eigh
 
-    means = shares.mean(axis=0)
-    products = 0.5 * (shares - means - means[:, np.newaxis] + means.mean())
+    means = matrix.mean(axis=0)
+    products = 0.5 * (matrix - means - means[:, np.newaxis] + means.mean())
     spreads, directions = eigh(products, subset_by_index=[n - d, n - 1])
     spreads, directions = spreads[::-1], directions[:, ::-1]
     spreads = np.where(spreads > 1e-12 * n, spreads, 0.0)
@@ -87,7 +87,7 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     -------
     ndarray of float64, shape (n,)
         0 for all rows of a class in which r does not vary, as in one of a single row; infinite for
-        a row that shares no leaf with its class, where others do.
+        a row that has no leaf in common with its class, where others do.
 
     Raises
     ------
@@ -101,15 +101,15 @@ def outlier_measure(proximity: ArrayLike, y: Any) -> FloatArray:
     >>> outlier_measure(np.eye(4), ["a", "a", "b", "b"])
     array([0., 0., 0., 0.])
     """
-    shares = _checked(proximity, "outlier_measure")
+    matrix = _checked(proximity, "outlier_measure")
     codes = encode_target(
-        y, "classification", n_rows=len(shares), allow_one_class=True, function="outlier_measure"
+        y, "classification", n_rows=len(matrix), allow_one_class=True, function="outlier_measure"
     ).values
-    measure = np.zeros(len(shares))
+    measure = np.zeros(len(matrix))
     for label in np.unique(codes):
         rows = np.flatnonzero(codes == label)
-        near = (shares[np.ix_(rows, rows)] ** 2).sum(axis=1) - shares[rows, rows] ** 2
-        measure[rows] = _standardized(len(shares) * _inverse(near))
+        near = (matrix[np.ix_(rows, rows)] ** 2).sum(axis=1) - matrix[rows, rows] ** 2
+        measure[rows] = _standardized(len(matrix) * _inverse(near))
     return measure
 
 
@@ -132,17 +132,17 @@ def _standardized(raw: FloatArray) -> FloatArray:
 
 
 def _checked(proximity: ArrayLike, function: str) -> FloatArray:
-    shares = np.asarray(proximity, dtype=np.float64)
-    if shares.ndim != 2 or shares.shape[0] != shares.shape[1] or not shares.size:
+    matrix = np.asarray(proximity, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise ValueError(
             f"{function}: proximity must be of shape (n, n), as forest.proximity(X) returns it, "
-            f"got {shares.shape}."
+            f"got {matrix.shape}."
         )
-    if np.isnan(shares).any():
+    if np.isnan(matrix).any():
         raise ValueError(
             f"{function}: proximity holds NaN: some rows are out of no tree's bag together. Hint: "
             "grow more trees, or take proximities over all of them (oob=False)."
         )
-    if not np.allclose(shares, shares.T) or not np.allclose(np.diagonal(shares), 1.0):
+    if not np.allclose(matrix, matrix.T) or not np.allclose(np.diagonal(matrix), 1.0):
         raise ValueError(f"{function}: proximity must be symmetric with 1 on its diagonal.")
-    return shares
+    return matrix

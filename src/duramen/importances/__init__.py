@@ -1,31 +1,42 @@
 """Importance measures of grown forests, one a file."""
 
-from duramen.importances.air import air
+from duramen.catalogue import Catalogue
+from duramen.importances.air import AIR, air
 from duramen.importances.comparison import Comparison, compare
-from duramen.importances.conditional_mda import conditional_mda
+from duramen.importances.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.depths import FirstSplits
-from duramen.importances.frequency import frequency
+from duramen.importances.frequency import FREQUENCY, frequency
 from duramen.importances.group import group
-from duramen.importances.holdout_mda import holdout_mda
-from duramen.importances.mcfs import mcfs
-from duramen.importances.mda import mda
-from duramen.importances.mdi import mdi
-from duramen.importances.minimal_depth import first_splits, minimal_depth, minimal_depth_law
-from duramen.importances.noising import noising
+from duramen.importances.holdout_mda import HOLDOUT_MDA, holdout_mda
+from duramen.importances.mcfs import MCFS, mcfs
+from duramen.importances.mda import MDA, mda
+from duramen.importances.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.measure import Inputs, Measure, Words
+from duramen.importances.minimal_depth import (
+    MINIMAL_DEPTH,
+    first_splits,
+    minimal_depth,
+    minimal_depth_law,
+)
+from duramen.importances.noising import NOISING, noising
 from duramen.importances.representatives import Representatives, representatives
-from duramen.importances.sandri import sandri
+from duramen.importances.sandri import SANDRI, sandri
 from duramen.importances.smoothing import smooth
-from duramen.importances.vote_change import vote_change
+from duramen.importances.vote_change import VOTE_CHANGE, vote_change
 from duramen.results import Importances, MonteCarloSelection, Significance
 
 __all__ = [
     "Comparison",
     "FirstSplits",
     "Importances",
+    "Inputs",
+    "Measure",
     "MonteCarloSelection",
     "Representatives",
     "Significance",
+    "Words",
     "air",
+    "catalogue",
     "compare",
     "conditional_mda",
     "first_splits",
@@ -43,3 +54,12 @@ __all__ = [
     "smooth",
     "vote_change",
 ]
+
+catalogue = Catalogue(
+    "measure",
+    (
+        *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS),
+    ),
+)
+"""All importance measures; ``register`` adds one."""

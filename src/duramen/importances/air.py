@@ -6,6 +6,7 @@ from typing import Any
 
 from duramen.checks import draw_seed
 from duramen.importances.arguments import metadata_of
+from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.importances.shadowed import differences, shadowed_forest
 from duramen.results.importances import Importances
@@ -105,3 +106,19 @@ def air(
         standard_error=tally.standard_error(),
         metadata=metadata,
     )
+
+
+AIR = Measure(
+    "air",
+    lambda given: air(given.estimator, given.data, random_state=given.random_state),
+    Words(
+        "AIR",
+        "AIR, the actual impurity reduction, is MDI of the feature less that of its shadow, the "
+        "same values on other rows, in a forest that is grown anew on both: what a feature wins by "
+        "chance cancels out. It is given in {unit}.",
+        SCATTERS,
+    ),
+    reference="S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance? "
+    "Bioinformatics 34.",
+    refits=True,
+)

@@ -91,6 +91,11 @@ def matched(
     return of_label[target.values]
 
 
+def class_names(forest: Forest) -> tuple[str, ...]:
+    """Return the names of the forest's classes."""
+    return () if forest.classes is None else tuple(map(str, forest.classes.tolist()))
+
+
 def metadata_of(forest: Forest, measure: str, **choices: Any) -> dict[str, Any]:
     """Return what an importance of a forest is to remember: choices, settings, seed, data."""
     return {

@@ -10,6 +10,7 @@ from duramen import checks
 from duramen.importances.arguments import forest_of
 from duramen.importances.association import association_p_values
 from duramen.importances.mda import repeats_of, score_of, seed_of, tree_importances
+from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.permutation import Condition, Permutations, permutation_losses
 from duramen.importances.samples import Sample, encode_like, sample_of
 from duramen.jobs.progress import progress_bar
@@ -122,3 +123,21 @@ def _table(sample: Sample, forest: Any, X: Any) -> EncodedTable:
 
 def _associates(table: EncodedTable, threshold: float) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return (1.0 - association_p_values(table) > threshold).astype(np.uint8)
+
+
+CONDITIONAL_MDA = Measure(
+    "conditional_mda",
+    lambda given: conditional_mda(
+        given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose
+    ),
+    Words(
+        "conditional MDA",
+        "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
+        "features it is associated with: what it merely has in common with them does not count; "
+        "in {unit}.",
+        SCATTERS,
+    ),
+    reference="C. Strobl et al. (2008). Conditional variable importance for random forests. BMC "
+    "Bioinformatics 9:307.",
+    rows="out-of-bag",
+)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import metadata_of
+from duramen.importances.arguments import class_names, metadata_of
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import (
     UNITS,
@@ -37,8 +37,6 @@ def ensemble_mda(
     progress: Progress | None = None,
 ) -> Importances:
     """Measure what the ensemble loses, as the mean over the repeats."""
-    from duramen.importances.mda import class_names
-
     used = _used(forest, permutations)
     step = max(1, _BLOCK // (sample.n_rows * forest.n_values))
     width = 1 + (forest.n_values if by_class else 0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, Nodes, blocks
 from duramen.importances.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
@@ -126,3 +127,21 @@ def _shares(nodes: Nodes) -> FloatArray:
     whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
     share: FloatArray = weight / whole[nodes.tree]
     return share
+
+
+FREQUENCY = Measure(
+    "frequency",
+    lambda given: frequency(given.estimator, by_degree=given.by_degree),
+    Words(
+        "frequency",
+        "The frequency is the share of all splits of all trees that are on the feature.",
+        "The frequency does not see how much a split achieves: most splits lie deep in the trees, "
+        "where few rows are left, and features with many distinct values get more of them.",
+    ),
+    reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
+    "University of Liège, Definition 4.1.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+    # Splits per tree, the mean of which is one over the trees.
+    of_parts=lambda given: frequency(given.estimator, normalise=False),
+)

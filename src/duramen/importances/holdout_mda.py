@@ -10,6 +10,7 @@ from sklearn.base import clone
 from duramen import checks
 from duramen.importances.arguments import matched, metadata_of
 from duramen.importances.mda import repeats_of, score_of, tree_importances
+from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.nodes import IntArray
 from duramen.importances.permutation import Permutations, permutation_losses
 from duramen.importances.refit import data_for, template_of
@@ -194,3 +195,22 @@ def _parts_of_blocks(target: Target, blocks: IntArray, n_parts: int, seed: int) 
             "not be spread over all parts. Hint: use fewer parts or leave the class out."
         )
     return part[blocks]
+
+
+HOLDOUT_MDA = Measure(
+    "holdout_mda",
+    lambda given: holdout_mda(
+        given.estimator, given.data, random_state=given.random_state, n_jobs=given.n_jobs
+    ),
+    Words(
+        "hold-out MDA",
+        "Hold-out MDA is MDA on rows that no tree of the forest saw: two forests are grown anew, "
+        "each on half of the rows, and features are permuted in the other half; in {unit}.",
+        SCATTERS,
+    ),
+    reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
+    "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
+    "Classification 12.",
+    refits=True,
+    rows="held-out",
+)

@@ -12,6 +12,7 @@ import numpy as np
 from duramen import checks
 from duramen.forests.growth import refuse_many_categories
 from duramen.forests.settings import SPLITS, GrowthSettings
+from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.refit import repeat_seeds
 from duramen.importances.relative_importance import relative_importances
@@ -321,3 +322,27 @@ def _metadata(learner: Learner, seed: int, choices: dict[str, Any]) -> dict[str,
         "fingerprint": learner.data.fingerprint,
         "versions": versions(),
     }
+
+
+MCFS = Measure(
+    "mcfs",
+    lambda given: (
+        mcfs(given.data, random_state=given.random_state, n_jobs=given.n_jobs).importances
+    ),
+    Words(
+        "MCFS",
+        "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
+        "the forest of this report but from many trees on random subsets of the features: the gain "
+        "ratios of the splits on the feature, weighted by the rows they see and by how well the "
+        "tree predicts other rows.",
+        "MCFS has no threshold here: a feature that says nothing gets some of it as well.",
+    ),
+    reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
+    "classification. Bioinformatics 24.",
+    refits=True,
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    spread="subsets",
+)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
+from duramen.importances.ensemble import ensemble_mda
+from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import (
     ALL,
@@ -19,7 +22,8 @@ from duramen.importances.permutation import (
     Permutations,
     permutation_losses,
 )
-from duramen.importances.samples import sample_of
+from duramen.importances.predictor import predictor_mda
+from duramen.importances.samples import Sample, sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
@@ -121,8 +125,6 @@ def mda(
     forests. BMC Bioinformatics 14:119.
     """
     if is_other_predictor(model):
-        from duramen.importances.predictor import predictor_mda
-
         _refuse_for_predictors(votes, scaled, by_class, groups)
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
     forest = forest_of(model, "mda")
@@ -147,8 +149,6 @@ def mda(
         "permutation_seed": permutations.seed,
     }
     if votes == "ensemble":
-        from duramen.importances.ensemble import ensemble_mda
-
         if scaled:
             raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
         with progress_bar(forest.n_trees, "mda", quiet) as report:
@@ -217,11 +217,6 @@ def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
     alike = variance <= _ROUNDING * squares
     error: FloatArray = np.sqrt(np.where(alike, 0.0, variance) / n_trees)
     return error
-
-
-def class_names(forest: Forest) -> tuple[str, ...]:
-    """Return the names of the forest's classes."""
-    return () if forest.classes is None else tuple(map(str, forest.classes.tolist()))
 
 
 def is_other_predictor(model: Any) -> bool:
@@ -302,3 +297,31 @@ def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, groups: Gro
             f"mda: {wrong[0]} works with forests of duramen only; this model is measured as a "
             "whole."
         )
+
+
+def _of_copies(given: Inputs, originals: NDArray[np.uint32]) -> Importances:
+    """Compute MDA on rows that are copies, out of bag where no copy is inside."""
+    forest = forest_of(given.estimator, "mda")
+    target = matched(forest, given.data.target, "mda")
+    sample = Sample(given.data.table, target, out_of_bag=True, originals=originals)
+    score = score_of(forest, None, "mda")
+    losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
+    return tree_importances(
+        "mda", forest, forest.names, losses, score, scaled=False, by_class=False, choices={}
+    )
+
+
+MDA = Measure(
+    "mda",
+    lambda given: mda(given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose),
+    Words(
+        "MDA",
+        "MDA, the mean decrease of accuracy, is what a tree loses on the rows that it was grown "
+        "without when the feature is permuted among them, averaged over the trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="L. Breiman (2001). Random forests. Machine Learning 45.",
+    rows="out-of-bag",
+    default=True,
+    of_copies=_of_copies,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.corrections import CORRECTIONS, corrected
 from duramen.importances.heldout import held_out
+from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.samples import sample_of
 from duramen.results.importances import FloatArray, Importances
 from duramen.tables import LearningSet
@@ -164,3 +166,44 @@ def _check_choices(
         raise ValueError(
             "mdi: correction must be None with X and y: held-out values have no such bias."
         )
+
+
+def _of_rows_out_of_bag(given: Inputs) -> Importances:
+    """Compute MDI from out-of-bag rows as a measure of its own name."""
+    found = mdi(given.estimator, given.data, rows="oob", by_degree=given.by_degree)
+    metadata = {**found.metadata, "mdi_oob": found.metadata["mdi"]}
+    return replace(found, measure="mdi_oob", metadata=metadata)
+
+
+MDI = Measure(
+    "mdi",
+    lambda given: mdi(given.estimator, by_degree=given.by_degree),
+    Words(
+        "MDI",
+        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
+        "the target by some amount; the amounts are weighted by the share of rows that reach the "
+        "split, added up by feature, and averaged over the trees. They are given in {unit} and are "
+        "not scaled: they can be compared and added.",
+        "MDI gives every feature that is tried often enough some importance, relevant or not, "
+        "since a tree fits chance too. Features with many distinct values get more of it than "
+        "those with few. MDI itself has no threshold above which it is real: that takes a test.",
+    ),
+    reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
+    "randomized trees. NeurIPS 26.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+    default=True,
+)
+MDI_OOB = Measure(
+    "mdi_oob",
+    _of_rows_out_of_bag,
+    Words(
+        "MDI-oob",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+        "measured on the rows that each tree was grown without and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
+    "NeurIPS 32.",
+    rows="out-of-bag",
+)

@@ -11,6 +11,7 @@ from duramen import checks
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.depths import FirstSplits
+from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, IntArray, Nodes, blocks
 from duramen.importances.tally import weighted_counts
 from duramen.results.importances import Importances
@@ -285,3 +286,19 @@ def _candidates(forest: Forest) -> tuple[float, float]:
 def _chance(candidates: float, depth: int, multiway: bool) -> float:
     """Return the probability that a split at a depth is on a given feature not yet split on."""
     return 1 / max(1.0, candidates - depth if multiway else candidates)
+
+
+MINIMAL_DEPTH = Measure(
+    "minimal_depth",
+    lambda given: minimal_depth(given.estimator),
+    Words(
+        "minimal depth",
+        "Minimal depth tells how many levels nearer to the root a feature is first split on than "
+        "if chance chose the features of the splits, averaged over the trees.",
+        "Minimal depth is above 0 for about half of the features where none means anything.",
+    ),
+    reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
+    "Journal of the American Statistical Association 105.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, Nodes, blocks
 from duramen.importances.samples import Sample, arrivals, sample_of
 from duramen.importances.subtrees import maximal
@@ -135,3 +136,20 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
     return np.column_stack([-2 * seen, np.ones(seen.size)]), np.column_stack(
         [predicted, predicted**2]
     )
+
+
+NOISING = Measure(
+    "noising",
+    lambda given: noising(given.estimator, given.data),
+    Words(
+        "noising",
+        "Noising is the rise of the trees' error on the rows that they were grown without when "
+        "these take random sides from the first split on the feature on.",
+        "Noising destroys what other features do below that split: features near the root lose "
+        "most, relevant or not.",
+    ),
+    reference="H. Ishwaran (2007). Variable importance in binary regression trees and forests. "
+    "Electronic Journal of Statistics 1.",
+    rows="out-of-bag",
+    zero_if_irrelevant=False,
+)

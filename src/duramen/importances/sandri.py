@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from duramen.checks import check_integer, draw_seed
 from duramen.forests.decreases import mean_decreases
 from duramen.importances.arguments import metadata_of
+from duramen.importances.measure import SCATTERS, Measure, Words
 from duramen.importances.nodes import FloatArray
 from duramen.importances.refit import data_for, repeat_seeds, template_of
 from duramen.importances.shadowed import shadowed_forest
@@ -121,3 +122,20 @@ def sandri(
         standard_error=error,
         metadata=metadata,
     )
+
+
+SANDRI = Measure(
+    "sandri",
+    lambda given: sandri(given.estimator, given.data, random_state=given.random_state),
+    Words(
+        "Sandri-Zuccolotto",
+        "Sandri-Zuccolotto is MDI of the feature less that of its shadow, the same values on other "
+        "rows, averaged over forests that are grown anew with other shadows; in {unit}.",
+        SCATTERS,
+    ),
+    reference="M. Sandri, P. Zuccolotto (2008). A bias correction algorithm for the Gini variable "
+    "importance measure in classification trees. Journal of Computational and Graphical "
+    "Statistics 17.",
+    refits=True,
+    spread="shadows",
+)

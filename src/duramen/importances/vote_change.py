@@ -9,8 +9,9 @@ import numpy as np
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.mda import class_names, seed_of
+from duramen.importances.arguments import class_names, forest_of, metadata_of
+from duramen.importances.mda import seed_of
+from duramen.importances.measure import Measure, Words
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.permutation import Losses, Permutations, permutation_losses
 from duramen.importances.samples import sample_of
@@ -205,3 +206,29 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
             "index compares votes on rows of two classes at least. Hint: give a sample with all "
             "classes, or grow more trees."
         )
+
+
+VOTE_CHANGE = Measure(
+    "vote_change",
+    lambda given: vote_change(
+        given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose
+    ),
+    Words(
+        "J_chi2",
+        "J_chi2 compares the votes of the trees on the rows that they were grown without, counted "
+        "by class, with the votes after the feature is permuted: it is the chi-square index of the "
+        "change.",
+        "A feature that is not significant by J_chi2 can be relevant all the same.",
+        p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
+        "trees are added, for relevant features and for irrelevant ones. With few trees on each "
+        "feature nothing is small, with many noise is; they do not control an error rate. Compare "
+        "those of forests of one size only. ",
+    ),
+    reference="J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically "
+    "significant features from random forests. ECML workshop.",
+    rows="out-of-bag",
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+)

@@ -24,6 +24,8 @@ from duramen.reports.measures import (
     n_significant,
     name_of,
     readings,
+    references,
+    spread_of,
     words_of,
 )
 from duramen.reports.ranked import ranked
@@ -85,7 +87,7 @@ def summarise(
     sections: list[Section] = [
         *importance_charts(
             as_importances(importances),
-            spread=words_of(importances).spread,
+            spread=spread_of(importances),
             tested=_test_of(importances, tested),
         ),
         *_rankings(others, tested),
@@ -103,6 +105,9 @@ def summarise(
         Prose("How to read it", _reading(measures)),
         Prose("What not to read into it", caveats, points=True, caution=True),
     ]
+    sources = [*references(measures), *([] if tested is None else tested.references())]
+    if sources:
+        sections.append(Prose("References", tuple(sources), points=True))
     return Report(
         kind="ranking of features",
         title=f"Which features matter for {run.target}",
@@ -147,7 +152,7 @@ def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Chart]
         ranking_chart(
             as_importances(one),
             by=words_of(one).title,
-            spread=words_of(one).spread,
+            spread=spread_of(one),
             most=_COMPACT,
             tested=_test_of(one, tested),
         )

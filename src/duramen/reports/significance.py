@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.reports.measures import LEVEL, WORDS, adjusted_words
+from duramen.reports.measures import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Prose, PValues, Section
 from duramen.results.adjusted_significance import (
     CANDIDATE,
@@ -20,109 +21,8 @@ from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
-
-@dataclass(frozen=True)
-class Method:
-    """What is said of a method.
-
-    Attributes
-    ----------
-    name : str
-        The beginning of the names of its columns.
-    title : str
-        Its name in tables and sentences.
-    promise : str
-        What its numbers promise, and when they do not.
-    """
-
-    name: str
-    title: str
-    promise: str
-
-
-_BY_LABELS = (
-    "The p-values are exact under the complete null hypothesis that the target is independent of "
-    "all features together. A small one tells that a feature is associated with the target, which "
-    "features that are correlated with relevant ones are too, without adding to these. Of features "
-    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
-    "relevant features take the splits that they would get by chance."
-)
-
-METHODS = {
-    "max_t": Method(
-        "max_t",
-        "max-T",
-        "If no feature is associated with the target, any is confirmed with a probability of at "
-        f"most {LEVEL:g}, whatever the number of trees and however features depend on each other. "
-        "Where some are relevant, features that are independent of the target are protected as far "
-        "as their importances under permuted labels are no smaller than beside the relevant "
-        "features, which held for MDI of random forests in simulations but has no proof. Features "
-        "correlated with relevant ones are associated with the target, and may be confirmed.",
-    ),
-    "altmann": Method("altmann", "Altmann", _BY_LABELS),
-    "janitza": Method(
-        "janitza",
-        "Janitza",
-        "If the importances of all features without influence have one law, and that is symmetric "
-        "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
-        "statement about many features, not about one of a few. Features that are correlated with "
-        "relevant ones do have importance, since trees use them in place of these, and are "
-        "selected with them. Of features with many and with few values, the p-values of the former "
-        "are too small.",
-    ),
-    "multiple_probes": Method(
-        "mprobes",
-        "mProbes",
-        "If the target is independent of all features, the probability that any of them has a rate "
-        "up to alpha is about alpha, or less: the method is strict. Features that are correlated "
-        "with relevant ones are associated with the target, unlike probes, and may be selected "
-        "with them. The best probe is most often one of many values, so that features of few "
-        "values have larger rates.",
-    ),
-    "one_probe": Method(
-        "one_probe",
-        "1Probe",
-        "If all features have one distribution, one that is independent of the target and of the "
-        "other features has a p-value up to alpha with probability alpha or less, the less the "
-        "fewer trees there are. One that is correlated with a relevant feature is associated with "
-        "the target, and is selected more often. Of features with many and with few values, the "
-        "p-values of the former are too small if the measure likes many values, as MDI does.",
-    ),
-    "conditional_error_rate": Method(
-        "cer",
-        "CER",
-        "The rate is that of taking all features up to this one, not a p-value of the feature. If "
-        "the first r features are relevant and the others independent of the target and of these, "
-        "the probability that more than r have a rate up to alpha is at most alpha. Nothing is "
-        "promised of irrelevant features that are correlated with relevant ones.",
-    ),
-    "fdr_curve": Method(
-        "fdr",
-        "FDR",
-        "The rate is an estimate of the fraction of features that are independent of the target "
-        "among all up to this one, more often too high than too low. Features that are correlated "
-        "with relevant ones are associated with the target and are not counted as false. It is no "
-        "bound: one data set may have many false ones while others have none, the more so the "
-        "more features depend on each other.",
-    ),
-    "frequency_control": Method(
-        "frequency",
-        "frequency control",
-        f"By permuted targets {_BY_LABELS[0].lower()}{_BY_LABELS[1:]} "
-        "By the binomial distribution, which is for forests that "
-        "try one feature at a node, they are right if all features are continuous, and too small "
-        "for those with many values beside others with few.",
-    ),
-    "hapfelmeier": Method(
-        "hapfelmeier",
-        "Hapfelmeier",
-        "A feature that is independent of the target and of the other features has a p-value up "
-        "to alpha with probability alpha at most. One that is correlated with a relevant feature "
-        "is not, and may have a small p-value although it adds nothing.",
-    ),
-    "mean_rank_test": Method("mr_test", "mr-test", _BY_LABELS),
-}
-
+if TYPE_CHECKING:
+    from duramen.significance import SignificanceTest
 
 _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
@@ -187,16 +87,20 @@ class Verdict:
     notes: tuple[str, ...] = ()
 
     @property
-    def words(self) -> Method:
-        """What is said of the method."""
-        return METHODS[self.result.method]
+    def test(self) -> SignificanceTest:
+        """The record of the test."""
+        from duramen.significance import catalogue  # a slow import that other reports do without
+
+        return catalogue[self.result.method]
 
     @property
     def title(self) -> str:
         """The method and the measure, for sentences."""
-        if self.result.method == "frequency_control":
-            return self.words.title
-        return f"{self.words.title} of {WORDS[self.measure].title}"
+        from duramen.importances import catalogue
+
+        if sum(map(self.test.suits, catalogue)) == 1:  # its title says which
+            return self.test.title
+        return f"{self.test.title} of {catalogue[self.measure].words.title}"
 
     @property
     def limit(self) -> str:
@@ -281,13 +185,14 @@ class Verdict:
                 f"{lacking[0]!r}."
             )
         index = np.array([place[name] for name in names], dtype=np.intp)
-        name, title = self.words.name, self.words.title
+        name, title = self.test.name, self.test.title
         if isinstance(self.result, ErrorRates):
             rates = self.result.rates[index]
             known = (index < self.result.n_known).tolist()
             pairs = zip(rates.tolist(), known, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
-            return [VerdictColumn(f"{name}_error_rate", f"rate, {title}", rates, cells)]
+            own = f"{name.removesuffix('_error_rate')}_error_rate"
+            return [VerdictColumn(own, "error rate", rates, cells)]
         if isinstance(self.result, AdjustedSignificance):
             verdicts = self.result.verdicts(LEVEL)
             return [
@@ -300,6 +205,10 @@ class Verdict:
             _numbers(f"{name}_{letter}_value", f"{letter}, {title}", numbers[index])
             for letter, numbers in pairs_of
         ]
+
+    def references(self) -> list[str]:
+        """Return the source of the test."""
+        return [f"{self.test.title}: {self.test.reference}"] if self.test.reference else []
 
     def threshold(self, importances: Importances) -> float | None:
         """Return the smallest importance of the selected features; None if there is none.
@@ -325,16 +234,14 @@ class Verdict:
             return f"No line: no feature has {self.limit} by {self.title}."
         beyond = sum(value >= threshold and name not in chosen for name, value in importances)
         count = f"the {len(chosen):,} features" if len(chosen) > 1 else "the only feature"
-        line = (
-            f"Dashed: the smallest importance of {count} with {self.limit} by {self.words.title}."
-        )
+        line = f"Dashed: the smallest importance of {count} with {self.limit} by {self.test.title}."
         return f"{line} {beyond:,} more beyond it have not." if beyond else line
 
 
 def verdict_sections(tested: Verdict) -> list[Section]:
     """Return what a report says of a test: the histogram of its p-values, and what they promise."""
     result, sections = tested.result, list[Section]()
-    title = f"Significance by {tested.words.title}"
+    title = f"Significance by {tested.test.title}"
     if isinstance(result, Significance) and len(result):
         small = int(np.count_nonzero(result.p_values <= LEVEL))
         sections.append(
@@ -359,8 +266,8 @@ def verdict_sections(tested: Verdict) -> list[Section]:
     lines = (
         f"{tested.count()}{listed}.",
         tested.meaning,
-        " ".join([tested.words.promise, *adjusted]),
-        *_grown(result),
+        " ".join([tested.test.promise.format(level=LEVEL), *adjusted]),
+        *_grown(tested),
         *tested.notes,
     )
     sections.append(Prose(title, lines))
@@ -371,8 +278,9 @@ def _numbers(name: str, title: str, numbers: NDArray[np.float64]) -> VerdictColu
     return VerdictColumn(name, title, numbers, [f"{number:.2g}" for number in numbers.tolist()])
 
 
-def _grown(result: Significance | ErrorRates) -> list[str]:
-    if result.method == "janitza":
+def _grown(tested: Verdict) -> list[str]:
+    result = tested.result
+    if not tested.test.repeats:
         return []
     if isinstance(result, AdjustedSignificance):
         known = result.metadata

@@ -12,9 +12,10 @@ from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.nulls import LAWS, fitted_tails
 from duramen.significance.sequential import all_decided, sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 
 NULL = (
     "The target is independent of all features together: its values could be permuted among the "
@@ -31,7 +32,7 @@ def altmann(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     distribution: str = "empirical",
     stop_after: int | None = None,
@@ -63,9 +64,9 @@ def altmann(
     y : array-like of shape (n,), optional
         Their classes or numbers; None with a learning set.
     measure : str or callable
-        "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
-        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
-        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
@@ -221,3 +222,20 @@ def permuted_scores(
         if stop_after is None or observed is None
         else all_decided(observed, stop_after),
     )
+
+
+PROMISE = (
+    "The p-values are exact under the complete null hypothesis that the target is independent of "
+    "all features together. A small one tells that a feature is associated with the target, which "
+    "features that are correlated with relevant ones are too, without adding to these. Of features "
+    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
+    "relevant features take the splits that they would get by chance."
+)
+ALTMANN = SignificanceTest(
+    "altmann",
+    altmann,
+    "Altmann",
+    PROMISE,
+    reference="A. Altmann et al. (2010). Permutation importance: a corrected feature importance "
+    "measure. Bioinformatics 26.",
+)

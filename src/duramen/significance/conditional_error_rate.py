@@ -17,8 +17,9 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicat
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.permuted import with_permuted
 
 How = Literal["sum", "mean", "max"]
@@ -44,7 +45,7 @@ def conditional_error_rate(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
     how: How = "mean",
@@ -338,3 +339,18 @@ def _rates(
         "n_known": n_known if n_known < n_places else len(scores),
         "details": {"estimate": estimate, "draws": draws},
     }
+
+
+CONDITIONAL_ERROR_RATE = SignificanceTest(
+    "conditional_error_rate",
+    conditional_error_rate,
+    "conditional error rate",
+    "The rate is that of taking all features up to this one, not a p-value of the feature. If the "
+    "first r features are relevant and the others independent of the target and of these, the "
+    "probability that more than r have a rate up to alpha is at most alpha. Nothing is promised of "
+    "irrelevant features that are correlated with relevant ones.",
+    reference=HUYNH_THU,
+    forests=lambda rounds, p: rounds * p,
+    least=19,
+    announces=True,
+)

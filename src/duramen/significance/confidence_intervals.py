@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen import checks
-from duramen.importances.arguments import forest_of, matched
-from duramen.importances.mda import score_of, tree_importances
-from duramen.importances.permutation import Permutations, permutation_losses
-from duramen.importances.samples import Sample
+from duramen.importances import Inputs, Measure
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import (
+    FloatArray,
+    Measured,
+    MeasureLike,
+    measure_of,
+    measured,
+)
 from duramen.significance.resampling import (
     Draw,
     bootstraps,
@@ -40,18 +43,13 @@ _FEWEST_ROWS = 60
 _ROWS_FOR_SMALL = 200
 _COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
 
-# Irrelevant features have more than 0 of these, or other than 0.
-_WITHOUT_ZERO = ("mdi", "frequency", "minimal_depth", "noising")
-# Measures of held-out rows, which copies of a row in the bag would make no longer held out.
-_HELD_OUT = ("mdi_oob", "conditional_mda", "noising", "holdout_mda")
-
 
 def confidence_intervals(
     estimator: Any,
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mda",
+    measure: MeasureLike = "mda",
     method: str = "subsampling",
     n_replicates: int = 100,
     subsample: int | float | None = None,
@@ -84,17 +82,17 @@ def confidence_intervals(
     y : array-like of shape (n,), optional
         Their classes or numbers; None with a learning set.
     measure : str or callable
-        "mda", "mdi", "mdi_oob", "conditional_mda", "noising", "frequency", "minimal_depth",
-        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
-        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
     method : {"subsampling", "delete-d", "double-bootstrap"}
         The first two draw m rows without replacement. "subsampling" takes the spread around the
         mean of the replicates, "delete-d" that around v, so that what smaller samples take from
         the measure adds to it. "double-bootstrap" draws n rows with replacement, and takes the
         standard deviation of v*. Its trees draw from that sample, and a row is out of a bag where
         no copy of it is inside: about .164 n rows, instead of .368 n. With "mda", measures that
-        need no rows of their own ("mdi", "frequency", "minimal_depth", "air", "sandri") and own
-        functions, which get tables with repeated rows.
+        need no rows of their own, such as "mdi" or "air", and own functions, which get tables with
+        repeated rows.
     n_replicates : int
         Number B.
     subsample : int or float, optional
@@ -139,9 +137,9 @@ def confidence_intervals(
         `p_values` are one-sided, of the hypothesis that the expectation of v is 0 or less: the tail
         of the t distribution at v / SE, or, for "percentile", (1 + c) / (B + 1) with c the
         replicates whose scaled difference from the mean reaches v, or, of the double bootstrap,
-        that are 0 or less. None for "mdi", "frequency", "minimal_depth" and "noising", of which
-        irrelevant features have not 0. `degrees_of_freedom` are nu. `notes` say where coverage was
-        measured to be less than `level`, or was not measured.
+        that are 0 or less. None for measures of which irrelevant features have not 0 on
+        average, such as "mdi" or "frequency". `degrees_of_freedom` are nu. `notes` say where
+        coverage was measured to be less than `level`, or was not measured.
 
     Raises
     ------
@@ -205,7 +203,7 @@ def confidence_intervals(
     checks.check_choice(name, "kind", kind, KINDS)
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
-    _check_together(measure, method, kind, subsample, correction)
+    _check_together(measure_of(measure, name), method, kind, subsample, correction)
     plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
     subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
     units = SamplingUnits.of(subject)
@@ -223,11 +221,11 @@ def confidence_intervals(
         low=low,
         high=high,
         level=level,
-        measure=subject.measure_name,
+        measure=subject.measure.name,
         unit=observed.unit,
         method=method,
         kind=kind,
-        p_values=None if measure in _WITHOUT_ZERO else p_values,
+        p_values=p_values if subject.measure.zero_if_irrelevant else None,
         replicate_mean=given.replicates.mean(axis=0),
         degrees_of_freedom=freedom,
         metadata={
@@ -340,44 +338,40 @@ def _check_together(
             f"{name}: correction=False is for samples without replacement; the double bootstrap "
             "has no such factor."
         )
-    if isinstance(measure, str) and measure in _HELD_OUT:
+    if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
         raise ValueError(
-            f"{name}: measure={measure!r} takes rows to be held out whose copies may be in the "
-            'bag of a double bootstrap. Hint: measure="mda", or method="subsampling".'
+            f"{name}: measure={measure.name!r} takes rows to be held out whose copies may be in "
+            'the bag of a double bootstrap. Hint: measure="mda", or method="subsampling".'
         )
 
 
 def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
-    if subject.measure != "mda":
+    if subject.measure.of_copies is None:
         return resampling_task(subject, draw)
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
         rows = draw(random)
         copies = subject.of_rows(rows, key=seed_b)
-        return mda_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
+        return importances_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
 
     return task
 
 
-def mda_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
-    """Return the MDA of a forest on rows that are copies, out of bag where no copy is inside.
+def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
+    """Return the importances of a forest on rows that are copies.
 
     Parameters
     ----------
     copies : Measured
-        Of n rows that are copies.
+        Of n rows that are copies; its measure has `of_copies`.
     seed : int
         Of the forest.
     rows : uint32 array of shape (n,)
         Which row, in 0..n-1, each is a copy of.
     """
-    template = clone(copies.template).set_params(random_state=seed)
-    forest = forest_of(template.fit(copies.data), "mda")
-    target = matched(forest, copies.data.target, "mda")
-    sample = Sample(copies.data.table, target, out_of_bag=True, originals=rows)
-    score = score_of(forest, None, "mda")
-    losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
-    return tree_importances(
-        "mda", forest, forest.names, losses, score, scaled=False, by_class=False, choices={}
-    ).values
+    forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
+    of_copies = copies.measure.of_copies
+    if of_copies is None:
+        raise ValueError(f"measure {copies.measure.name} cannot tell copies of a row apart.")
+    return of_copies(Inputs(forest, copies.data), rows).values

@@ -10,7 +10,7 @@ from typing import Any
 from duramen import checks
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
-from duramen.significance.measured import Measure, Measured, measured
+from duramen.significance.measured import Measured, MeasureLike, measured
 
 # A first forest that took longer than this, in seconds, is not timed a second time.
 _LONG = 1.0
@@ -45,7 +45,7 @@ def estimate_cost(
     y: Any,
     n_forests: int,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_jobs: int | None = None,
 ) -> Cost:
     """Estimate how long it takes to grow many forests and measure importances in each.

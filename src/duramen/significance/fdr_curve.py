@@ -11,7 +11,8 @@ from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.altmann import permuted_scores
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
 MEANING = (
@@ -25,7 +26,7 @@ def fdr_curve(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     strata: Any = None,
     blocks: Any = None,
@@ -201,3 +202,16 @@ def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
     for values in null:
         total += len(values) - np.searchsorted(np.sort(values), scores, side="left")
     return total / len(null)
+
+
+FDR_CURVE = SignificanceTest(
+    "fdr_curve",
+    fdr_curve,
+    "FDR curve",
+    "The rate is an estimate of the fraction of features that are independent of the target among "
+    "all up to this one, more often too high than too low. Features that are correlated with "
+    "relevant ones are associated with the target and are not counted as false. It is no bound: "
+    "one data set may have many false ones while others have none, the more so the more features "
+    "depend on each other.",
+    reference=HUYNH_THU,
+)

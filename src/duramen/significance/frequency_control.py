@@ -16,9 +16,10 @@ from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.nodes import IntArray
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.altmann import NULL, permuted_scores
+from duramen.significance.altmann import NULL, PROMISE, permuted_scores
 from duramen.significance.measured import Measured, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 from duramen.tables import LearningSet
 
 NULLS = ("binomial", "permuted")
@@ -279,3 +280,23 @@ def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Signifi
         },
         notes=(_ONE_CANDIDATE if k == 1 else _SEVERAL_CANDIDATES,),
     )
+
+
+def _null_of(forest: Forest, permuting: bool) -> dict[str, str]:
+    """Return the null law: binomial for one candidate of all columns, unless rows are permuted."""
+    free = _candidates(forest.settings) == 1 and not forest.settings.column_samples
+    return {"null": "binomial" if free and not permuting else "permuted"}
+
+
+FREQUENCY_CONTROL = SignificanceTest(
+    "frequency_control",
+    frequency_control,
+    "frequency control",
+    f"By permuted targets {PROMISE[0].lower()}{PROMISE[1:]} By the binomial distribution, which is "
+    "for forests that try one feature at a node, they are right if all features are continuous, "
+    "and too small for those with many values beside others with few.",
+    reference="E. Konukoglu, M. Ganz (2014). Approximate false positive rate control in selection "
+    "frequency for random forest. arXiv:1410.2838.",
+    suits=lambda measure: measure.name == "frequency",
+    adapt=_null_of,
+)

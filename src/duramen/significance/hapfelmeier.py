@@ -13,8 +13,9 @@ from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
 from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measure, Measured, measured
+from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 from duramen.tables.permuted import with_permuted
 
 NULL = (
@@ -28,7 +29,7 @@ def hapfelmeier(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 100,
     features: Sequence[str | int] | None = None,
     stop_after: int | None = None,
@@ -266,3 +267,17 @@ def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
     if not columns or len(set(columns)) < len(columns):
         raise ValueError("hapfelmeier: features must be at least one, and each of them once.")
     return columns
+
+
+HAPFELMEIER = SignificanceTest(
+    "hapfelmeier",
+    hapfelmeier,
+    "Hapfelmeier",
+    "A feature that is independent of the target and of the other features has a p-value up to "
+    "alpha with probability alpha at most. One that is correlated with a relevant feature is not, "
+    "and may have a small p-value although it adds nothing.",
+    reference="A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random "
+    "forests. Computational Statistics & Data Analysis 60.",
+    forests=lambda rounds, p: rounds * p,
+    announces=True,
+)

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from duramen import checks
+from duramen.importances import catalogue
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
+from duramen.significance.significance_test import SignificanceTest
 
 NULL = (
     "The feature's importance is a draw from a law that is symmetric about 0 and the same for all "
@@ -19,8 +21,6 @@ NULL = (
 
 # With fewer negative values, the null sample says little about its tail.
 _ENOUGH = 100
-# Values that are never negative, whatever the features say.
-_ONE_SIDED = ("frequency", "minimal_depth", "mcfs")
 _ON_UNSEEN_ROWS = ("held-out", "out-of-bag")
 _SKEWED = (
     "{what} are not symmetric about 0 for irrelevant features: {why}. P-values are too small, and "
@@ -105,7 +105,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
             "dm.importances.holdout_mda(estimator, X, y) gives some."
         )
     checks.check_flag("janitza", "add_one", add_one)
-    _refuse_one_sided(importances)
+    _refuse_asymmetric(importances)
     values = importances.values
     negative = values[values < 0]
     if not negative.size:
@@ -163,13 +163,8 @@ def upper_shares(values: FloatArray, sample: FloatArray, *, add_one: bool) -> Fl
     return shares
 
 
-def _refuse_one_sided(importances: Importances) -> None:
+def _refuse_asymmetric(importances: Importances) -> None:
     measure = importances.measure
-    if measure in _ONE_SIDED:
-        raise ValueError(
-            f"janitza: {measure} is never negative, so that it holds no sample of the null law. "
-            "Hint: use holdout_mda or air, or altmann for this measure."
-        )
     rows = _choices(importances).get("rows")
     if measure == "mdi" and rows not in _ON_UNSEEN_ROWS:
         raise ValueError(
@@ -177,6 +172,12 @@ def _refuse_one_sided(importances: Importances) -> None:
             "splits lifts above 0 for every feature, also with a correction; the few negative "
             "values there may be are no mirror of the others. Hint: use air, or "
             'mdi(forest, X, y, rows="oob").'
+        )
+    if measure != "mdi" and measure in catalogue and not catalogue[measure].symmetric:
+        raise ValueError(
+            f"janitza: values of {measure} are not symmetric about 0 for irrelevant features, so "
+            "that they hold no sample of the null distribution. Hint: use holdout_mda or air, or "
+            "altmann for this measure."
         )
 
 
@@ -201,3 +202,22 @@ def _skewed(importances: Importances) -> str | None:
 def _choices(importances: Importances) -> Mapping[str, object]:
     choices = importances.metadata.get(importances.measure, {})
     return choices if isinstance(choices, Mapping) else {}
+
+
+JANITZA = SignificanceTest(
+    "janitza",
+    janitza,
+    "Janitza",
+    "If the importances of all features without influence have one law, and that is symmetric "
+    "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
+    "statement about many features, not about one of a few. Features that are correlated with "
+    "relevant ones do have importance, since trees use them in place of these, and are selected "
+    "with them. Of features with many and with few values, the p-values of the former are too "
+    "small.",
+    reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
+    "importance test for random forests for high-dimensional data. Advances in Data "
+    "Analysis and Classification 12.",
+    repeats="",
+    forests=lambda rounds, p: 0,
+    suits=lambda measure: measure.refits and measure.symmetric,
+)

@@ -12,8 +12,9 @@ from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.altmann import permuted_scores
 from duramen.significance.fdr_curve import pooled_rates
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import standardized
 
 NULL = "The target is independent of all features together: its values could be in any order."
@@ -24,7 +25,7 @@ def max_t(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_permutations: int = 99,
     balanced: bool = True,
     strata: Any = None,
@@ -180,3 +181,20 @@ def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
     adjusted = np.empty(len(observed))
     adjusted[order] = np.maximum.accumulate((1.0 + reached) / (1.0 + len(null)))
     return adjusted
+
+
+MAX_T = SignificanceTest(
+    "max_t",
+    max_t,
+    "max-T",
+    "If no feature is associated with the target, any is confirmed with a probability of at most "
+    "{level:g}, whatever the number of trees and however features depend on each other. Where some "
+    "are relevant, features that are independent of the target are protected as far as their "
+    "importances under permuted labels are no smaller than beside the relevant features, which "
+    "held for MDI of random forests in simulations but has no proof. Features correlated with "
+    "relevant ones are associated with the target, and may be confirmed.",
+    reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
+    least=19,
+    most_trees=500,
+    default=True,
+)

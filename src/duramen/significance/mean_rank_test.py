@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from duramen import checks
 from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
 from duramen.results.significance import Significance
-from duramen.significance.altmann import NULL
-from duramen.significance.measured import Data, FloatArray, Measure, Measured, measured
+from duramen.significance.altmann import NULL, PROMISE
+from duramen.significance.measured import Data, FloatArray, Measured, MeasureLike, measured
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
 
 NULLS = {
     "permuted": NULL,
@@ -25,6 +26,7 @@ NULLS = {
 }
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2
+_RUNS = 20
 
 
 def mean_rank_test(
@@ -32,8 +34,8 @@ def mean_rank_test(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
-    n_runs: int = 20,
+    measure: MeasureLike = "mdi",
+    n_runs: int = _RUNS,
     subsample: int | float = 0.632,
     null: str = "permuted",
     n_permutations: int = 100,
@@ -258,3 +260,14 @@ class _Resampled:
         scores = subject.of_rows(rows, key=seed).scores(seed)
         ranks: FloatArray = rankdata(-scores)
         return ranks
+
+
+MEAN_RANK_TEST = SignificanceTest(
+    "mean_rank_test",
+    mean_rank_test,
+    "mean rank test",
+    PROMISE,
+    reference="C. Zhang, X. Lu, X. Zhang (2006). Significance of gene ranking for classification "
+    "of microarray samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3.",
+    forests=lambda rounds, p: _RUNS * (rounds + 1),
+)

@@ -11,42 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.estimators.base import BaseForest
-from duramen.importances import (
-    Importances,
-    air,
-    conditional_mda,
-    frequency,
-    holdout_mda,
-    mda,
-    mdi,
-    minimal_depth,
-    noising,
-    sandri,
-)
+from duramen.importances import Importances, Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, template_of
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
 
 FloatArray = NDArray[np.float64]
 Data = LearningSet[EncodedTable]
-Measure = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
-
-# Of a fitted forest, and the learning set that it was grown on.
-GROWN: dict[str, Callable[[Any, Data], Importances]] = {
-    "mdi": lambda forest, data: mdi(forest),
-    "mdi_oob": lambda forest, data: mdi(forest, data, rows="oob"),
-    "mda": mda,
-    "conditional_mda": conditional_mda,
-    "noising": noising,
-    "frequency": lambda forest, data: frequency(forest),
-    "minimal_depth": lambda forest, data: minimal_depth(forest),
-}
-# Of an estimator that is fitted in the measure.
-REFITTED: dict[str, Callable[..., Importances]] = {
-    "holdout_mda": holdout_mda,
-    "air": air,
-    "sandri": sandri,
-}
+MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +31,16 @@ class Measured:
         The parameters of the forests; grown on one thread each.
     data : LearningSet
         n rows of p columns, encoded once, with the rows that a test may exchange.
-    measure : str or callable
-        As given to :func:`measured`.
+    measure : Measure
+        How it is computed.
+    identifier : str
+        Name of the measure, or module and name of a function, in checkpoints.
     """
 
     template: BaseForest
     data: Data
     measure: Measure
+    identifier: str
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,30 +52,26 @@ class Measured:
         """Rows that a test may exchange."""
         return self.data.exchangeability
 
-    @property
-    def measure_name(self) -> str:
-        """Name of the measure."""
-        if isinstance(self.measure, str):
-            return self.measure
-        return getattr(self.measure, "__name__", type(self.measure).__name__)
-
     def importances(self, seed: int, *, data: Data | None = None) -> Importances:
         """Grow a forest from a seed and measure it, on these rows or on others in their place."""
         data = self.data if data is None else data
-        template = clone(self.template).set_params(random_state=seed % 2**32)
-        if isinstance(self.measure, str) and self.measure in REFITTED:
-            rows = self._exchanging(self.measure, data)
-            return REFITTED[self.measure](template, rows, random_state=seed % 2**32)
-        forest = template.fit(data)
-        if isinstance(self.measure, str):
-            return GROWN[self.measure](forest, data)
-        return self._own(self.measure(forest, data.table, data.y), data)
+        seed %= 2**32
+        template = clone(self.template).set_params(random_state=seed)
+        if self.measure.refits:
+            found = self.measure(Inputs(template, self._exchanging(data), seed))
+        else:
+            found = self.measure(Inputs(template.fit(data), data, seed))
+        if not isinstance(found, Importances):
+            raise TypeError(
+                f"measure {self.measure.name} must return importances, got {type(found).__name__}."
+            )
+        return found
 
-    def _exchanging(self, measure: str, data: Data) -> Data:
+    def _exchanging(self, data: Data) -> Data:
         """Return the rows with the strata and blocks that a measure of several forests needs."""
         rows = data.exchangeability
         # Targets of blocks of different sizes can be exchanged, their rows cannot.
-        if measure != "holdout_mda" and rows.restricted and rows.count() == 1:
+        if self.measure.rows != "held-out" and rows.restricted and rows.count() == 1:
             return data.with_exchangeability(Exchangeability(data.n_rows))
         return data
 
@@ -130,7 +101,7 @@ class Measured:
         }
         return {
             "method": method,
-            "measure": self.measure if isinstance(self.measure, str) else qualified(self.measure),
+            "measure": self.identifier,
             "estimator": type(self.template).__name__,
             "parameters": parameters,
             "data": self.data.fingerprint,
@@ -138,11 +109,6 @@ class Measured:
             **self.exchangeability.identity(),
             **choices,
         }
-
-    def _own(self, result: Any, data: Data) -> Importances:
-        if isinstance(result, Importances):
-            return result
-        return Importances(data.names, np.asarray(result), self.measure_name, "1")
 
 
 def qualified(function: Any) -> str:
@@ -157,7 +123,7 @@ def measured(
     estimator: Any,
     X: Any,
     y: Any,
-    measure: Measure,
+    measure: MeasureLike,
     function: str,
     *,
     strata: Any = None,
@@ -175,9 +141,9 @@ def measured(
     y : array-like of shape (n,), optional
         Their classes or numbers; None for a learning set.
     measure : str or callable
-        One of :data:`GROWN` or :data:`REFITTED`; or ``measure(forest, X, y)`` that takes a fitted
-        estimator and the encoded rows that it was grown on, and returns `Importances` or p
-        numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`; or
+        ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that it was
+        grown on, and returns `Importances` or p numbers.
     function : str
         Who asks, for errors.
     strata, blocks : array-like of shape (n,), optional
@@ -194,12 +160,7 @@ def measured(
     ValueError
         If `measure`, the data or the labels are not as described.
     """
-    known = (*GROWN, *REFITTED)
-    if not callable(measure) and measure not in known:
-        raise ValueError(
-            f"{function}: measure must be one of {', '.join(map(repr, known))}, or a function "
-            f"measure(forest, X, y) that returns importances, got {measure!r}."
-        )
+    found = measure_of(measure, function)
     template = template_of(estimator, function)
     data = data_for(template, X, y, function, strata=strata, blocks=blocks)
     if not takes_strata and data.exchangeability.strata is not None:
@@ -207,4 +168,40 @@ def measured(
             f"{function}: the rows of this learning set have strata, which {function} does not "
             "take. Hint: learning_set without strata."
         )
-    return Measured(template.set_params(n_jobs=1, verbose=0), data, measure)
+    identifier = qualified(measure) if callable(measure) else measure
+    return Measured(template.set_params(n_jobs=1, verbose=0), data, found, identifier)
+
+
+def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
+    """Return the record of a measure that is given by name or as a function.
+
+    Parameters
+    ----------
+    measure : str or callable
+        As for :func:`measured`.
+    function : str
+        Who asks, for errors.
+    refits : bool
+        Whether it may grow forests of its own.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+    """
+    if callable(measure):
+        own, name = measure, getattr(measure, "__name__", type(measure).__name__)
+        return Measure(
+            name,
+            lambda given: own(given.estimator, given.data.table, given.data.y),
+            Words(name),
+            rows="training",
+            spread="",
+        )
+    known = {one.name: one for one in catalogue if one.testable and (refits or not one.refits)}
+    if not isinstance(measure, str) or measure not in known:
+        raise ValueError(
+            f"{function}: measure must be one of {', '.join(map(repr, known))}, or a function "
+            f"measure(forest, X, y) that returns importances, got {measure!r}."
+        )
+    return known[measure]

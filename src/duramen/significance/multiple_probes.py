@@ -10,8 +10,9 @@ import numpy as np
 from duramen import checks
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.probed import with_settled_candidates
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.shadows import with_shadows
 
 MEANING = (
@@ -25,7 +26,7 @@ def multiple_probes(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_runs: int = 100,
     add_one: bool = True,
     strata: Any = None,
@@ -169,3 +170,18 @@ def multiple_probes(
         },
         metadata={**subject.identity(name), "n_runs": runs, "add_one": bool(add_one), "seed": seed},
     )
+
+
+MULTIPLE_PROBES = SignificanceTest(
+    "multiple_probes",
+    multiple_probes,
+    "multiple probes",
+    "If the target is independent of all features, the probability that any of them has a rate up "
+    "to alpha is about alpha, or less: the method is strict. Features that are correlated with "
+    "relevant ones are associated with the target, unlike probes, and may be selected with them. "
+    "The best probe is most often one of many values, so that features of few values have larger "
+    "rates.",
+    reference=HUYNH_THU,
+    repeats="n_runs",
+    forests=lambda rounds, p: rounds,
+)

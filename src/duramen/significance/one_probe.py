@@ -10,8 +10,9 @@ import numpy as np
 from duramen import checks
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import Significance
-from duramen.significance.measured import Measure, measured
+from duramen.significance.measured import MeasureLike, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
     "The feature is a column of chance: it has no more to do with the target than a random column "
@@ -24,7 +25,7 @@ def one_probe(
     X: Any,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_runs: int = 100,
     add_one: bool = True,
     blocks: Any = None,
@@ -148,3 +149,18 @@ def one_probe(
             "seed": seed,
         },
     )
+
+
+ONE_PROBE = SignificanceTest(
+    "one_probe",
+    one_probe,
+    "one probe",
+    "If all features have one distribution, one that is independent of the target and of the other "
+    "features has a p-value up to alpha with probability alpha or less, the less the fewer trees "
+    "there are. One that is correlated with a relevant feature is associated with the target, and "
+    "is selected more often. Of features with many and with few values, the p-values of the former "
+    "are too small if the measure likes many values, as MDI does.",
+    reference=HUYNH_THU,
+    repeats="n_runs",
+    forests=lambda rounds, p: rounds,
+)

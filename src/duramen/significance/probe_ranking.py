@@ -15,7 +15,7 @@ from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
 from duramen.results.text import quoted
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.tables import EncodedTable, encode, encode_target
 from duramen.tables.target import target_array
@@ -138,7 +138,7 @@ def forest_probe_ranking(
     X: Any,
     y: Any,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_probes: int | None = None,
     n_runs: int = 10,
     blocks: Any = None,

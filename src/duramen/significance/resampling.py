@@ -13,10 +13,7 @@ from duramen import checks
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
-from duramen.significance.measured import GROWN, Measured
-
-# Measures whose standard error is that of a mean over the trees of a forest.
-OVER_TREES = (*GROWN, "holdout_mda", "air")
+from duramen.significance.measured import Measured
 
 Draw = Callable[[np.random.Generator], IntArray]
 
@@ -149,7 +146,7 @@ def tree_variance(subject: Measured, found: Importances) -> FloatArray:
         Zeros where the standard error of a measure is not known to be that over trees.
     """
     error = found.standard_error
-    if error is None or subject.measure not in OVER_TREES:
+    if error is None or subject.measure.spread != "trees":
         return np.zeros(len(found))
     return np.square(error)
 

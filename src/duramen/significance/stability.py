@@ -20,7 +20,7 @@ from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.text import aligned
 from duramen.significance.best import drawn_best
-from duramen.significance.measured import FloatArray, Measure, measured
+from duramen.significance.measured import FloatArray, MeasureLike, measured
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 
@@ -199,7 +199,7 @@ def ranking_stability(
     y: Any,
     *,
     k: int,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     n_resamples: int = 50,
     subsample: int | float = 0.5,
     level: float = 0.95,
@@ -223,9 +223,9 @@ def ranking_stability(
     k : int
         Number of best features, less than p; lots decide between equal ones.
     measure : str or callable
-        "mdi", "mdi_oob", "mda", "conditional_mda", "noising", "frequency", "minimal_depth",
-        "holdout_mda", "air", "sandri", or ``measure(forest, X, y)`` that takes a fitted estimator
-        and the encoded rows that it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
     n_resamples : int
         Number M of parts, and of forests.
     subsample : int or float

@@ -10,8 +10,8 @@ import numpy as np
 
 from duramen import checks
 from duramen.forests.forest import Forest
+from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
-from duramen.importances.frequency import frequency
 from duramen.importances.nodes import IntArray
 from duramen.importances.samples import training_set
 from duramen.results.frames import native_frame
@@ -25,7 +25,7 @@ from duramen.significance.agreement import (
     fitted_line,
     trees_for,
 )
-from duramen.significance.measured import GROWN, Data, FloatArray, Measure
+from duramen.significance.measured import Data, FloatArray, MeasureLike, measure_of
 from duramen.tables import LearningSet
 from duramen.theory.subspaces.coverage import all_seen_probability, draws_needed
 
@@ -136,7 +136,7 @@ def trees_needed(
     X: Any = None,
     y: Any = None,
     *,
-    measure: Measure = "mdi",
+    measure: MeasureLike = "mdi",
     k: int = 10,
     agreement: float = 0.9,
     risk: float = 0.05,
@@ -168,10 +168,10 @@ def trees_needed(
     y : array-like of shape (n,), optional
         Target of `X`.
     measure : str or callable
-        "mdi", "frequency" or "minimal_depth"; with `X` and `y` also "mdi_oob", "mda",
-        "conditional_mda" or "noising"; or ``measure(forest, X, y)``, which takes a `Forest` of some
-        of the trees and returns `Importances` or p numbers. A measure is a mean over trees: the
-        parts of the forest are measured, and their means taken for larger forests.
+        Name of a measure of a fitted forest in :data:`duramen.importances.catalogue`, such as
+        "mdi", or "mda" with `X` and `y`; or ``measure(forest, X, y)``, which takes a `Forest` of
+        some of the trees and returns `Importances` or p numbers. A measure is a mean over trees:
+        the parts of the forest are measured, and their means taken for larger forests.
     k : int
         Number of best features, less than p.
     agreement : float
@@ -242,17 +242,12 @@ def trees_needed(
 
 
 def _check(
-    forest: Forest, X: Any, y: Any, measure: Measure, k: Any, agreement: Any, risk: Any
+    forest: Forest, X: Any, y: Any, measure: MeasureLike, k: Any, agreement: Any, risk: Any
 ) -> None:
     name = "trees_needed"
-    if not callable(measure) and measure not in GROWN:
-        raise ValueError(
-            f"{name}: measure must be one of {', '.join(map(repr, GROWN))}, or a function "
-            f"measure(forest, X, y) that returns importances, got {measure!r}."
-        )
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
-    if X is None and measure in ("mdi_oob", "mda", "conditional_mda", "noising"):
+    if X is None and not callable(measure) and measure_of(measure, name, refits=False).rows:
         raise ValueError(f"{name}: measure={measure!r} needs the training rows, X and y.")
     checks.check_integer(name, "k", k, 1, most=max(1, forest.n_features - 1))
     for what, share in (("agreement", agreement), ("risk", risk)):
@@ -264,21 +259,22 @@ def _check(
         )
 
 
-def _values_of_parts(forest: Forest, X: Any, y: Any, measure: Measure) -> tuple[FloatArray, int]:
+def _values_of_parts(
+    forest: Forest, X: Any, y: Any, measure: MeasureLike
+) -> tuple[FloatArray, int]:
     """Return the importances in parts of the forest, (G, p), and the trees of each part."""
     own = measure if callable(measure) else None
     data = None if X is None or own else training_set(forest, X, y, "trees_needed")
     if isinstance(X, LearningSet):
         X, y = X.table, X.y
+    known = measure_of(measure, "trees_needed", refits=False)
+    compute = known.of_parts or known
     size = -(-forest.n_trees // _PARTS)
     count = forest.n_trees // size
     values = np.empty((count, forest.n_features))
     for g in range(count):
         trees = forest.part(g * size, (g + 1) * size)
-        if measure == "frequency":  # splits per tree, the mean of which is one over the trees
-            found: Any = frequency(trees, normalise=False)
-        else:
-            found = own(trees, X, y) if own else GROWN[str(measure)](trees, cast("Data", data))
+        found: Any = own(trees, X, y) if own else compute(Inputs(trees, cast("Data", data)))
         values[g] = found.values if isinstance(found, Importances) else found
     return values, size
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from duramen.importances import catalogue
 from duramen.results.importances import Importances
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
@@ -103,7 +104,7 @@ def _over_repeats(importances: Importances) -> bool:
     """Tell whether the standard error is that over repeats of the whole forest or model."""
     choices: Any = importances.metadata.get(importances.measure, {})
     return (
-        importances.measure == "sandri"
+        (importances.measure in catalogue and catalogue[importances.measure].spread != "trees")
         or "model" in importances.metadata
         or (isinstance(choices, Mapping) and choices.get("votes") == "ensemble")
     )

@@ -51,7 +51,7 @@ def write_plink(folder: Path) -> None:
 
 CLASSES = "rank t.csv --target y --drop z --drop batch --drop person --trees 6"
 NUMBERS = "rank t.csv --target z --drop y --drop batch --drop person --trees 6"
-ROUNDS = {"max-t": 19, "cer": 19, "mr-test": 4}
+ROUNDS = {"max-t": 19, "conditional-error-rate": 19, "mean-rank-test": 4}
 
 command("default test", f"{CLASSES} --permutations 19", write)
 command("no test", f"{CLASSES} --no-test --top 3 --seed 5", write)
@@ -62,33 +62,11 @@ command(
     "--no-test --categorical batch",
     write,
 )
-for measure in (
-    "mdi",
-    "mda",
-    "vote-change",
-    "conditional-mda",
-    "frequency",
-    "minimal-depth",
-    "noising",
-    "holdout-mda",
-    "air",
-    "sandri",
-    "mcfs",
-):
+for measure in [one.option for one in dm.importances.catalogue]:
     line = f"{CLASSES} --measure {measure} --no-test"
     command(f"measure {measure}", line, write, slow=measure == "mcfs")
 command("two measures", f"{NUMBERS} --measure mda --measure noising --no-test", write)
-for name in (
-    "max-t",
-    "altmann",
-    "mprobes",
-    "one-probe",
-    "cer",
-    "fdr",
-    "frequency",
-    "hapfelmeier",
-    "mr-test",
-):
+for name in [test.option for test in dm.significance.catalogue if test.repeats]:
     rounds = ROUNDS.get(name, 6)
     line = f"{CLASSES} --significance {name} --permutations {rounds}"
     command(f"test {name}", line, write, slow=name in ("mprobes", "hapfelmeier", "mr-test"))
@@ -106,11 +84,16 @@ for distribution in ("empirical", "normal", "lognormal", "gamma"):
         slow=distribution != "gamma",
     )
 command("stop after", f"{CLASSES} --significance altmann --permutations 12 --stop-after 2", write)
-command("ranks", f"{CLASSES} --significance cer --permutations 19 --rank-based", write)
+command(
+    "ranks",
+    f"{CLASSES} --significance conditional-error-rate --permutations 19 --rank-based",
+    write,
+)
 for how in ("mean", "sum", "max"):
     command(
         f"groups by {how}",
-        f"{CLASSES} --significance cer --permutations 19 --groups groups.csv --group-score {how}",
+        f"{CLASSES} --significance conditional-error-rate --permutations 19 --groups groups.csv "
+        f"--group-score {how}",
         write,
         slow=how != "max",
     )

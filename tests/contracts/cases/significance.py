@@ -26,20 +26,8 @@ from tests.contracts.registry import case
 
 import duramen as dm
 from duramen import significance
-from duramen.importances import holdout_mda, mda
+from duramen.importances import catalogue, holdout_mda, mda
 
-MEASURES = (
-    "mdi",
-    "mdi_oob",
-    "mda",
-    "conditional_mda",
-    "frequency",
-    "minimal_depth",
-    "noising",
-    "holdout_mda",
-    "air",
-    "sandri",
-)
 SEED = {"random_state": 11, "n_jobs": jobs()}
 ALTMANN, HAPFELMEIER, MAX_T = significance.altmann, significance.hapfelmeier, significance.max_t
 
@@ -52,7 +40,7 @@ def _p_values(function: Any, task: str = "classification", **given: Any) -> Any:
     return extracts.significance(_tested(function, task, **given))
 
 
-for measure in MEASURES:
+for measure in [one.name for one in catalogue if one.testable]:
     case(f"altmann/{measure}", ALTMANN, function=ALTMANN, measure=measure, n_permutations=5)(
         _p_values
     )

@@ -1,0 +1,142 @@
+"""Description of an importance measure: how it is computed and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from duramen.catalogue import Entry
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
+from duramen.tables import EncodedTable, LearningSet
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a measure is computed from.
+
+    Attributes
+    ----------
+    estimator : estimator or Forest
+        Fitted forest; for a measure that refits, the parameters of its forests.
+    data : LearningSet
+        Rows that the forest was grown on, or that a measure grows its forests on.
+    random_state : int or None
+        Seed of a measure that refits.
+    n_jobs : int or None
+        Number of threads.
+    verbose : int
+        Above 0: a progress bar.
+    by_degree : bool
+        Whether to split importances up by interaction degree, where the measure can.
+    """
+
+    estimator: Any
+    data: LearningSet[EncodedTable]
+    random_state: int | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    by_degree: bool = False
+
+    def unfitted(self) -> Inputs:
+        """Return the same with the parameters of the forest in place of the forest."""
+        return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
+
+
+@dataclass(frozen=True)
+class Words:
+    """Text about a measure in tables and reports.
+
+    Attributes
+    ----------
+    title : str
+        Heading of its column.
+    reading : str
+        What its values are; ``{unit}`` stands for their unit.
+    caution : str
+        What its values are not.
+    p_values : str
+        What its p-values depend on; ``{n_trees}`` stands for the number of trees.
+    """
+
+    title: str
+    reading: str = ""
+    caution: str = ""
+    p_values: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure(Entry):
+    """Record of an importance measure in :data:`duramen.importances.catalogue`.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python, also that of its function; the option ``--measure`` has hyphens in it.
+    compute : callable
+        Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers.
+    words : Words
+        Text for tables and reports.
+    reference : str
+        Source.
+    unit : str
+        Unit of the values where `compute` returns plain numbers.
+    refits : bool
+        Whether it grows forests of its own.
+    rows : {"", "training", "out-of-bag", "held-out"}
+        Rows that it is computed on; "" for a measure of the forest alone.
+    classes : bool
+        Whether the target must be classes.
+    testable : bool
+        Whether it can be the ``measure=`` of tests that refit forests.
+    zero_if_irrelevant : bool
+        Whether irrelevant features have 0 on average.
+    symmetric : bool
+        Whether values of irrelevant features lie as far below 0 as above it.
+    spread : str
+        What its standard error is over: "trees", or something else.
+    default : bool
+        Whether ``duramen rank`` computes it where the user names no measure.
+    of_parts : callable, optional
+        In place of `compute` for parts of a forest, if only that is a mean over trees.
+    of_copies : callable, optional
+        Takes :class:`Inputs` and, of each row, the index of the row that it is a copy of; for a
+        measure on out-of-bag rows, which copies of a row in the bag are not.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> measure = dm.importances.catalogue["holdout_mda"]
+    >>> measure.option, measure.refits, measure.rows
+    ('holdout-mda', True, 'held-out')
+    """
+
+    compute: Callable[[Inputs], Any]
+    words: Words
+    reference: str = ""
+    unit: str = "1"
+    refits: bool = False
+    rows: Literal["", "training", "out-of-bag", "held-out"] = ""
+    classes: bool = False
+    testable: bool = True
+    zero_if_irrelevant: bool = True
+    symmetric: bool = True
+    spread: str = "trees"
+    default: bool = False
+    of_parts: Callable[[Inputs], Importances] | None = None
+    of_copies: Callable[[Inputs, Any], Importances] | None = None
+
+    def __call__(self, given: Inputs) -> Importances | Significance:
+        """Compute the measure."""
+        found = self.compute(given)
+        if isinstance(found, Importances | Significance):
+            return found
+        return Importances(given.data.names, np.asarray(found), self.name, self.unit)
+
+
+SCATTERS = "{title} of an irrelevant feature scatters about 0: to be above it says little."
+"""Caution about a measure whose values are 0 on average for irrelevant features."""

@@ -1,0 +1,83 @@
+"""Description of a significance test: what it needs, what it costs and what it promises."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from duramen.catalogue import Entry
+from duramen.importances import Measure
+
+
+@dataclass(frozen=True, eq=False)
+class SignificanceTest(Entry):
+    """Record of a significance test in :data:`duramen.significance.catalogue`.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python, also that of its function; the option ``--significance`` has hyphens in it.
+    function : callable
+        Takes an estimator and a learning set; or importances, if it grows no forests.
+    title : str
+        Name in tables and sentences.
+    promise : str
+        What its numbers promise and when they do not; ``{level}`` stands for the level.
+    reference : str
+        Source.
+    repeats : str
+        Parameter for the number of forests, or rounds of them; "" for a test that grows none.
+    forests : callable
+        Greatest number of forests, from that number and the number of features.
+    least : int
+        Least number of rounds with which anything can be significant at .05.
+    suits : callable
+        Whether it can test a :class:`duramen.importances.Measure`.
+    announces : bool
+        Whether it says itself what it costs, where it shows its progress.
+    most_trees : int or None
+        Most trees of a forest that ``duramen rank`` has it grow; None for those of the ranking.
+    default : bool
+        Whether ``duramen rank`` runs it where the user names no test.
+    adapt : callable, optional
+        Further arguments from the grown forest, and whether anything asks for permutations.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> test = dm.significance.catalogue["max_t"]
+    >>> test.option, test.rounds(), test.takes("strata")
+    ('max-t', 99, True)
+    """
+
+    function: Callable[..., Any]
+    title: str
+    promise: str
+    reference: str = ""
+    repeats: str = "n_permutations"
+    forests: Callable[[int, int], int] = lambda rounds, p: rounds + 1
+    least: int = 1
+    suits: Callable[[Measure], bool] = lambda measure: measure.testable
+    announces: bool = False
+    most_trees: int | None = None
+    default: bool = False
+    adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the function has a parameter."""
+        return parameter in inspect.signature(self.function).parameters
+
+    def rounds(self, asked: int | None = None) -> int:
+        """Return the number of rounds that is asked for, or the default of the function."""
+        if asked is not None:
+            return asked
+        return int(inspect.signature(self.function).parameters[self.repeats].default)
+
+
+HUYNH_THU = (
+    "V. A. Huynh-Thu et al. (2012). Statistical interpretation of machine learning-based feature "
+    "importance scores for biomarker discovery. Bioinformatics 28."
+)
+"""Source of several tests."""
