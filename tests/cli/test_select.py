@@ -387,7 +387,7 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "give one"),
         (["genes.csv", "--target", "kind", "--subspace", "many"], "--subspace must be a whole"),
         (["genes.csv", "--target", "kind", "--subspace", "1.5"], "--subspace must be a whole"),
-        (["genes.csv", "--target", "kind", "--subspace", "500"], "must be an int in 1..102"),
+        (["genes.csv", "--target", "kind", "--subspace", "500"], "an int in 1..102"),
         (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be 1MB at the least"),
         (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
