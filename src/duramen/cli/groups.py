@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duramen.cli.source import check_columns
-from duramen.results.text import quoted
 
 if TYPE_CHECKING:
     from duramen.results.error_rates import ErrorRates
@@ -37,6 +36,8 @@ class Groups:
         ValueError
             If they name a feature that is not there, or a group is called as a feature in none.
         """
+        from duramen.results.text import quoted  # a slow import
+
         check_columns("--groups:", list(self.of_feature), features, target)
         alone = set(features) - set(self.of_feature)
         for name in self.of_feature.values():
@@ -81,6 +82,7 @@ def read_groups(path: Path) -> Groups:
     ValueError, OSError
         If there is no such file, or it holds something else.
     """
+    from duramen.results.text import quoted  # a slow import
     from duramen.tables import read_table
 
     table = read_table(path, function="--groups")
