@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from tests.faults.batches import ALLOWED, Attempt
 
-from duramen import forests
+from duramen import estimators
 
 Cell = float | str | bool | None  # None is missing
 UNSEEN = "never seen"
@@ -206,7 +206,7 @@ def draw_estimator(
     """Draw an estimator of any family; `n_classes` 0 asks for numbers."""
     task = "Classifier" if n_classes else "Regressor"
     families = FAMILIES if n_classes else FAMILIES[:-1]
-    kind = getattr(forests, str(random.choice(families)) + task)
+    kind = getattr(estimators, str(random.choice(families)) + task)
 
     def pick(*values: Any) -> Any:
         return values[int(random.integers(len(values)))]
