@@ -27,7 +27,13 @@ COMPLETE = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_module(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_examples_of_module(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     found = doctest.testmod(importlib.import_module(name), verbose=False)
     assert found.attempted > 0
     assert found.failed == 0, capsys.readouterr().out
