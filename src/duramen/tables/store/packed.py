@@ -146,19 +146,22 @@ class PackedColumns:
                 for name in ("n_values", "n_labels", "n_name")
             }
         )
-        self._codes_check = read["codes_check"]
-        self._names: Runs | None = None
-        if self.named:
-            self._names = Runs(offsets_of(read["n_name"]), self._files[layout.NAMES])
-            small = self._files[layout.NAMES].size <= KEPT_NAMES
-            if small and not self._names.keep(self._crc32(layout.NAMES)):
-                raise self._damaged(layout.NAMES)
-        self._own = self._labels = None
+        del every
+        self._codes_check = read.pop("codes_check")
+        # The largest first, each let go before the next: of a million columns it is megabytes.
+        self._own = self._labels = self._names = None
         if own.any():
             file = self._files[layout.VALUES]
             self._own = Runs(offsets_of(read["n_values"]), file, item=8)
+        del read["n_values"]
         if self.kind_codes().any():
             self._labels = Runs(offsets_of(read["n_labels"]), self._files[layout.LABELS])
+        del read["n_labels"]
+        if self.named:
+            self._names = Runs(offsets_of(read.pop("n_name")), self._files[layout.NAMES])
+            small = self._files[layout.NAMES].size <= KEPT_NAMES
+            if small and not self._names.keep(self._crc32(layout.NAMES)):
+                raise self._damaged(layout.NAMES)
         read_later = self._own or self._labels or (self._names and not self._names.resident)
         self._words_check = read["words_check"] if read_later else None
         blocks = _bits(self._flags, 0, 3)
