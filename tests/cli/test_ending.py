@@ -9,7 +9,12 @@ import time
 import pytest
 
 from duramen.cli import main
-from duramen.cli.ending import Stopped, out_of_memory, stopped_by_signals
+from duramen.cli.ending import (
+    Stopped,
+    ignore_further_stops,
+    out_of_memory,
+    stopped_by_signals,
+)
 
 PLAN = ("plan", "--rows", "10", "--features", "10", "--memory", "1MB", "--relevant", "1")
 
@@ -64,3 +69,15 @@ def test_errors_near_the_limit_on_addresses_are_taken_for_lack_of_memory(
     assert not out_of_memory(SystemError())
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 20, 1 << 20))
     assert out_of_memory(SystemError())
+
+
+def test_a_stop_that_was_obeyed_is_not_obeyed_again() -> None:
+    ignore_further_stops()  # without effect here
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+    with stopped_by_signals():
+        with pytest.raises(Stopped):
+            signal.raise_signal(signal.SIGHUP)
+        ignore_further_stops()
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL

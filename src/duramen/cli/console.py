@@ -12,7 +12,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from duramen.cli.ending import INTERRUPTED, USER_ERROR, Stopped, out_of_memory
+from duramen.cli.ending import (
+    INTERRUPTED,
+    USER_ERROR,
+    Stopped,
+    ignore_further_stops,
+    out_of_memory,
+)
 
 _LONGEST = 4000  # characters of a line; a message may quote what a file holds
 
@@ -33,6 +39,7 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
     try:
         yield
     except Stopped as stopped:
+        ignore_further_stops()
         _complain(f"duramen {command}: stopped by {stopped.signal.name}, {written()}")
         raise typer.Exit(128 + stopped.signal) from None
     except KeyboardInterrupt:

@@ -30,22 +30,34 @@ def stopped_by_signals() -> Iterator[None]:
 
     A stop that comes in a callback of the interpreter, which cannot raise it, is repeated.
     """
-
-    def stop(number: int, _: Any) -> None:
-        raise Stopped(signal.Signals(number))
-
     kept: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                kept[number] = signal.signal(number, stop)
+                kept[number] = signal.signal(number, _stop)
     try:
         with _repeating_lost_stops():
             yield
     finally:
         for number, before in kept.items():
             signal.signal(number, before)
+
+
+def _stop(number: int, _: Any) -> None:
+    raise Stopped(signal.Signals(number))
+
+
+def ignore_further_stops() -> None:
+    """Ignore SIGTERM and SIGHUP once one is obeyed: a repeated one would end the command twice.
+
+    Nothing changes where :func:`stopped_by_signals` is not in effect, which also ends this.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is _stop:
+                signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
