@@ -30,18 +30,13 @@ def stopped_by_signals() -> Iterator[None]:
 
     A stop that comes in a callback of the interpreter, which cannot raise it, is repeated.
     """
-    kept: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                kept[number] = signal.signal(number, _stop)
+    kept = _exchanged(signal.SIG_DFL, _stop)
     try:
         with _repeating_lost_stops():
             yield
     finally:
-        for number, before in kept.items():
-            signal.signal(number, before)
+        for number in kept:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _stop(number: int, _: Any) -> None:
@@ -53,11 +48,18 @@ def ignore_further_stops() -> None:
 
     Nothing changes where :func:`stopped_by_signals` is not in effect, which also ends this.
     """
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is _stop:
-                signal.signal(number, signal.SIG_IGN)
+    _exchanged(_stop, signal.SIG_IGN)
+
+
+def _exchanged(before: Any, after: Any) -> tuple[int, ...]:
+    """Give SIGTERM and SIGHUP another handler where they have this one; return which have it."""
+    if threading.current_thread() is not threading.main_thread():
+        return ()
+    numbers = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
+    found = tuple(n for n in numbers if n is not None and signal.getsignal(n) == before)
+    for number in found:
+        signal.signal(number, after)
+    return found
 
 
 @contextmanager
