@@ -21,9 +21,8 @@ from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
-from duramen.tables import EncodedTable, Exchangeability, LearningSet, encode, encode_target
-from duramen.tables.containers import table_like
-from duramen.tables.learning_set import given_set, of_table, refuse_weights
+from duramen.tables import EncodedTable, Exchangeability, LearningSet
+from duramen.tables.learning_set import unweighted_set
 from duramen.tables.memory import require_memory
 
 
@@ -227,12 +226,8 @@ def _greatest_by_chance(
 
 def _data(X: Any, y: Any, strata: Any, blocks: Any, n_threads: int) -> LearningSet[EncodedTable]:
     """Check and encode the rows and their classes."""
-    given = given_set(X, y, "mcfs", "classification", strata=strata, blocks=blocks)
-    if given is not None:
-        return refuse_weights(given.in_memory(), "mcfs")
-    table = encode(table_like(X), n_jobs=n_threads)
-    target = encode_target(y, "classification", n_rows=table.n_rows, function="mcfs")
-    return of_table(table, target, "mcfs", strata=strata, blocks=blocks)
+    rows = {"strata": strata, "blocks": blocks}
+    return unweighted_set(X, y, "mcfs", "classification", n_threads=n_threads, **rows).in_memory()
 
 
 def _learner(

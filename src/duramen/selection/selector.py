@@ -18,9 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.catalogue import Entry
 from duramen.checks import refuse
 from duramen.results.importances import Importances
-from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
-from duramen.tables.containers import table_like
-from duramen.tables.learning_set import given_set, of_table, refuse_weights
+from duramen.tables import EncodedTable, LearningSet, Task
+from duramen.tables.learning_set import unweighted_set
 from duramen.tables.store import ColumnStore
 
 IntArray = NDArray[np.int64]
@@ -160,13 +159,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, task: Task | None = None, *, n_threads: int = 1
     ) -> Data:
         """Check and encode the rows and their target; None for any task."""
-        function = f"{type(self).__name__}.fit"
-        given = given_set(X, y, function, task)
-        if given is not None:
-            return refuse_weights(given, function)
-        table = X if isinstance(X, ColumnStore) else encode(table_like(X), n_jobs=n_threads)
-        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=function)
-        return of_table(table, target, function)
+        return unweighted_set(X, y, f"{type(self).__name__}.fit", task, n_threads=n_threads)
 
     def _adopt(self, data: Data, selected: IntArray, history: dict[str, NDArray[Any]]) -> None:
         """Forget an earlier fit, and take the features that were selected."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.tables.containers import table_like
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.exchangeability import Exchangeability
@@ -307,3 +308,36 @@ def refuse_weights(data: LearningSet[TableT], function: str) -> LearningSet[Tabl
             "take. Hint: learning_set without sample_weight."
         )
     return data
+
+
+def unweighted_set(
+    X: Any,
+    y: Any,
+    function: str,
+    task: Task | None,
+    *,
+    n_threads: int,
+    strata: Any = None,
+    blocks: Any = None,
+) -> LearningSet[Any]:
+    """Return the learning set that is given, or of X and y, for functions that know no weights.
+
+    Parameters
+    ----------
+    X, y : table of shape (n, p) and array-like of shape (n,), or LearningSet and None
+        What the user gave; a `ColumnStore` stays on disk.
+    function : str
+        The function that the user called, for errors.
+    task : {"classification", "regression"} or None
+        What the function needs; None for any.
+    n_threads : int
+        Threads that encode.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`learning_set`.
+    """
+    given = given_set(X, y, function, task, strata=strata, blocks=blocks)
+    if given is not None:
+        return refuse_weights(given, function)
+    table = X if hasattr(X, "as_table") else encode(table_like(X), n_jobs=n_threads)
+    target = encode_target(y, task or "auto", n_rows=table.shape[0], function=function)
+    return of_table(table, target, function, strata=strata, blocks=blocks)
