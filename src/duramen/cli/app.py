@@ -17,7 +17,7 @@ from duramen.cli.select import select
 
 app = typer.Typer(
     name="duramen",
-    help="Which variables matter, why, and how surely.",
+    help="Feature importances from ensembles of randomized trees.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -38,7 +38,7 @@ def duramen(
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Which variables matter, why, and how surely."""
+    """Feature importances from ensembles of randomized trees."""
 
 
 app.command(

@@ -1,4 +1,4 @@
-"""What ends a command before its work is done: signals, and memory that runs out."""
+"""Early end of a command: signals, and memory that runs out."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class RelevanceName(StrEnum):
 
 
 class SamplingName(StrEnum):
-    """What the places for features found before are given to."""
+    """Use of the places for features that were found before."""
 
     hard = "hard"
     soft = "soft"
@@ -96,7 +96,7 @@ def _selector_named(name: str) -> Selector:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asked for."""
+    """Options of the command, as the user gave them."""
 
     input: Input
     method: str

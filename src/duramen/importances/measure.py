@@ -17,7 +17,7 @@ from duramen.tables import EncodedTable, LearningSet
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a measure is computed from.
+    """Inputs of a measure.
 
     Attributes
     ----------

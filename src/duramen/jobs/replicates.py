@@ -34,7 +34,7 @@ _INTERVAL = 5.0  # seconds between two writes of a checkpoint
 
 @dataclass(frozen=True)
 class Plan:
-    """How jobs are run: what the user may say about it in every function that repeats work.
+    """Settings of a run of jobs, the same in every function that repeats work.
 
     Attributes
     ----------

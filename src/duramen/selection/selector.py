@@ -84,7 +84,7 @@ class Detail:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Account:
-    """What a fitted selector tells of its run, for the terminal, the record and the report.
+    """Account of the run of a fitted selector, for the terminal, the record and the report.
 
     Attributes
     ----------

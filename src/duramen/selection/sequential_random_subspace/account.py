@@ -1,4 +1,4 @@
-"""What a sequential random subspace search tells of its run in the terminal and the report."""
+"""Account of a sequential random subspace search, for the terminal and the report."""
 
 from __future__ import annotations
 
