@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import scipy.sparse as sp
 
-from duramen.tables import encode
+from duramen.tables import encode, routing_values
 
 CONTAINERS = {
     "rows together": np.ascontiguousarray,
@@ -39,7 +39,7 @@ class FewRows:
         encode(self.table)
 
     def time_routing_values(self, container: str) -> None:
-        self.encoded.routing_values(self.table)
+        routing_values(self.encoded, self.table)
 
     def peakmem_encode(self, container: str) -> None:
         encode(self.table)

@@ -185,12 +185,6 @@ class EncodedTable:
             named=self.named,
         )
 
-    def routing_values(
-        self, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
-    ) -> NDArray[np.float64]:
-        """Rows of X in the terms of this table; see `Schema.routing_values`."""
-        return self.schema.routing_values(X, estimator_name=estimator_name, function=function)
-
     def fingerprint(self) -> str:
         """64 hexadecimal digits that depend on shape, names, kinds, codes and values.
 

@@ -73,10 +73,8 @@ def encode(
         Where a column of text whose kind is not given is nominal although most of its values are
         numbers: a ``?`` or ``n/a`` among them, or decimal commas.
     """
-    from duramen.tables.store.column_store import ColumnStore
-
     function = "encode"
-    if isinstance(X, EncodedTable | ColumnStore):
+    if isinstance(X, EncodedTable) or hasattr(X, "as_table"):
         if names is not None or kinds is not None:
             raise ValueError(
                 "encode: X is encoded already, so names and kinds cannot be given; "

@@ -14,7 +14,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.selection.sequential_random_subspace.drawing import IntArray
-from duramen.tables import EncodedTable, Schema
+from duramen.tables import EncodedTable, Schema, routing_values
 from duramen.tables.containers import table_like
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: 
         schema.labels,
         schema.missing[:-1],
     )
-    values = known.routing_values(_taken(X, columns), estimator_name=owner, function="predict")
+    values = routing_values(known, _taken(X, columns), estimator_name=owner, function="predict")
     return np.column_stack([values, np.full(len(values), np.nan)])
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.text import quoted
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.encoding import encode
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
 from duramen.tables.store.bed import BedColumns
@@ -261,8 +262,6 @@ class ColumnStore:
             return np.delete(everything, found), _decoded(table)
         samples = self.samples
         if samples is not None and name in samples.column_names:
-            from duramen.tables.encoding import encode
-
             return everything, _decoded(encode(samples.select([name])))
         others = () if samples is None else samples.column_names
         there = (
