@@ -210,6 +210,8 @@ def _from_arrow(y: Any) -> Any:
         return np.array(y.to_pylist(), dtype=bool)
     if pa.types.is_temporal(y.type):
         return np.asarray(y)
+    if pa.types.is_string(y.type) or pa.types.is_large_string(y.type):
+        return np.asarray(y.to_numpy(zero_copy_only=False), dtype=object)
     array = np.empty(len(y), dtype=object)
     array[:] = y.to_pylist()
     return array
@@ -238,12 +240,12 @@ def _checked(values: NDArray[Any], function: str) -> NDArray[Any]:
 
 
 def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
+    types = set(map(type, values.tolist()))
+    if all(issubclass(t, str) for t in types):
+        return values
     for row, value in enumerate(values):
         if value is None or type(value).__name__ in {"NAType", "NaTType"} or _is_nan(value):
             raise ValueError(_missing(function, row))
-    types = {type(value) for value in values}
-    if all(issubclass(t, str) for t in types):
-        return values
     if all(issubclass(t, (bool, np.bool_)) for t in types):
         return values.astype(bool)
     try:
@@ -276,13 +278,27 @@ def _classes(values: NDArray[Any], allow_one_class: bool, function: str) -> Targ
         from sklearn.utils.multiclass import check_classification_targets
 
         check_classification_targets(values)
-    classes, codes = np.unique(values, return_inverse=True)
+    classes, codes = _ranked(values)
     if len(classes) == 1 and not allow_one_class:
         raise ValueError(
             f"{function}: y has one class only, {classes[0]!r}; at least two classes are needed: "
             "check that y is the target, and that the rows were not filtered by it"
         )
-    return Target(codes.astype(np.uint32), classes)
+    return Target(codes.astype(np.uint32, copy=False), classes)
+
+
+def _ranked(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted distinct values, and the rank of each value among them.
+
+    As `numpy.unique`; text is hashed, which takes a tenth of the time of sorting all of it.
+    """
+    if values.dtype.kind not in "OU":
+        return np.unique(values, return_inverse=True)
+    texts = values.tolist()
+    distinct = sorted(set(texts))
+    rank = {text: code for code, text in enumerate(distinct)}
+    codes = np.fromiter(map(rank.__getitem__, texts), dtype=np.uint32, count=len(texts))
+    return np.array(distinct, dtype=values.dtype), codes
 
 
 def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
