@@ -53,9 +53,8 @@ if TYPE_CHECKING:
     from duramen.forests import Forest
     from duramen.importances import Importances, Significance
     from duramen.selection import SequentialRandomSubspace
-    from duramen.tables import EncodedTable, encode
+    from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
-    from duramen.tables.store import ColumnStore, open_store, pack
 
 __all__ = [
     "BaggedTreesClassifier",
@@ -113,7 +112,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
-    "ColumnStore": "tables.store",
+    "ColumnStore": "tables",
     "ContextImportances": "context",
     "ContextNetwork": "context",
     "context_importances": "context",
@@ -126,8 +125,8 @@ _HOMES = {
     "learning_set": "tables",
     "SequentialRandomSubspace": "selection",
     "Significance": "importances",
-    "open_store": "tables.store",
-    "pack": "tables.store",
+    "open_store": "tables",
+    "pack": "tables",
 }
 
 

@@ -67,10 +67,11 @@ app.command(
     "--out.",
 )(context)
 app.command(
+    cls=CatalogueCommand,
     help="Pack a table into a column store, a folder from which columns are read as they are "
     "needed.\n\nTakes little memory however large the file; a run that was stopped goes on where "
     "it was. Makes the folder --out, and leaves result.csv, result.parquet, run.json and "
-    "report.html in it."
+    "report.html in it.",
 )(pack)
 app.command(
     cls=CatalogueCommand,

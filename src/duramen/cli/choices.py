@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from inspect import unwrap
 from typing import Any, get_type_hints
 
@@ -43,8 +44,27 @@ class CatalogueChoice:
         return value
 
 
+@dataclass(frozen=True)
+class FileFormats:
+    """File formats that an argument takes, for the help.
+
+    Parameters
+    ----------
+    able : tuple of str
+        Functions of `duramen.tables.formats`, of which one is true for each of the formats.
+    """
+
+    able: tuple[str, ...]
+
+    def __str__(self) -> str:
+        from duramen.tables import formats
+
+        tests = [getattr(formats, name) for name in self.able]
+        return formats.listed(lambda one: any(test(one) for test in tests))
+
+
 class CatalogueCommand(TyperCommand):
-    """Command whose help lists the names that its options take from catalogues."""
+    """Command whose help lists what its options and files may be by the catalogues."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; the names stand below it, as long ones fit no column."""
@@ -52,7 +72,9 @@ class CatalogueCommand(TyperCommand):
         listed = []
         for param in self.params:
             for option in getattr(hints.get(param.name), "__metadata__", ()):
-                if isinstance(option.parser, CatalogueChoice):
+                if isinstance(option, FileFormats):
+                    listed.append(f"{param.metavar}: {option}.")
+                elif isinstance(option.parser, CatalogueChoice):
                     names = map(option.parser.describe, option.parser.names())
                     listed.append(f"{param.opts[0]}: {', '.join(names)}.")
         self.epilog = "\n\n".join(listed)

@@ -14,8 +14,7 @@ from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
     from duramen.cli.clock import Clock
-    from duramen.tables import EncodedTable
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore, EncodedTable
 
 
 def located(file: str | None) -> Path | str | None:

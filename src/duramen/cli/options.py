@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from duramen.cli.choices import CatalogueChoice
+from duramen.cli.choices import CatalogueChoice, FileFormats
 
 
 class Task(StrEnum):
@@ -51,15 +51,17 @@ def settled_criterion(asked: str, task: str) -> Impurity:
 
 FileArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="A .csv, .tsv, .parquet or .arrow file."),
+    typer.Argument(metavar="FILE", help="File with a table, in one of the formats below."),
+    FileFormats(("read",)),
 ]
 PlaceArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="FILE",
-        help="A .csv, .tsv, .parquet or .arrow file, a folder made by duramen pack or its URL, or "
-        "a PLINK .bed file.",
+        help="File with a table, in one of the formats below, or a folder made by duramen pack, or "
+        "its URL.",
     ),
+    FileFormats(("read", "used_in_place")),
 ]
 TargetOption = Annotated[str | None, typer.Option(metavar="NAME", help="Column to explain.")]
 TaskOption = Annotated[Task, typer.Option(help="What the target is; auto goes by its values.")]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from duramen.cli.checkpoint import keeping
+from duramen.cli.choices import FileFormats
 from duramen.cli.clock import Clock
 from duramen.cli.console import ending_well, note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.options import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.reports import Run
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore
 
 COMMAND = "pack"
 
@@ -61,10 +62,8 @@ class Options:
 def pack(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A .csv, .tsv, .parquet, .arrow, .npy, .h5ad or PLINK .bed file.",
-        ),
+        typer.Argument(metavar="FILE", help="File with a table, in one of the formats below."),
+        FileFormats(("packed",)),
     ],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of the store, made by this command.")
@@ -80,7 +79,7 @@ def pack(
     layer: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", show_default=False, help="Layer of an .h5ad file, or raw; else X."
+            metavar="NAME", show_default=False, help="Layer of an AnnData file, or raw; else X."
         ),
     ] = None,
     samples: SamplesOption = None,
@@ -122,7 +121,7 @@ def run_pack(options: Options) -> None:
     """Pack, write, say."""
     from duramen.cli.show_pack import show_pack, summarise_pack
     from duramen.results.replacing import naming
-    from duramen.tables.store import open_store
+    from duramen.tables import open_store
 
     clock, start = Clock(), time.perf_counter()
     found: list[pa.Table] = []

@@ -19,7 +19,7 @@ from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,19 @@ import difflib
 import os
 import warnings
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.text import quoted
+from duramen.tables import formats
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
+from duramen.tables.formats.columns import Columns
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
-from duramen.tables.store.bed import BedColumns
 from duramen.tables.store.packed import PackedColumns
 from duramen.tables.store.pairing import Names, names_of, pair
 from duramen.tables.store.reader import LocalFolder
@@ -29,50 +29,6 @@ if TYPE_CHECKING:
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
 POSITION_HINT = "Hint: samples_id names the column, samples_by_position says that this is right."
-
-
-class Columns(Protocol):
-    """What a store reads from: a packed folder, or a PLINK file."""
-
-    where: str
-    n_rows: int
-    n_columns: int
-
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """The kind of each column."""
-        ...
-
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """Names of columns."""
-        ...
-
-    def find(self, name: str) -> int | None:
-        """The number of the column of that name."""
-        ...
-
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Columns in memory."""
-        ...
-
-    def table(self) -> EncodedTable:
-        """All columns."""
-        ...
-
-    def records(self) -> Iterator[NDArray[Any]]:
-        """What is known of each column, as in `layout.COLUMN`."""
-        ...
-
-    def fingerprint(self) -> str:
-        """As `layout.fingerprint_of`."""
-        ...
-
-    def verify(self) -> None:
-        """Raise ValueError where something is damaged."""
-        ...
-
-    def samples(self) -> pa.Table | None:
-        """What is known of the rows."""
-        ...
 
 
 class ColumnStore:
@@ -427,9 +383,7 @@ def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> Colum
     return store
 
 
-def _opened(
-    path: str | os.PathLike[str] | Place, function: str
-) -> tuple[PackedColumns | BedColumns, Path | Place]:
+def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
         return open_place(place, function), place
@@ -443,11 +397,11 @@ def _opened(
         return PackedColumns(LocalFolder(path), function), path
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
-    if path.suffix.lower() != ".bed":
+    chosen = formats.format_of(path)
+    if chosen is None or chosen.columns is None:
+        others = formats.listed(formats.used_in_place)
         raise ValueError(
-            f"{function}: {path} is no column store; give the folder of one, or a .bed file. Hint: "
-            f"pack({path.name!r}, folder) makes one of a table"
+            f"{function}: {path} is no column store; give the folder of one, or a file of "
+            f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
         )
-    bed = BedColumns(path, function)
-    bed.check_names()
-    return bed, path
+    return chosen.columns(path, function), path

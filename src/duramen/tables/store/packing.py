@@ -17,16 +17,15 @@ from duramen.results.replacing import naming
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
+from duramen.tables.formats import Request
+from duramen.tables.formats.input import Input
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
 from duramen.tables.store.beside import check_samples
 from duramen.tables.store.budget import memory_bytes
 from duramen.tables.store.column_store import POSITION_HINT, ColumnStore, open_store
-from duramen.tables.store.inputs.bed import BedInput
-from duramen.tables.store.inputs.choose import open_input
-from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.tables import Part
+from duramen.tables.store.inputs import Part, open_input
 from duramen.tables.store.names import Repeats, repetition
 from duramen.tables.store.pairing import Paired, names_of, pair
 from duramen.tables.store.part import check_place, making, part_of
@@ -67,8 +66,8 @@ def pack(
     Parameters
     ----------
     source : path or table
-        A .csv, .tsv or .tab file, also compressed (.gz, .bz2, .zst), a .parquet, .pq, .arrow,
-        .feather, .ipc, .npy, .h5ad or PLINK .bed file, or anything that `encode` takes.
+        A file whose ending names its format, one of `duramen.tables.catalogue`; text may be
+        compressed (.gz, .bz2, .zst). Or anything that `encode` takes.
     path : path
         The folder to make.
     names : iterable of str, optional
@@ -176,16 +175,8 @@ def pack_with(
     n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    given = open_input(
-        source,
-        transpose=transpose,
-        layer=layer,
-        budget=budget,
-        n_threads=n_threads,
-        function=_FUNCTION,
-        na_values=asked.na_values,
-        decimal=asked.decimal,
-    )
+    text = (asked.na_values, asked.decimal)
+    given = open_input(source, Request(_FUNCTION, *text, transpose, layer, budget, n_threads))
     chosen: Sequence[str] | None = given.names
     if names is not None:
         chosen = check_names(names, given.n_columns, _FUNCTION)
@@ -257,8 +248,7 @@ class _Encoder:
                 f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
                 "when it is encoded first"
             )
-        if isinstance(given, BedInput):
-            given.as_numbers = kinds is not None
+        given.kinds_chosen = kinds is not None
         known = names
         if isinstance(kinds, Mapping) and names is None:
             known = [f"x{j}" for j in range(given.n_columns)]

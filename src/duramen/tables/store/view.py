@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.fingerprint import fingerprint
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.formats.columns import Columns
 from duramen.tables.memory import require_memory
-from duramen.tables.store.column_store import Columns, ColumnStore
+from duramen.tables.store.column_store import ColumnStore
 
 if TYPE_CHECKING:
     import pyarrow as pa

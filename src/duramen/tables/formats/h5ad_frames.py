@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables.store.pairing import named_rows
+from duramen.tables.row_names import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,7 @@ beside it lie the variants (.bim) and the samples (.fam).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.input import Input
 from duramen.tables.memory import require_memory
+from duramen.tables.row_names import named_rows
 from duramen.tables.store import layout
+from duramen.tables.store.budget import columns_within
 from duramen.tables.store.names import Repeats, repetition
-from duramen.tables.store.pairing import named_rows
 from duramen.tables.store.reader import LocalFile, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x6c\x1b"
 FAM_COLUMNS = ("FID", "IID", "father", "mother", "sex", "phenotype")
+_CELL_BYTES = 8  # codes, checks, and what stands behind the bits
+_NUMBER_BYTES = 40  # of a genotype that is encoded as a number
 _GROUP_BYTES = 1 << 22  # codes that are looked at together where all of them are
 
 # What a pair of bits means: the number of copies of the first allele, 3 where it is missing.
@@ -285,3 +290,65 @@ def _numbers(words: tuple[str, ...]) -> pa.Array:
             continue
         return pa.array([None if number == -9 else number for number in numbers])
     return pa.array(words, pa.string())
+
+
+class Names(Sequence[str]):
+    """Names that stay in their bytes until they are asked for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = np.arange(len(self._runs))[index]
+        if chosen.ndim:
+            return [layout.name_of_bytes(name) for name in self._runs.take(chosen)]
+        return layout.name_of_bytes(self._runs.take(chosen.reshape(1))[0])
+
+    def __iter__(self) -> Iterator[str]:
+        for names in self._runs.chunks():
+            yield from map(layout.name_of_bytes, names)
+
+
+class BedInput(Input):
+    """A .bed file with its neighbours."""
+
+    def __init__(self, path: Path, request: Request) -> None:
+        if request.transpose:
+            raise ValueError(
+                f"{request.function}: transpose=True is not for .bed files: their variants are "
+                "columns, their samples rows"
+            )
+        self.where = str(path.with_suffix(".bim"))
+        self.files = (path, path.with_suffix(".bim"), path.with_suffix(".fam"))
+        self._columns = BedColumns(path, request.function)
+        self.n_columns = self._columns.n_columns
+        self.names = Names(self._columns.variants)
+        self._budget = request.budget
+
+    def samples(self) -> pa.Table:
+        """The .fam file."""
+        return self._columns.samples()
+
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Neighbouring variants."""
+        cell = _NUMBER_BYTES if self.kinds_chosen else _CELL_BYTES
+        width = columns_within(self._budget, self._columns.n_rows, cell)
+        if not self.kinds_chosen:
+            yield from self._columns.groups(start, width)
+            return
+        for begin in range(start, self.n_columns, width):
+            chosen = np.arange(begin, min(begin + width, self.n_columns))
+            yield self._columns.numbers(chosen)
+
+
+def _in_place(path: Path, function: str) -> BedColumns:
+    """Open a .bed file as a store, which needs unique names."""
+    columns = BedColumns(path, function)
+    columns.check_names()
+    return columns
+
+
+PLINK = Format("plink", "PLINK", (".bed",), groups=BedInput, columns=_in_place)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files as inputs."""
+"""Files of typed columns, Parquet and Arrow, whole and as inputs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import first_line, quoted
+from duramen.tables.formats.format import Request
+from duramen.tables.formats.input import Input
+from duramen.tables.row_names import named_rows
 from duramen.tables.store.budget import columns_within
-from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.pairing import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,106 +47,9 @@ class Records(Protocol):
         ...
 
 
-class ParquetFile:
-    """A Parquet file."""
-
-    def __init__(self, path: Path, function: str) -> None:
-        import pyarrow.parquet as pq
-
-        with _explained(path, "a Parquet", function):
-            self._file = pq.ParquetFile(path)
-            self._whole: pa.Schema = self._file.schema_arrow
-            metadata = self._file.metadata
-            self.n_rows = int(metadata.num_rows)
-            groups = range(metadata.num_row_groups)
-            self.n_bytes = sum(int(metadata.row_group(i).total_byte_size) for i in groups)
-        self._path, self._function = path, function
-        self.schema = _without_row_labels(self._whole)
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        """Some columns, all of their rows."""
-        names = [self.schema.names[j] for j in columns]
-        with _explained(self._path, "a Parquet", self._function):
-            return self._file.read(columns=names, use_threads=False).select(names)
-
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """All columns, at most `n_rows` rows at a time."""
-        with _explained(self._path, "a Parquet", self._function):
-            for batch in self._file.iter_batches(batch_size=n_rows):
-                yield batch.select(self.schema.names)
-
-
-class ArrowFile:
-    """An Arrow file, of either form."""
-
-    def __init__(self, path: Path, function: str) -> None:
-        self._path, self._function = path, function
-        with self._opened(None) as (self._whole, _):
-            pass
-        with self._opened([0]) as (_, batches):  # rows are counted in one column
-            self.n_rows = sum(batch.num_rows for batch in batches)
-        self.n_bytes = path.stat().st_size
-        self.schema = _without_row_labels(self._whole)
-
-    @contextmanager
-    def _opened(
-        self, fields: Sequence[int] | None
-    ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-        import pyarrow as pa
-
-        options = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
-        with (
-            _explained(self._path, "an Arrow", self._function),
-            pa.OSFile(str(self._path), "rb") as file,
-        ):
-            try:
-                reader = pa.ipc.open_file(file, options=options)
-                batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-            except pa.ArrowInvalid:
-                file.seek(0)
-                reader = pa.ipc.open_stream(file, options=options)
-                batches = iter(reader)
-            yield reader.schema, map(_validated, batches)
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        """Some columns, all of their rows."""
-        names = [self.schema.names[j] for j in columns]
-        with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
-            return _copied(batches, names)
-
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """All columns, batch by batch; the parts of a batch are at most `n_rows` rows."""
-        names = self.schema.names
-        with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
-            for batch in batches:
-                for begin in range(0, batch.num_rows, n_rows):
-                    yield batch.slice(begin, n_rows).select(names)
-
-
-def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, once its offsets and lengths are known to lie within it."""
-    batch.validate(full=True)
-    return batch
-
-
-def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
-    """Some columns of batches, in memory of their own: a batch keeps all that it was read from."""
-    import pyarrow as pa
-
-    sink = pa.BufferOutputStream()
-    writer = None
-    for batch in batches:
-        chosen = batch.select(names)
-        writer = writer or pa.ipc.new_stream(sink, chosen.schema)
-        writer.write_batch(chosen)
-    if writer is not None:
-        writer.close()
-    pa.default_memory_pool().release_unused()
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
-
-
 @contextmanager
-def _explained(path: Path, what: str, function: str) -> Iterator[None]:
+def explained(path: Path, what: str, function: str) -> Iterator[None]:
+    """Turn what Arrow raises about a file into a ValueError that names the file."""
     import pyarrow as pa
 
     try:
@@ -157,34 +61,40 @@ def _explained(path: Path, what: str, function: str) -> Iterator[None]:
         ) from None
 
 
-def _without_row_labels(schema: pa.Schema) -> pa.Schema:
+def places_of_columns(schema: pa.Schema) -> list[int]:
+    """Return the places of the columns, which pandas' row labels are not."""
+    return [j for j, name in enumerate(schema.names) if not name.startswith("__index_level_")]
+
+
+def schema_of_columns(schema: pa.Schema) -> pa.Schema:
+    """Return a schema without pandas' row labels."""
     import pyarrow as pa
 
-    return pa.schema([field for field in schema if not field.name.startswith("__index_level_")])
+    return pa.schema([schema.field(j) for j in places_of_columns(schema)])
 
 
-def records_of(path: Path, parquet: bool, function: str) -> Records:
-    """Open a file of either kind, with a row and a column at the least."""
-    found: Records = ParquetFile(path, function) if parquet else ArrowFile(path, function)
-    if not found.n_rows or not len(found.schema):
+def input_of(records: Records, path: Path, request: Request) -> Input:
+    """Return the input of a file that has a row and a column at the least."""
+    if not records.n_rows or not len(records.schema):
         raise ValueError(
-            f"{function}: {path} is empty: it has {found.n_rows} rows and {len(found.schema)} "
-            "columns"
+            f"{request.function}: {path} is empty: it has {records.n_rows} rows and "
+            f"{len(records.schema)} columns"
         )
-    return found
+    kind = TransposedArrowInput if request.transpose else ArrowInput
+    return kind(path, records, request)
 
 
 class ArrowInput(Input):
     """A Parquet or Arrow file."""
 
-    def __init__(self, path: Path, records: Records, budget: int) -> None:
+    def __init__(self, path: Path, records: Records, request: Request) -> None:
         self.where = str(path)
         self.files = (path,)
         self._records = records
         self.names = records.schema.names
         self.n_columns = len(records.schema)
         extra = 2 * records.n_bytes / self.n_columns
-        self._width = columns_within(budget, records.n_rows, _CELL_BYTES, extra)
+        self._width = columns_within(request.budget, records.n_rows, _CELL_BYTES, extra)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
         """Neighbouring columns."""
@@ -195,12 +105,13 @@ class ArrowInput(Input):
 class TransposedArrowInput(Input):
     """A Parquet or Arrow file whose rows are columns; its first column has their names."""
 
-    def __init__(self, path: Path, records: Records, budget: int, function: str) -> None:
+    def __init__(self, path: Path, records: Records, request: Request) -> None:
         import pyarrow as pa
 
+        function = request.function
         self.where = str(path)
         self.files = (path,)
-        self._records, self._budget, self._function = records, budget, function
+        self._records, self._budget = records, request.budget
         first, others = records.schema.field(0), list(records.schema)[1:]
         names = records.read([0]).column(0)
         if pa.types.is_dictionary(names.type):
