@@ -135,9 +135,7 @@ class SharedLists:
         self._number = {values: number for number, values in enumerate(self.values)}
 
     def number(self, values: bytes) -> int:
-        """The number of a list, a new one where there is room, else `OWN`."""
-        if len(values) > 8 * LONGEST_SHARED:
-            return OWN
+        """Return the number of a short list, a new one where there is room, else `OWN`."""
         known = self._number.get(values)
         if known is None:
             if len(self.values) == MOST_SHARED:
@@ -196,21 +194,20 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
     values = np.ascontiguousarray(table.cut_values, dtype="<f8").view(np.uint8)
     ends = (8 * table.value_offsets).tolist()
     names = [name_bytes(name) for name in table.names] if table.named else [b""] * table.n_columns
-    labels = [
-        labels_to_bytes(table.labels[j]) if j in table.labels else b""
-        for j in range(table.n_columns)
-    ]
-    own = [values[begin:end].tobytes() for begin, end in pairwise(ends)]
-    records["shared"] = [shared.number(list_) for list_ in own]
+    labels = {j: labels_to_bytes(table.labels[j]) for j in sorted(table.labels)}
+    own = [values.data[begin:end] for begin, end in pairwise(ends)]
+    records["shared"] = OWN
+    short = np.flatnonzero(records["n_values"] <= LONGEST_SHARED).tolist()
+    records["shared"][short] = [shared.number(bytes(own[j])) for j in short]
     records["n_name"] = [len(name) for name in names]
-    records["n_labels"] = [len(label) for label in labels]
-    records["words_check"] = [
-        words_check(name, list_, label)
-        for name, list_, label in zip(names, own, labels, strict=True)
-    ]
+    checks = [crc32(list_, crc32(name)) for name, list_ in zip(names, own, strict=True)]
+    for j, label in labels.items():
+        records["n_labels"][j] = len(label)
+        checks[j] = crc32(label, checks[j])
+    records["words_check"] = checks
     data = dict(zip(CODES, blocks, strict=True))
     return Columns(
-        records, {**data, VALUES: values, NAMES: b"".join(names), LABELS: b"".join(labels)}
+        records, {**data, VALUES: values, NAMES: b"".join(names), LABELS: b"".join(labels.values())}
     )
 
 
