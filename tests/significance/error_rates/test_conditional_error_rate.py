@@ -9,7 +9,7 @@ from duramen.importances import Importances, group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
 from duramen.significance.measured import measured
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.refits import Refits
 from duramen.tables.permuted import with_permuted
 
 FOREST = dm.ExtraTreesClassifier(10)
@@ -86,7 +86,7 @@ def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
         forest, X, y, n_permutations=30, stop_at=None, random_state=seed
     )
     subject = measured(forest, X, y, "mdi", "test")
-    null = permuted_scores(subject, 30, draw_seed(seed), Plan(), "test")
+    null = Refits("test", subject, draw_seed(seed), Plan()).permuted_scores(30)
     assert result.rates[0] == p_value(result.scores[0], null.max(axis=1), 30)
     assert 1 / 31 < result.rates[0] < 1
 

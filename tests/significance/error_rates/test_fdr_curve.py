@@ -11,7 +11,7 @@ from duramen.significance.discoveries import expected_discoveries
 from duramen.significance.error_rates.fdr_curve import fdr_curve
 from duramen.significance.measured import measured
 from duramen.significance.p_values.altmann import altmann
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.refits import Refits
 
 FOREST = dm.RandomForestClassifier(10)
 
@@ -37,7 +37,7 @@ def test_curve_is_that_of_counting(seed, p, draws):
 def test_curve_on_the_null_of_permuted_labels():
     X, y = problem()
     result = fdr_curve(FOREST, X, y, n_permutations=15, random_state=4)
-    null = permuted_scores(measured(FOREST, X, y, "mdi", "t"), 15, draw_seed(4), Plan(), "t")
+    null = Refits("t", measured(FOREST, X, y, "mdi", "t"), draw_seed(4), Plan()).permuted_scores(15)
     expected = false_discovery_curve(result.scores, null)
     np.testing.assert_allclose(result.details["estimate"], expected)
     np.testing.assert_allclose(

@@ -12,7 +12,7 @@ from duramen.results.significance import Significance
 from duramen.significance.measured import measured
 from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.nulls import fitted_tails
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.refits import Refits
 
 
 def problem(seed=0, n=60, p=6):
@@ -66,7 +66,7 @@ def test_early_stopping_is_the_sequential_p_value_of_the_same_draws():
     every = altmann(FOREST, X, y, n_permutations=60, random_state=1)
     result = altmann(FOREST, X, y, n_permutations=60, stop_after=3, random_state=1)
     subject = measured(FOREST, X, y, "mdi", "test")
-    null = permuted_scores(subject, 60, draw_seed(1), Plan(), "test")
+    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(60)
     expected = [p_value(every.scores[j], null[:, j], 60, 3) for j in range(5)]
     np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
     reached = np.cumsum(null >= every.scores, axis=0) >= 3
@@ -172,7 +172,7 @@ def test_fitted_p_values_fall_back_to_empirical_ones(law):
         warnings.simplefilter("always")
         result = altmann(FOREST, X, y, n_permutations=30, distribution=law, random_state=1)
     subject = measured(FOREST, X, y, "mdi", "test")
-    null = permuted_scores(subject, 30, draw_seed(1), Plan(), "test")
+    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(30)
     tails, used = fitted_tails(empirical.scores, null, law)
     np.testing.assert_array_equal(result.details["fitted"], used)
     np.testing.assert_array_equal(result.p_values, np.where(used, tails, empirical.p_values))

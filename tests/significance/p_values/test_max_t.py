@@ -15,7 +15,7 @@ from duramen.significance.error_rates.fdr_curve import fdr_curve
 from duramen.significance.measured import measured
 from duramen.significance.p_values.altmann import altmann
 from duramen.significance.p_values.max_t import max_t, step_down
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.refits import Refits
 from duramen.significance.standardized import standardized
 from duramen.tables.exchangeability import Exchangeability
 
@@ -116,7 +116,7 @@ def test_no_column_and_constant_columns():
 def by_the_definition(X, y, n, seed, balanced):
     subject = measured(FOREST, X, y, "mdi", "t")
     observed = subject.scores(replicate_seed(draw_seed(seed), OBSERVED))
-    null = permuted_scores(subject, n, draw_seed(seed), Plan(), "t")
+    null = Refits("t", subject, draw_seed(seed), Plan()).permuted_scores(n)
     rows = [observed.tolist(), *null.tolist()]
     if balanced:
         rows = np.round(oracle.standardized(rows), 9).tolist()

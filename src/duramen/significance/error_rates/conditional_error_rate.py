@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
 from duramen.importances import Importances, group
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
-from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
+from duramen.significance.cost import announced
+from duramen.significance.measured import FloatArray, Measured, MeasureLike
+from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.permuted import with_permuted
@@ -159,13 +159,13 @@ def conditional_error_rate(
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
     checks.check_flag(name, "rank_based", rank_based)
     enough = _enough(stop_at, n)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    subject = refits.subject
     subject.exchangeability.require(n, name)
-    seed = checks.draw_seed(random_state)
-    first, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
-    ranking = _ranked(first, groups, how)
-    announce(name, seconds, len(ranking.names) * n, plan.workers.at_a_time, verbose)
+    ranking = _ranking_of(subject.names, groups, how)
+    first = announced(refits, len(ranking.names) * n)
+    ranking = ranking.ordered(first.values)
     choices = {
         "n_permutations": n,
         "rank_based": rank_based,
@@ -177,31 +177,18 @@ def conditional_error_rate(
     def task(number: int, seed_b: int) -> FloatArray:
         return _event(subject, ranking, number // n, seed_b, rank_based)
 
-    events = run_replicates(
-        task,
-        n_places * n,
-        1,
-        seed=seed,
-        identity=subject.identity(name, **choices),
-        plan=plan,
-        function=name,
-        decided=None if stop_at is None else _Stop(n, enough, stop_at),
-    )
-    meaning = (BY_RANK if rank_based else BY_SCORE).format(
-        these="the features" if groups is None else "the groups"
-    )
+    identity = subject.identity(name, **choices)
+    decided = None if stop_at is None else _Stop(n, enough, stop_at)
+    events = refits.run(task, n_places * n, 1, identity, decided=decided)
+    meaning = BY_RANK if rank_based else BY_SCORE
     return ErrorRates(
         names=ranking.names,
         scores=ranking.scores,
         method=name,
-        meaning=meaning + subject.exchangeability.clause,
+        meaning=meaning.format(these="the features" if groups is None else "the groups")
+        + subject.exchangeability.clause,
         unit=first.unit,
-        metadata={
-            **subject.identity(name, **choices),
-            "stop_at": stop_at,
-            "n_grown": len(events),
-            "seed": seed,
-        },
+        metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
         notes=(_BY_RANK_ONLY,) if rank_based else (),
         **_rates(events, n, enough, ranking.scores, n_places),
     )
@@ -238,29 +225,28 @@ class _Ranking:
         sums = np.bincount(self.of_column, values, len(self.names)).astype(np.float64)
         return sums if self.how == "sum" else sums / np.bincount(self.of_column)
 
+    def ordered(self, values: FloatArray) -> _Ranking:
+        """Return the ranking by the importances of the columns, the best first."""
+        scores = self.scored(values)
+        order = np.argsort(-scores, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        names = tuple(self.names[j] for j in order)
+        return _Ranking(names, scores[order], place[self.of_column], self.how)
 
-def _ranked(importances: Importances, groups: Any, how: How) -> _Ranking:
-    p = len(importances)
+
+def _ranking_of(names: tuple[str, ...], groups: Any, how: How) -> _Ranking:
+    """Return the features or groups in the order of the columns."""
+    p = len(names)
     if groups is None:
-        return _in_order(importances.names, np.arange(p), importances.values, "sum")
+        return _Ranking(names, np.empty(0), np.arange(p), "sum")
     # Each column by number: groups do not overlap, so that a group is known by its last one.
-    numbers = Importances(importances.names, np.arange(p, dtype=np.float64), "number", "1")
+    numbers = Importances(names, np.arange(p, dtype=np.float64), "number", "1")
     of_groups = group(numbers, groups, how="max", rest="own")
     last = group(numbers, groups, how="max", rest="own", spread=True).values
     sorter = np.argsort(of_groups.values)
     of_column = sorter[np.searchsorted(of_groups.values, last, sorter=sorter)]
-    return _in_order(of_groups.names, of_column, importances.values, how)
-
-
-def _in_order(
-    names: tuple[str, ...], of_column: IntArray, values: FloatArray, how: str
-) -> _Ranking:
-    unordered = _Ranking(names, np.empty(0), of_column, how)
-    scores = unordered.scored(values)
-    order = np.argsort(-scores, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return _Ranking(tuple(names[j] for j in order), scores[order], place[of_column], how)
+    return _Ranking(of_groups.names, np.empty(0), of_column, how)
 
 
 # --- one permutation -----------------------------------------------------------------------

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.error_rates import ErrorRates
 from duramen.significance.discoveries import discovery_rates, least_from
-from duramen.significance.measured import MeasureLike, measured
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.measured import MeasureLike
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
@@ -117,12 +116,10 @@ def fdr_curve(
     name = "fdr_curve"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    seed = checks.draw_seed(random_state)
-    observed = subject.importances(replicate_seed(seed, OBSERVED))
-    null = permuted_scores(subject, n, seed, plan, name)
-    rows = np.vstack([observed.values, null])
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    observed = refits.observed()
+    rows = np.vstack([observed.values, refits.permuted_scores(n)])
     statistics = standardized(rows) if balanced else rows
     order = np.argsort(-statistics[0], kind="stable")
     scores = statistics[0, order]
@@ -133,15 +130,10 @@ def fdr_curve(
         scores=scores,
         rates=least_from(estimate),
         method=name,
-        meaning=MEANING + subject.exchangeability.clause,
+        meaning=MEANING + refits.subject.exchangeability.clause,
         unit="1" if balanced else observed.unit,
         details={"estimate": estimate, **details},
-        metadata={
-            **subject.identity(name),
-            "n_permutations": n,
-            "balanced": balanced,
-            "seed": seed,
-        },
+        metadata=refits.metadata(n_permutations=n, balanced=balanced),
     )
 
 

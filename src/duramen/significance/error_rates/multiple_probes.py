@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
-from duramen.significance.measured import FloatArray, MeasureLike, measured
+from duramen.significance.measured import FloatArray, MeasureLike
 from duramen.significance.probed import with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.shadows import with_shadows
 
@@ -129,12 +129,11 @@ def multiple_probes(
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    given = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    given.exchangeability.require(runs, name)
-    subject = with_settled_candidates(given)
-    seed = checks.draw_seed(random_state)
-    p = subject.data.n_columns
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    given = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    given.subject.exchangeability.require(runs, name)
+    refits = with_settled_candidates(given)
+    subject, p = refits.subject, len(refits.subject.names)
 
     def task(_: int, seed_b: int) -> FloatArray:
         random = np.random.default_rng(seed_b)
@@ -143,15 +142,7 @@ def multiple_probes(
         data = subject.data.with_table(table, key=seed_b)
         return subject.scores(int(random.integers(2**32)), data=data)
 
-    scores = run_replicates(
-        task,
-        runs,
-        2 * p,
-        seed=seed,
-        identity=subject.identity(name),
-        plan=plan,
-        function=name,
-    )
+    scores = refits.run(task, runs, 2 * p)
     features, probes = scores[:, :p], scores[:, p:]
     beaten = np.count_nonzero(probes.max(axis=1, keepdims=True) >= features, axis=0)
     importance = features.mean(axis=0)
@@ -168,7 +159,7 @@ def multiple_probes(
             "importance": importance[order],
             "own_probe": (own[order] + add_one) / total,
         },
-        metadata={**subject.identity(name), "n_runs": runs, "add_one": bool(add_one), "seed": seed},
+        metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),
     )
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
 from duramen.results.text import quoted
-from duramen.significance.measured import FloatArray, MeasureLike, measured
+from duramen.significance.measured import FloatArray, MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.tables import EncodedTable, encode, encode_target
 from duramen.tables.target import target_array
 
@@ -225,13 +225,11 @@ def forest_probe_ranking(
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     if n_probes is not None:
         checks.check_integer(name, "n_probes", n_probes, 1)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = with_settled_candidates(
-        measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
-    )
-    subject.exchangeability.require(runs, name)
-    seed = checks.draw_seed(random_state)
-    p = subject.data.n_columns
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    given = Refits.checked(name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False)
+    given.subject.exchangeability.require(runs, name)
+    refits = with_settled_candidates(given)
+    subject, p = refits.subject, len(refits.subject.names)
     m = p if n_probes is None else int(n_probes)
     run = probe_task(subject, m, name)
 
@@ -241,15 +239,8 @@ def forest_probe_ranking(
         reached = m - np.searchsorted(probes, scores[:p], side="left")
         return np.concatenate([scores[:p], reached])
 
-    values = run_replicates(
-        task,
-        runs,
-        2 * p,
-        seed=seed,
-        identity=subject.identity(name, n_probes=m),
-        plan=plan,
-        function=name,
-    )
+    identity = subject.identity(name, n_probes=m)
+    values = refits.run(task, runs, 2 * p, identity)
     importance = values[:, :p].mean(axis=0)
     reached = values[:, p:].sum(axis=0)
     order = np.lexsort((-importance, reached))
@@ -261,7 +252,7 @@ def forest_probe_ranking(
         method=name,
         meaning=_meaning("Probability", 1) + subject.exchangeability.clause,
         details={"importance": importance[order]},
-        metadata={**subject.identity(name, n_probes=m), "n_runs": runs, "seed": seed},
+        metadata=refits.metadata(identity, n_runs=runs),
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances import Inputs, Measure
-from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
+from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
 from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
@@ -20,8 +20,8 @@ from duramen.significance.measured import (
     Measured,
     MeasureLike,
     measure_of,
-    measured,
 )
+from duramen.significance.refits import Refits
 from duramen.significance.resampling import (
     Draw,
     bootstraps,
@@ -204,13 +204,15 @@ def confidence_intervals(
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(
+        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+    )
+    subject = refits.subject
     units = SamplingUnits.of(subject)
     size = _units_of_a_sample(units, subsample, method)
-    seed = checks.draw_seed(random_state)
-    observed = subject.importances(replicate_seed(seed, OBSERVED))
-    given = _replicated(subject, units, observed, n, size, seed, plan, correction)
+    observed = refits.observed()
+    given = _replicated(refits, units, observed, n, size, correction)
     scale = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(given, scale, method)
     low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
@@ -228,15 +230,13 @@ def confidence_intervals(
         p_values=p_values if subject.measure.zero_if_irrelevant else None,
         replicate_mean=given.replicates.mean(axis=0),
         degrees_of_freedom=freedom,
-        metadata={
-            **subject.identity(name),
-            "n_replicates": n,
-            "n_rows": subject.data.n_rows,
-            "subsample": size,
-            "correction": None if size is None else bool(correction),
-            "trees_separated": bool(given.tree_variance.any()),
-            "seed": seed,
-        },
+        metadata=refits.metadata(
+            n_replicates=n,
+            n_rows=subject.data.n_rows,
+            subsample=size,
+            correction=None if size is None else bool(correction),
+            trees_separated=bool(given.tree_variance.any()),
+        ),
         notes=_limits(units, size, method, kind, correction),
     )
 
@@ -252,33 +252,23 @@ def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int
 
 
 def _replicated(
-    subject: Measured,
+    refits: Refits,
     units: SamplingUnits,
     observed: Importances,
     n_replicates: int,
     size: int | None,
-    seed: int,
-    plan: Plan,
     correction: bool,
 ) -> Replicated:
     """Return the importances in replicates, with the noise of their forests if it is separated."""
-    n, p = units.count, len(subject.names)
+    subject, n, p = refits.subject, units.count, len(observed)
     if size is None:
         task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
     else:
         draw = units.rows(subsamples(units.labels, n, size))
         task = resampling_task(subject, draw, noise=True)
-    found = run_replicates(
-        task,
-        n_replicates,
-        p if size is None else 2 * p,
-        seed=seed,
-        identity=subject.identity(
-            "double bootstrap" if size is None else "subsamples", n_rows=size or n
-        ),
-        plan=plan,
-        function="confidence_intervals",
-    )
+    method = "double bootstrap" if size is None else "subsamples"
+    identity = subject.identity(method, n_rows=size or n)
+    found = refits.run(task, n_replicates, p if size is None else 2 * p, identity)
     noise = replicate_noise = np.zeros(p)
     if size is not None and correction:
         noise = tree_variance(subject, observed)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
-from duramen.significance.measured import MeasureLike, measured
+from duramen.significance.measured import MeasureLike
 from duramen.significance.p_values.nulls import LAWS, fitted_tails
-from duramen.significance.permuted import NULL, PROMISE, permuted_scores
+from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 
@@ -128,19 +127,17 @@ def altmann(
     name = "altmann"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
-    if stop_after is not None:
-        checks.check_integer(name, "stop_after", stop_after, 1)
-        if distribution != "empirical":
-            raise ValueError(
-                f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
-                "depends on them have no such law."
-            )
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    seed = checks.draw_seed(random_state)
-    importances = subject.importances(replicate_seed(seed, OBSERVED))
+    checks.check_optional_integer(name, "stop_after", stop_after, 1)
+    if stop_after is not None and distribution != "empirical":
+        raise ValueError(
+            f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
+            "depends on them have no such distribution."
+        )
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    importances = refits.observed()
     observed = importances.values
-    null = permuted_scores(subject, n, seed, plan, name, observed=observed, stop_after=stop_after)
+    null = refits.permuted_scores(n, observed=observed, stop_after=stop_after)
     p_values = sequential_p_values(observed, null, n, stop_after)
     details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
     notes: tuple[str, ...] = ()
@@ -151,21 +148,16 @@ def altmann(
         notes = _limits_of_fit(distribution, used, len(null))
         warn_of(name, notes[1:])
     return Significance(
-        names=subject.names,
+        names=importances.names,
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL + subject.exchangeability.clause,
+        null=NULL + refits.subject.exchangeability.clause,
         unit=importances.unit,
         details=details,
-        metadata={
-            **subject.identity(name),
-            "n_permutations": n,
-            "n_grown": len(null),
-            "distribution": distribution,
-            "stop_after": stop_after,
-            "seed": seed,
-        },
+        metadata=refits.metadata(
+            n_permutations=n, n_grown=len(null), distribution=distribution, stop_after=stop_after
+        ),
         notes=notes,
     )
 

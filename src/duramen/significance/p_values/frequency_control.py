@@ -16,8 +16,8 @@ from duramen.importances.arguments import forest_of, metadata_of
 from duramen.importances.passes.nodes import IntArray
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.measured import Measured, measured
-from duramen.significance.permuted import NULL, PROMISE, permuted_scores
+from duramen.significance.measured import Measured
+from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.tables import LearningSet
@@ -146,26 +146,27 @@ def frequency_control(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if null is not None:
         checks.check_choice(name, "null", null, NULLS)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
+    Plan.checked(name, n_jobs, checkpoint, verbose, client)
     if (X is None) != (y is None) and not isinstance(X, LearningSet):
         raise ValueError(f"{name}: X and y must be given together, got only one of them.")
     if X is None:
         _check_permuted("binomial", strata is not None or blocks is not None)
         return _of_forest(forest_of(estimator, name), null, winners)
-    subject = measured(estimator, X, y, "frequency", name, strata=strata, blocks=blocks)
-    seed = checks.draw_seed(random_state)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, "frequency", *work, strata=strata, blocks=blocks)
+    subject = refits.subject
     settings = subject.template.growth_settings(*subject.data.table.shape)
     free = _candidates(settings) == 1 and not subject.exchangeability.restricted
     chosen = null or ("binomial" if free else "permuted")
     _check_permuted(chosen, subject.exchangeability.restricted)
-    forest = _grown(subject, replicate_seed(seed, OBSERVED))
+    forest = _grown(subject, replicate_seed(refits.seed, OBSERVED))
     if chosen == "binomial":
-        return _binomial(forest, winners, {**subject.identity(name), "seed": seed})
+        return _binomial(forest, winners, refits.metadata())
     if winners:
         raise ValueError(f'{name}: n_winners={winners} is for null="binomial" only.')
     counts = split_counts(forest)
     shares = counts / max(1, int(counts.sum()))
-    draws = permuted_scores(subject, n, seed, plan, name)
+    draws = refits.permuted_scores(n)
     return Significance(
         names=subject.names,
         scores=shares,
@@ -173,13 +174,7 @@ def frequency_control(
         method=name,
         null=NULL + subject.exchangeability.clause,
         details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},
-        metadata={
-            **subject.identity(name),
-            "null": chosen,
-            "n_splits": int(counts.sum()),
-            "n_permutations": n,
-            "seed": seed,
-        },
+        metadata=refits.metadata(null=chosen, n_splits=int(counts.sum()), n_permutations=n),
     )
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.cost import announce, timed_importances
-from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
+from duramen.significance.cost import announced
+from duramen.significance.measured import FloatArray, Measured, MeasureLike
+from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.tables.permuted import with_permuted
@@ -119,15 +120,13 @@ def hapfelmeier(
     """
     name = "hapfelmeier"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    if stop_after is not None:
-        checks.check_integer(name, "stop_after", stop_after, 1)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    checks.check_optional_integer(name, "stop_after", stop_after, 1)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
     columns = _columns(features, subject.names)
-    seed = checks.draw_seed(random_state)
-    importances, seconds = timed_importances(subject, replicate_seed(seed, OBSERVED))
-    announce(name, seconds, len(columns) * n, plan.workers.at_a_time, verbose)
+    importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
     schedule = _Schedule(observed, n, stop_after)
     names = [subject.names[j] for j in columns]
@@ -136,14 +135,12 @@ def hapfelmeier(
     def task(_: int, __: int, column: int, draw: int) -> FloatArray:
         return _permuted_score(subject, column, draw, seed)
 
-    values = run_replicates(
+    identity = subject.identity(name, **choices)
+    values = refits.run(
         task,
         len(columns) * n,
         1,
-        seed=seed,
-        identity=subject.identity(name, **choices),
-        plan=plan,
-        function=name,
+        identity,
         ready=schedule.ready,
         arguments=lambda b: (columns[schedule.place[b]], int(schedule.draw[b])),
     )
@@ -156,7 +153,7 @@ def hapfelmeier(
         null=NULL + subject.exchangeability.clause,
         unit=importances.unit,
         details={"draws": draws},
-        metadata={**subject.identity(name, **choices), "n_grown": len(values), "seed": seed},
+        metadata=refits.metadata(identity, n_grown=len(values)),
     )
 
 

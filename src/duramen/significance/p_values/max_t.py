@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.significance.discoveries import pooled_rates
-from duramen.significance.measured import FloatArray, MeasureLike, measured
-from duramen.significance.permuted import permuted_scores
+from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
 from duramen.significance.standardized import standardized
@@ -129,32 +128,26 @@ def max_t(
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_flag(name, "balanced", balanced)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
-    seed = checks.draw_seed(random_state)
-    importances = subject.importances(replicate_seed(seed, OBSERVED))
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    importances = refits.observed()
     observed = importances.values
-    null = permuted_scores(subject, n, seed, plan, name)
+    null = refits.permuted_scores(n)
     everything = np.vstack([observed, null])
     statistics = standardized(everything) if balanced else everything
     return AdjustedSignificance(
-        names=subject.names,
+        names=importances.names,
         scores=observed,
         p_values=sequential_p_values(observed, null, n),
         method=name,
-        null=NULL + subject.exchangeability.clause,
+        null=NULL + refits.subject.exchangeability.clause,
         unit=importances.unit,
         q_values=pooled_rates(statistics[0], statistics),
         adjustment="pooled permutations",
         p_adjusted=step_down(statistics[0], statistics[1:]),
         statistics=statistics[0],
         details={"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)},
-        metadata={
-            **subject.identity(name),
-            "n_permutations": n,
-            "balanced": balanced,
-            "seed": seed,
-        },
+        metadata=refits.metadata(n_permutations=n, balanced=balanced),
     )
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import Task, replicate_seed
 from duramen.results.significance import Significance
-from duramen.significance.measured import Data, FloatArray, Measured, MeasureLike, measured
-from duramen.significance.permuted import NULL, PROMISE
+from duramen.significance.measured import Data, FloatArray, Measured, MeasureLike
+from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.resampling import subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.sequential import sequential_p_values
@@ -146,42 +146,22 @@ def mean_rank_test(
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
         raise checks.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, strata=strata, blocks=blocks)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    subject = refits.subject
     _check_permuted(subject, null, n)
     p = len(subject.names)
     if p < 2:
         raise ValueError(f"{name}: ranks need two features or more, got {p}.")
     resampled = _Resampled.of(subject, subsample, name)
-    seed = checks.draw_seed(random_state)
     choices = {"n_runs": runs, "n_rows_drawn": resampled.size, "null": null}
     identity = subject.identity(name, **choices)
-    own = plan if null == "irrelevant" else replace(plan, checkpoint=None, verbose=0)
-
-    def run(_: int, seed_b: int) -> FloatArray:
-        return resampled.ranks(subject.data, np.random.default_rng(seed_b))
-
-    def permuted_runs(_: int, seed_b: int) -> FloatArray:
-        random = np.random.default_rng(seed_b)
-        order = subject.exchangeability.permutation(random, subject.data.target.values)
-        data = subject.data.permuted(order, key=seed_b)
-        sums = np.zeros(p)
-        for _ in range(runs):
-            sums += resampled.ranks(data, random)
-        return sums
-
-    ranks = run_replicates(run, runs, p, seed=seed, identity=identity, plan=own, function=name)
+    plan = refits.plan if null == "irrelevant" else replace(refits.plan, checkpoint=None, verbose=0)
+    ranks = refits.run(resampled.single_ranks, runs, p, identity, plan=plan)
     sums = ranks.sum(axis=0)
     if null == "permuted":
-        null_sums = run_replicates(
-            permuted_runs,
-            n,
-            p,
-            seed=replicate_seed(seed, _PERMUTATIONS),
-            identity=identity,
-            plan=plan,
-            function=name,
-        )
+        seed = replicate_seed(refits.seed, _PERMUTATIONS)
+        null_sums = refits.run(resampled.permuted_sums(runs), n, p, identity, seed=seed)
         p_values = sequential_p_values(-sums, -null_sums, n)
         choices["n_permutations"] = n
     else:
@@ -196,7 +176,7 @@ def mean_rank_test(
         null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
         + subject.exchangeability.clause,
         details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
-        metadata={**identity, **choices, "seed": seed},
+        metadata=refits.metadata(identity, **choices),
     )
 
 
@@ -260,6 +240,24 @@ class _Resampled:
         scores = subject.of_rows(rows, key=seed).scores(seed)
         ranks: FloatArray = rankdata(-scores)
         return ranks
+
+    def single_ranks(self, _: int, seed: int) -> FloatArray:
+        """Run one replicate on the data as they are."""
+        return self.ranks(self.subject.data, np.random.default_rng(seed))
+
+    def permuted_sums(self, runs: int) -> Task:
+        """Return the task that permutes the target and sums the ranks over the runs."""
+        data, rows = self.subject.data, self.subject.exchangeability
+
+        def task(_: int, seed_b: int) -> FloatArray:
+            random = np.random.default_rng(seed_b)
+            permuted = data.permuted(rows.permutation(random, data.target.values), key=seed_b)
+            sums = np.zeros(data.n_columns)
+            for _ in range(runs):
+                sums += self.ranks(permuted, random)
+            return sums
+
+        return task
 
 
 MEAN_RANK_TEST = SignificanceTest(

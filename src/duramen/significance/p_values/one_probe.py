@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.significance import Significance
-from duramen.significance.measured import MeasureLike, measured
+from duramen.significance.measured import MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
+from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
@@ -119,22 +119,12 @@ def one_probe(
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_flag(name, "add_one", add_one)
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = with_settled_candidates(
-        measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
-    )
-    subject.exchangeability.require(runs, name)
-    seed = checks.draw_seed(random_state)
-    p = subject.data.n_columns
-    scores = run_replicates(
-        probe_task(subject, 1, name),
-        runs,
-        p + 1,
-        seed=seed,
-        identity=subject.identity(name),
-        plan=plan,
-        function=name,
-    )
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    given = Refits.checked(name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False)
+    given.subject.exchangeability.require(runs, name)
+    refits = with_settled_candidates(given)
+    subject, p = refits.subject, len(refits.subject.names)
+    scores = refits.run(probe_task(subject, 1, name), runs, p + 1)
     reached = np.count_nonzero(scores[:, p:] >= scores[:, :p], axis=0)
     return Significance(
         names=subject.names,
@@ -142,12 +132,7 @@ def one_probe(
         p_values=(reached + add_one) / (runs + add_one),
         method=name,
         null=NULL + subject.exchangeability.clause,
-        metadata={
-            **subject.identity(name),
-            "n_runs": runs,
-            "add_one": bool(add_one),
-            "seed": seed,
-        },
+        metadata=refits.metadata(n_runs=runs, add_one=bool(add_one)),
     )
 
 

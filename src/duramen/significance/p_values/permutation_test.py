@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
 from duramen.results.fields import checked_names
 from duramen.results.fingerprint import fingerprint
 from duramen.results.importances import Importances
@@ -112,40 +112,22 @@ def permutation_test(
     The cost is S + 1 calls of `importance`.
     """
     owner = "permutation_test"
-    if not callable(importance):
-        raise TypeError(
-            f"{owner}: importance must be a function importance(X, y, seed), got {importance!r}."
-        )
     n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
-    if stop_after is not None:
-        checks.check_integer(owner, "stop_after", stop_after, 1)
+    checks.check_optional_integer(owner, "stop_after", stop_after, 1)
     plan = Plan.checked(owner, n_jobs, checkpoint, verbose, client)
-    subject = _Subject(importance, X, _target(y))
-    rows = Exchangeability.checked(len(subject.y), strata, blocks, function=owner)
+    target = _target(y)
+    rows = Exchangeability.checked(len(target), strata, blocks, function=owner)
+    subject = _Subject(importance, X, target, rows)
     rows.require(n, owner, subject.y)
-    identity = {
-        "method": owner,
-        "importance": qualified(importance),
-        "data": subject.data(checkpoint),
-        "versions": versions(),
-        **rows.identity(),
-    }
+    identity = subject.identity(checkpoint)
     seed = checks.draw_seed(random_state)
     first = subject.call(subject.y.copy(), replicate_seed(seed, OBSERVED))
     observed = _values(first, "the data as they are")
-    p = len(observed)
-    names = _names(names, first, X, p)
-
-    def task(b: int, seed_b: int) -> FloatArray:
-        random = np.random.default_rng(seed_b)
-        y_b = subject.y[rows.permutation(random, subject.y)]
-        result = subject.call(y_b, int(random.integers(2**32)))
-        return _values(result, f"permutation {b}", p)
-
+    names = _names(names, first, X, len(observed))
     null = run_replicates(
-        task,
+        subject.permuted(len(observed)),
         n,
-        p,
+        len(observed),
         seed=seed,
         identity=identity,
         plan=plan,
@@ -177,6 +159,24 @@ class _Subject:
     importance: Importance
     X: Any
     y: NDArray[Any]
+    rows: Exchangeability
+
+    def __post_init__(self) -> None:
+        if not callable(self.importance):
+            raise TypeError(
+                "permutation_test: importance must be a function importance(X, y, seed), got "
+                f"{self.importance!r}."
+            )
+
+    def identity(self, checkpoint: object) -> dict[str, Any]:
+        """Return what the result depends on, beside the seed."""
+        return {
+            "method": "permutation_test",
+            "importance": qualified(self.importance),
+            "data": self.data(checkpoint),
+            "versions": versions(),
+            **self.rows.identity(),
+        }
 
     def data(self, checkpoint: object) -> str | None:
         """Return a fingerprint of X and y, or None where there is none and none is needed."""
@@ -195,6 +195,16 @@ class _Subject:
     def call(self, y: NDArray[Any], seed: int) -> Any:
         """Call the function."""
         return self.importance(self.X, y, seed % 2**32)
+
+    def permuted(self, p: int) -> Task:
+        """Return the task that permutes the target and computes p numbers."""
+
+        def task(b: int, seed: int) -> FloatArray:
+            random = np.random.default_rng(seed)
+            y = self.y[self.rows.permutation(random, self.y)]
+            return _values(self.call(y, int(random.integers(2**32))), f"permutation {b}", p)
+
+        return task
 
 
 def _values(result: Any, when: str, p: int | None = None) -> FloatArray:

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import replicate_seed
 from duramen.results.fields import checked_names, frozen_between, ranks
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.text import aligned
-from duramen.significance.measured import FloatArray, MeasureLike, measured
+from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.refits import Refits
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.stability.best import drawn_best
@@ -272,27 +273,22 @@ def ranking_stability(
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
-    plan = Plan.checked(name, n_jobs, checkpoint, verbose, client)
-    subject = measured(estimator, X, y, measure, name, blocks=blocks, takes_strata=False)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(
+        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+    )
+    subject = refits.subject
     p = len(subject.names)
     if not checks.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
     units = SamplingUnits.of(subject)
     size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
-    seed = checks.draw_seed(random_state)
-    scores = run_replicates(
-        resampling_task(subject, units.rows(subsamples(units.labels, units.count, size))),
-        n,
-        p,
-        seed=seed,
-        identity=subject.identity("subsamples", n_rows=size),
-        plan=plan,
-        function=name,
-    )
-    lots = [np.random.default_rng([replicate_seed(seed, b), k]) for b in range(n)]
+    task = resampling_task(subject, units.rows(subsamples(units.labels, units.count, size)))
+    scores = refits.run(task, n, p, subject.identity("subsamples", n_rows=size))
+    lots = [np.random.default_rng([replicate_seed(refits.seed, b), k]) for b in range(n)]
     chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
-    choices = {"k": int(k), "n_resamples": n, "subsample": size, "seed": seed}
-    return _stability(chosen, subject.names, level, {**subject.identity(name), **choices})
+    metadata = refits.metadata(k=int(k), n_resamples=n, subsample=size)
+    return _stability(chosen, subject.names, level, metadata)
 
 
 def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:

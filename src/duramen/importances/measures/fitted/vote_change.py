@@ -102,21 +102,9 @@ def vote_change(
     from random forests. ECML workshop on Solving Complex Machine Learning Problems with Ensemble
     Methods.
     """
-    grown = forest_of(forest, "vote_change")
-    if grown.classes is None:
-        raise ValueError(
-            "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
-            "Hint: mda measures both."
-        )
+    grown, n_classes = _with_classes(forest)
     checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
     sample = sample_of(grown, X, y, rows, "vote_change")
-    n_classes = len(grown.classes)
-    require_memory(
-        3 * 8 * grown.n_features * n_classes**2,
-        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
-        function="vote_change",
-        hint="join classes, or use mda",
-    )
     permutations = Permutations(seed_of(grown, random_state))
     quiet = checks.check_verbosity("vote_change", verbose)
     with progress_bar(grown.n_trees, "vote_change", quiet) as report:
@@ -178,6 +166,24 @@ def tail(index: FloatArray, freedom: int) -> FloatArray:
 
     p_values: FloatArray = chi2.sf(index, freedom)
     return p_values
+
+
+def _with_classes(forest: Any) -> tuple[Forest, int]:
+    """Return a forest that was grown on classes, and their number."""
+    grown = forest_of(forest, "vote_change")
+    if grown.classes is None:
+        raise ValueError(
+            "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
+            "Hint: mda measures both."
+        )
+    n_classes = len(grown.classes)
+    require_memory(
+        3 * 8 * grown.n_features * n_classes**2,
+        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
+        function="vote_change",
+        hint="join classes, or use mda",
+    )
+    return grown, n_classes
 
 
 def _warn_of_many_trees(grown: Forest) -> None:

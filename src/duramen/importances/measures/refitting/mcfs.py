@@ -134,35 +134,16 @@ def mcfs(
     s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
     plan = Plan.checked("mcfs", n_jobs, client=client)
-    learner = _learner(
-        _data(X, y, strata, blocks, plan.n_threads),
-        subset_size,
-        n_splits,
-        train_size,
-        splits,
-        max_depth,
-        min_samples_leaf,
-        plan,
-    )
-    exponents = (
-        checks.check_real("mcfs", "u", u, 0.0),
-        checks.check_real("mcfs", "v", v, 0.0),
-    )
+    data = _data(X, y, strata, blocks, plan.n_threads)
+    grown = (subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf)
+    learner = _learner(data, *grown, plan)
+    exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
     _refuse_many_subsets(s, learner.subset_size)
     rows = _exchangeable(learner, shuffles)
     seed = checks.draw_seed(random_state)
     run = relative_importances(learner, s, seed, *exponents)
     _warn_of_unseen(run.n_drawn, s, learner.subset_size)
-    choices = {
-        "n_subsets": s,
-        "subset_size": learner.subset_size,
-        "n_splits": learner.n_splits,
-        "train_size": learner.settings.row_samples,
-        "u": exponents[0],
-        "v": exponents[1],
-        "n_permutations": shuffles,
-        **rows.identity(),
-    }
+    choices = {"n_subsets": s, "u": exponents[0], "v": exponents[1], "n_permutations": shuffles}
     return MonteCarloSelection(
         Importances(
             names=learner.data.names,
@@ -170,7 +151,7 @@ def mcfs(
             measure="mcfs",
             unit="1",
             standard_error=run.standard_error,
-            metadata=_metadata(learner, seed, choices),
+            metadata=_metadata(learner, seed, choices, rows),
         ),
         n_drawn=run.n_drawn,
         accuracy=run.accuracy,
@@ -307,11 +288,15 @@ def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
         )
 
 
-def _metadata(learner: Learner, seed: int, choices: dict[str, Any]) -> dict[str, Any]:
+def _metadata(
+    learner: Learner, seed: int, choices: dict[str, Any], rows: Exchangeability
+) -> dict[str, Any]:
+    size, n_splits = learner.subset_size, learner.n_splits
+    drawn = {"train_size": learner.settings.row_samples, **rows.identity()}
     return {
-        "mcfs": choices,
+        "mcfs": {**choices, "subset_size": size, "n_splits": n_splits, **drawn},
         "forest": learner.settings.to_dict(),
-        "n_trees": choices["n_subsets"] * learner.n_splits,
+        "n_trees": choices["n_subsets"] * n_splits,
         "n_rows": learner.data.n_rows,
         "seed": seed,
         "fingerprint": learner.data.fingerprint,
