@@ -11,6 +11,7 @@ from tests.contracts.toy_format import TOY
 
 import duramen as dm
 from duramen.tables import catalogue, read_table
+from duramen.tables.routing import routing_values
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "tables.md"
 
@@ -34,7 +35,7 @@ def test_toy_is_read_packed_and_named_in_errors(toy, tmp_path):
     assert table.column_names == ["a", "b", "c", "y"]
     store = dm.pack(file, tmp_path / "s")
     assert store.fingerprint() == dm.pack(table, tmp_path / "t").fingerprint()
-    np.testing.assert_array_equal(dm.tables.routing_values(store.as_table(), table), X)
+    np.testing.assert_array_equal(routing_values(store.as_table(), table), X)
     for use in (read_table, lambda path: dm.pack(path, tmp_path / "u")):
         with pytest.raises(ValueError, match=r"is not known; files may be .*Toy \(\.toy, \.play"):
             use(_written(tmp_path / "a.xlsx", "a\n1\n"))

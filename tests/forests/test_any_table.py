@@ -9,7 +9,7 @@ from tests.oracles import route as oracle
 from duramen import estimators
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, decreases
-from duramen.tables import routing_values
+from duramen.tables.routing import routing_values
 
 KINDS = {
     "classes": [

@@ -10,7 +10,8 @@ from tests.oracles import route as oracle
 
 from duramen import estimators
 from duramen.forests.growth import bag, out_of_bag
-from duramen.tables import encode, routing_values
+from duramen.tables import encode
+from duramen.tables.routing import routing_values
 
 NAMES = [
     *(

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from tests.tables.agree import assert_agrees, assert_same
 
-from duramen.tables import EncodedTable, encode, routing_values
+from duramen.tables import EncodedTable, encode
+from duramen.tables.routing import routing_values
 
 CELLS = {
     "price": [2.5, None, -1.0, 2.5, 0.0],

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.tables.agree import assert_agrees, assert_same
 
-from duramen.tables import encode, routing_values
+from duramen.tables import encode
+from duramen.tables.routing import routing_values
 
 SMALL = st.tuples(st.integers(1, 300), st.integers(1, 5))
 DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u2", "u4", "u8", "?", ">f8", ">i4"]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from duramen.tables import Schema, encode, routing_values
+from duramen.tables import Schema, encode
+from duramen.tables.routing import routing_values
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
 

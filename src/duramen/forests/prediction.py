@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag, out_of_bag, table_arguments
-from duramen.tables import EncodedTable, Schema, routing_values
+from duramen.tables import EncodedTable, Schema
+from duramen.tables.routing import routing_values
 
 Rows = EncodedTable | NDArray[np.float64]
 

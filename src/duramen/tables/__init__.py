@@ -4,9 +4,9 @@ from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.exchangeability import Exchangeability
 from duramen.tables.files import read_table, target_column, write_table
-from duramen.tables.formats import Format, Request, catalogue
+from duramen.tables.formats import catalogue
+from duramen.tables.formats.format import Format, Request
 from duramen.tables.learning_set import LearningSet, learning_set
-from duramen.tables.routing import routing_values
 from duramen.tables.schema import Schema
 from duramen.tables.store.column_store import ColumnStore, open_store
 from duramen.tables.store.packing import pack
@@ -32,7 +32,6 @@ __all__ = [
     "open_store",
     "pack",
     "read_table",
-    "routing_values",
     "target_array",
     "target_column",
     "write_table",

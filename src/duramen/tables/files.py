@@ -10,7 +10,7 @@ from duramen.results.replacing import replacing
 from duramen.results.text import quoted
 from duramen.tables import formats
 from duramen.tables.arrow_threads import require_arrow_threads
-from duramen.tables.formats import Request
+from duramen.tables.formats.format import Request
 from duramen.tables.memory import require_memory
 from duramen.tables.spreadsheets import without_formulas
 

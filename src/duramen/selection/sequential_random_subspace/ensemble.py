@@ -14,8 +14,9 @@ from duramen.forests.forest import Forest
 from duramen.forests.parts import joined
 from duramen.forests.structure import decreases
 from duramen.selection.sequential_random_subspace.drawing import IntArray
-from duramen.tables import EncodedTable, Schema, routing_values
+from duramen.tables import EncodedTable, Schema
 from duramen.tables.containers import table_like
+from duramen.tables.routing import routing_values
 
 if TYPE_CHECKING:
     from duramen.selection.sequential_random_subspace.trees import Grower

@@ -24,21 +24,6 @@ from duramen.tables.formats.text import CSV, TSV
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "Format",
-    "Request",
-    "catalogue",
-    "checked_file",
-    "format_of",
-    "listed",
-    "packed",
-    "read",
-    "refuse_text_options",
-    "used_in_place",
-    "whole",
-    "written",
-]
-
 catalogue = Catalogue("file format", (CSV, TSV, PARQUET, ARROW, NPY, ANNDATA, PLINK))
 """All file formats; ``register`` adds one."""
 

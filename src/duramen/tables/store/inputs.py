@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from duramen.tables import formats
 from duramen.tables.columns import Column
 from duramen.tables.encoded import EncodedTable
-from duramen.tables.formats import Request
+from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
 from duramen.tables.sources import Source, open_source
 from duramen.tables.store.budget import columns_within

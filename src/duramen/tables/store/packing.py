@@ -17,7 +17,7 @@ from duramen.results.replacing import naming
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
-from duramen.tables.formats import Request
+from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
