@@ -105,6 +105,14 @@ def target_column(
     ------
     ValueError
         If the table lacks the column, with the closest name there is, or has no other.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from duramen.tables import target_column
+    >>> features, target = target_column(pa.table({"age": [3, 5], "ill": [0, 1]}), "ill")
+    >>> features.column_names, target.to_pylist()
+    (['age'], [0, 1])
     """
     names = table.column_names
     if name not in names:

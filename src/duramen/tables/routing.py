@@ -98,7 +98,7 @@ def _read_columns(schema: _Columns, source: Source, function: str) -> NDArray[np
 def _codes_of(
     column: Column, labels: NDArray[Any], name: str, function: str
 ) -> NDArray[np.float64]:
-    """Codes of the column's values among `labels`."""
+    """Return codes of the column's values among `labels`."""
     if not isinstance(column, Categories):
         missing = np.isnan(column)
         if missing.all():  # without a value, its type says nothing of what it would hold
@@ -147,7 +147,7 @@ def _check_columns(
     estimator_name: str | None,
     function: str,
 ) -> None:
-    """Number and names of columns, with the messages that scikit-learn's users know."""
+    """Return number and names of columns, with the messages that scikit-learn's users know."""
     subject = estimator_name or function
     if schema.named and names is not None:
         _check_same_names(tuple(names), schema.names)
@@ -170,7 +170,7 @@ def _check_columns(
 def _look_up(
     values: NDArray[Any], labels: NDArray[Any], name: str, function: str
 ) -> NDArray[np.float64]:
-    """The position of each value among the labels, -1 where it is none of them."""
+    """Return the position of each value among the labels, -1 where it is none of them."""
     if len(labels) == 0 or len(values) == 0:
         return np.full(len(values), UNSEEN)
     if (values.dtype == object) != (labels.dtype == object):

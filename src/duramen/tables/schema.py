@@ -28,6 +28,13 @@ class Schema:
         Labels of the ordinal and nominal columns, by index, in code order.
     missing : ndarray of uint8, shape (p,)
         1 where the column has missing values.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> schema = dm.encode([[0.5, 7.0], [0.1, 7.0]], names=["length", "mass"]).schema
+    >>> schema.names, schema.kinds, schema.cut_values.tolist()
+    (('length', 'mass'), ('numeric', 'numeric'), [0.1, 0.5, 7.0])
     """
 
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Where a table comes from: one face for every container that X may be."""
+"""Tables column by column, with one interface for every container that X may be."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -31,7 +31,7 @@ class Source(Protocol):
     matrix: NDArray[Any] | None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column.
+        """Return the j-th column.
 
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
@@ -40,7 +40,7 @@ class Source(Protocol):
 
 
 def open_source(X: Any, function: str) -> Source:
-    """The face of X; raises where X is no table."""
+    """Return the source of X; raises where X is no table."""
     X = unmasked(X)
     if isinstance(X, np.ndarray):
         return _open_array(X, function)
@@ -95,7 +95,7 @@ class ArraySource:
         self.matrix = None if X.dtype.kind in "OUT" else self._array
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column."""
+        """Return the j-th column."""
         column = self._array[:, j]
         if self.matrix is not None:
             return column
@@ -119,7 +119,7 @@ class SparseSource:
         self._columns: Any = None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column, dense."""
+        """Return the j-th column, dense."""
         if self._columns is None:  # not before the sizes are known to be sane
             self._columns = self._original.tocsc()
             if not self._columns.has_canonical_format:
@@ -143,7 +143,7 @@ class FrameSource:
         self.matrix = self._whole(function)
 
     def _whole(self, function: str) -> NDArray[Any] | None:
-        """All columns as one matrix where they are of one floating type and not large."""
+        """Return all columns as one matrix where they are of one floating type and not large."""
         if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
             return None
         if self._frame.implementation.is_pandas():
@@ -163,7 +163,7 @@ class FrameSource:
         return array if array.dtype.kind == "f" and array.ndim == 2 else None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column."""
+        """Return the j-th column."""
         import narwhals as nw
 
         series = self._frame.get_column(self._labels[j])
@@ -196,7 +196,7 @@ def _has_codes(dtype: Any) -> bool:
 
 
 def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
-    """Whether the order of a categorical column's categories is that of its codes.
+    """Return whether the order of a categorical column's categories is that of its codes.
 
     None where the column's own declaration is to decide.
     """
@@ -213,7 +213,7 @@ def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
 
 
 def _to_arrow(series: Any) -> Any:
-    """The column in Arrow, its chunks as they lie and its order declared as it was."""
+    """Return the column in Arrow, its chunks as they lie and its order declared as it was."""
     native = series.to_native()
     if series.implementation.is_pyarrow():
         return native

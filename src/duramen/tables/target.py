@@ -26,6 +26,13 @@ class Target:
         Class codes, or finite numbers.
     classes : array of shape (C,) or None
         Sorted class labels; None for numbers.
+
+    Examples
+    --------
+    >>> from duramen.tables import encode_target
+    >>> target = encode_target(["ill", "well", "ill"])
+    >>> target.values.tolist(), target.classes.tolist(), target.class_sizes()
+    ([0, 1, 0], ['ill', 'well'], {'ill': 2, 'well': 1})
     """
 
     values: NDArray[np.uint32] | NDArray[np.float64]
@@ -113,6 +120,12 @@ def encode_target(
         1e-70 of each other without being equal.
     TypeError
         If y is of a type that is neither labels nor numbers, or of mixed types.
+
+    Examples
+    --------
+    >>> from duramen.tables import encode_target
+    >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
+    ('classification', 'regression')
     """
     values = target_array(y, n_rows=n_rows, function=function)
     if task == "auto":
@@ -127,10 +140,16 @@ def encode_target(
 
 
 def infer_task(y: Any, *, function: str = "infer_task") -> Task:
-    """Whether y looks like classes or like a quantity.
+    """Return the task that a target looks like: classes or a quantity.
 
     Strings, categories and booleans are classes. Whole numbers in an integer type are classes where
     at most 20 distinct ones occur, else a quantity. Floating-point numbers are a quantity.
+
+    Examples
+    --------
+    >>> from duramen.tables import infer_task
+    >>> infer_task(["a", "b"]), infer_task([1.5, 2.0]), infer_task(list(range(30)))
+    ('classification', 'regression', 'regression')
     """
     return _inferred(target_array(y, function=function))
 
@@ -142,9 +161,15 @@ def _inferred(values: NDArray[Any]) -> Task:
 
 
 def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") -> NDArray[Any]:
-    """The target as a one-dimensional array without missing or infinite values.
+    """Return the target as a one-dimensional array without missing or infinite values.
 
     Numbers and booleans keep their type; strings come as arrays of objects or of NumPy strings.
+
+    Examples
+    --------
+    >>> from duramen.tables import target_array
+    >>> target_array([True, False])
+    array([ True, False])
     """
     if y is None:
         raise ValueError(

@@ -65,13 +65,13 @@ class ArrowFile:
             yield reader.schema, map(_validated, batches)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Some columns, all of their rows."""
+        """Return some columns, all of their rows."""
         names = [self.schema.names[j] for j in columns]
         with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
             return _copied(batches, names)
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """All columns, batch by batch; the parts of a batch are at most `n_rows` rows."""
+        """Yield all columns, batch by batch; the parts of a batch are at most `n_rows` rows."""
         names = self.schema.names
         with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
             for batch in batches:
@@ -128,7 +128,7 @@ def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _copied(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> pa.Table:
-    """Some columns of batches, in memory of their own: a batch keeps all that it was read from."""
+    """Copy some columns of batches: a batch keeps all that it was read from in memory."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()

@@ -22,23 +22,23 @@ class Columns(Protocol):
     n_columns: int
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """The kind of each column."""
+        """Return the kind of each column."""
         ...
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """Names of columns."""
+        """Return names of columns."""
         ...
 
     def find(self, name: str) -> int | None:
-        """The number of the column of that name."""
+        """Return the number of the column of that name."""
         ...
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Columns in memory."""
+        """Return columns in memory."""
         ...
 
     def table(self) -> EncodedTable:
-        """All columns."""
+        """Return all columns."""
         ...
 
     def records(self) -> Iterator[NDArray[Any]]:

@@ -35,6 +35,12 @@ class Request:
         Bytes of memory to use, where columns come in groups.
     n_threads : int
         Threads to use.
+
+    Examples
+    --------
+    >>> from duramen.tables import Request
+    >>> Request("read_table", na_values=["?"]).of_text
+    'na_values'
     """
 
     function: str
@@ -79,6 +85,19 @@ class Format(Entry):
         Whether values are text: `na_values` and `decimal` apply, and files may be compressed.
     layers : bool
         Whether a file holds several matrices, of which `layer` names one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pathlib import Path
+    >>> from duramen.tables import Format, catalogue, read_table
+    >>> def read_words(path, request):
+    ...     return pa.table({"word": path.read_text().split()})
+    >>> _ = catalogue.register(Format("words", "Words", (".words",), read=read_words))
+    >>> _ = Path("few.words").write_text("to be or not")
+    >>> read_table("few.words").num_rows
+    4
+    >>> catalogue.remove("words")
     """
 
     title: str

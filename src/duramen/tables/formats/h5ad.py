@@ -121,7 +121,7 @@ def _check_links(group: Any) -> None:
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
-    """The matrix, and where the names of its rows and columns are."""
+    """Return the matrix, and where the names of its rows and columns are."""
     if layer is None:
         if "X" not in file:
             raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(file)}")
@@ -148,13 +148,13 @@ class Axes:
         self.names = index_of(file[columns])
 
     def samples(self) -> pa.Table:
-        """What is known of the rows, their names first."""
+        """Return the annotations of the rows, their names first."""
         with _explained(self.path, self.function):
             return frame_of(self.file, self._rows, self.row_names)
 
 
 class _Matrix(Input):
-    """What both kinds of matrices have."""
+    """Matrix of an .h5ad file, dense or sparse."""
 
     shape: tuple[int, int]
 
@@ -165,11 +165,11 @@ class _Matrix(Input):
         self.names = given.names
 
     def samples(self) -> pa.Table:
-        """The obs of the file, or its var where it is transposed."""
+        """Return the obs of the file, or its var where it is transposed."""
         return self._given.samples()
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Neighbouring columns."""
+        """Yield neighboring columns."""
         with _explained(self._given.path, self._given.function):
             yield from self._groups(start, work)
 
@@ -261,7 +261,7 @@ class SparseInput(_Matrix):
         return indices
 
     def _groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Neighbouring columns, as sparse matrices."""
+        """Yield neighboring columns, as sparse matrices."""
         stored = self._stored()
         bounds = self._bounds(stored)
         if self._by_columns:
@@ -278,7 +278,7 @@ class SparseInput(_Matrix):
         spool.remove()
 
     def _stored(self) -> NDArray[np.int64]:
-        """Number of stored entries of each column."""
+        """Return number of stored entries of each column."""
         if self._by_columns:
             return np.diff(self._starts)
         counts = np.zeros(self.n_columns, dtype=np.int64)
@@ -288,7 +288,7 @@ class SparseInput(_Matrix):
         return counts
 
     def _bounds(self, stored: NDArray[np.int64]) -> list[int]:
-        """Where groups begin and end, that take the budget each."""
+        """Return the bounds of groups that take the budget each."""
         costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
         bounds, total = [0], 0.0
         for j, cost in enumerate(costs.tolist()):

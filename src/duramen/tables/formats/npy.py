@@ -54,7 +54,7 @@ class NpyInput(Input):
         self._width = columns_within(request.budget, shape[0], cell)
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Neighbouring columns."""
+        """Yield neighboring columns."""
         for begin in range(start, self.n_columns, self._width):
             yield self._columns(begin, min(begin + self._width, self.n_columns))
 

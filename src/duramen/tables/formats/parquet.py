@@ -40,13 +40,13 @@ class ParquetFile:
         self.schema = schema_of_columns(self._whole)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Some columns, all of their rows."""
+        """Return some columns, all of their rows."""
         names = [self.schema.names[j] for j in columns]
         with explained(self._path, "a Parquet", self._function):
             return self._file.read(columns=names, use_threads=False).select(names)
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """All columns, at most `n_rows` rows at a time."""
+        """Yield all columns, at most `n_rows` rows at a time."""
         with explained(self._path, "a Parquet", self._function):
             for batch in self._file.iter_batches(batch_size=n_rows):
                 yield batch.select(self.schema.names)

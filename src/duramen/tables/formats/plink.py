@@ -40,7 +40,7 @@ _COPIES = np.array([2, _MISSING, 1, 0], dtype=np.uint8)
 
 
 def _tables() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """What the four genotypes of a byte are.
+    """Return the four genotypes of each byte.
 
     Returns
     -------
@@ -121,19 +121,19 @@ class BedColumns:
             )
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """All numeric."""
+        """Return all numeric."""
         return np.zeros(self.n_columns, dtype=np.uint8)
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """The names of the variants with these numbers."""
+        """Return the names of the variants with these numbers."""
         return [layout.name_of_bytes(name) for name in self.variants.take(chosen)]
 
     def find(self, name: str) -> int | None:
-        """The number of the variant of that name."""
+        """Return the number of the variant of that name."""
         return self.variants.find(layout.name_bytes(name))
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """The variants with these numbers, in that order, in memory."""
+        """Return the variants with these numbers, in that order, in memory."""
         raw, seen = self._read(chosen)
         places = (seen.astype(np.intp) << 8)[:, np.newaxis] + raw
         codes = _CODES.take(places).view(np.uint8)[:, : self.n_rows]
@@ -159,7 +159,7 @@ class BedColumns:
         )
 
     def _read(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The bytes of variants, and what occurs in each: bit v for v copies, 3 for missing."""
+        """Return bytes of variants, and the genotypes of each: bit v for v copies, 3 if missing."""
         data = b"".join(read_rows(self._file, chosen, self._bytes, base=3))
         raw = np.frombuffer(data, dtype=np.uint8).reshape(len(chosen), self._bytes)
         whole, rest = divmod(self.n_rows, 4)
@@ -178,13 +178,13 @@ class BedColumns:
         return values.T
 
     def groups(self, start: int = 0, width: int | None = None) -> Iterator[EncodedTable]:
-        """The variants from `start` on, in groups of `width`."""
+        """Yield the variants from `start` on, in groups of `width`."""
         width = width or max(1, _GROUP_BYTES // max(1, self.n_rows))
         for begin in range(start, self.n_columns, width):
             yield self.take(np.arange(begin, min(begin + width, self.n_columns)))
 
     def table(self) -> EncodedTable:
-        """All variants, in memory."""
+        """Return all variants, in memory."""
         require_memory(
             self.n_rows * self.n_columns,
             what=f"a table of {self.n_rows} x {self.n_columns} codes",
@@ -194,7 +194,7 @@ class BedColumns:
         return self.take(np.arange(self.n_columns))
 
     def records(self) -> Iterator[NDArray[Any]]:
-        """The records of the columns, as a packed store would have them."""
+        """Yield the records of the columns, as a packed store would have them."""
         shared = layout.SharedLists()
         for group in self.groups():
             yield layout.columns_of(group, shared).records
@@ -208,12 +208,12 @@ class BedColumns:
         self._check_file()
 
     def samples(self) -> pa.Table:
-        """The .fam file as a table."""
+        """Return the .fam file as a table."""
         return samples_of_fam(self._samples)
 
 
 def beside(path: Path, suffix: str, function: str) -> Path:
-    """The file of that suffix beside a .bed file."""
+    """Return the file of that suffix beside a .bed file."""
     other = path.with_suffix(suffix)
     if not other.is_file():
         raise FileNotFoundError(
@@ -224,7 +224,7 @@ def beside(path: Path, suffix: str, function: str) -> Path:
 
 
 def read_bim(path: Path, function: str) -> Runs:
-    """The names of the variants: the second word of every line."""
+    """Return the names of the variants: the second word of every line."""
     sizes, data, line = array("I"), bytearray(), 0
     with open(path, "rb") as file:
         while lines := file.readlines(1 << 20):
@@ -246,7 +246,7 @@ def read_bim(path: Path, function: str) -> Runs:
 
 
 def read_fam(path: Path, function: str) -> list[list[str]]:
-    """The six words of every sample."""
+    """Return the six words of every sample."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -264,7 +264,7 @@ def read_fam(path: Path, function: str) -> list[list[str]]:
 
 
 def samples_of_fam(samples: list[list[str]]) -> pa.Table:
-    """The samples as a table: sex and phenotype as numbers, -9 missing, where they all are.
+    """Return the samples as a table: sex and phenotype as numbers, -9 missing, where they all are.
 
     IID names the rows; FID and IID do where IID alone is not unique.
     """
@@ -313,7 +313,7 @@ class Names(Sequence[str]):
 
 
 class BedInput(Input):
-    """A .bed file with its neighbours."""
+    """A .bed file with its neighbors."""
 
     def __init__(self, path: Path, request: Request) -> None:
         if request.transpose:
@@ -329,11 +329,11 @@ class BedInput(Input):
         self._budget = request.budget
 
     def samples(self) -> pa.Table:
-        """The .fam file."""
+        """Return the .fam file."""
         return self._columns.samples()
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Neighbouring variants."""
+        """Yield neighboring variants."""
         cell = _NUMBER_BYTES if self.kinds_chosen else _CELL_BYTES
         width = columns_within(self._budget, self._columns.n_rows, cell)
         if not self.kinds_chosen:

@@ -39,11 +39,11 @@ class Records(Protocol):
     n_bytes: int
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Some columns, all of their rows."""
+        """Return some columns, all of their rows."""
         ...
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """All columns, at most `n_rows` rows at a time where the file allows it."""
+        """Return all columns, at most `n_rows` rows at a time where the file allows it."""
         ...
 
 
@@ -97,7 +97,7 @@ class ArrowInput(Input):
         self._width = columns_within(request.budget, records.n_rows, _CELL_BYTES, extra)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Neighbouring columns."""
+        """Yield neighboring columns."""
         for begin in range(start, self.n_columns, self._width):
             yield self._records.read(range(begin, min(begin + self._width, self.n_columns)))
 
@@ -129,7 +129,7 @@ class TransposedArrowInput(Input):
         self.n_columns = records.n_rows
 
     def samples(self) -> pa.Table:
-        """The names of the rows."""
+        """Return the names of the rows."""
         import pyarrow as pa
 
         return named_rows(
@@ -137,7 +137,7 @@ class TransposedArrowInput(Input):
         )
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Groups of rows, turned."""
+        """Yield groups of rows, turned."""
         n_rows = len(self._records.schema) - 1
         height = columns_within(self._budget, n_rows, _TURNED_BYTES)
         seen = 0
@@ -148,7 +148,7 @@ class TransposedArrowInput(Input):
                 yield self._turned(batch.slice(skip))
 
     def _turned(self, batch: pa.RecordBatch) -> NDArray[Any]:
-        """The rows of a batch as columns."""
+        """Return the rows of a batch as columns."""
         if self._text:
             rows = [column.to_pylist() for column in batch.columns[1:]]
             matrix = np.empty((len(rows), batch.num_rows), dtype=object)
@@ -159,7 +159,7 @@ class TransposedArrowInput(Input):
 
 
 def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
-    """Whether the columns hold text; raises unless all of them do, or all hold numbers."""
+    """Return whether the columns hold text; raises unless all of them do, or all hold numbers."""
     import pyarrow as pa
 
     numbers, texts = [], []
@@ -183,7 +183,7 @@ def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
 
 
 def _numbers(column: Any) -> NDArray[Any]:
-    """A column of a batch as numbers, NaN where missing."""
+    """Return a column of a batch as numbers, NaN where missing."""
     import pyarrow as pa
 
     kind = column.type

@@ -109,7 +109,7 @@ class _Text(Input):
         self._options = text_options(request)
 
     def _lines(self, work: int) -> Iterator[Lines]:
-        """The lines of the file, in parts that take `work` times their length to be cut."""
+        """Yield the lines of the file, in parts that take `work` times their length to be cut."""
         chunk = max(_LEAST_CHUNK, self._budget // work)
         with self._explained(), bytes_of(self._path) as stream:
             yield from lines_of(stream, self._delimiter.encode(), chunk)
@@ -118,7 +118,7 @@ class _Text(Input):
         return explained(self._path, self._delimiter, self._function)
 
     def _header(self) -> list[str]:
-        """The fields of the first line."""
+        """Return the fields of the first line."""
         for lines in self._lines(_WORK):
             with self._explained():
                 return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
@@ -173,7 +173,7 @@ class TextInput(_Text):
         self.names, self.n_columns = names, len(names)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Groups of columns: all at once, or tile by tile."""
+        """Yield groups of columns: all at once, or tile by tile."""
         n_lines, n_bytes = self._size()
         width = min(
             columns_within(
@@ -210,7 +210,7 @@ class TextInput(_Text):
         spool.remove()
 
     def _size(self) -> tuple[int, int]:
-        """Number of lines at the most, and bytes of text."""
+        """Return number of lines at the most, and bytes of text."""
         n_lines = n_bytes = 0
         with self._explained(), bytes_of(self._path) as stream:
             while block := stream.read(1 << 20):
@@ -240,7 +240,7 @@ class TextInput(_Text):
 
 
 def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
-    """The text of the columns between the bounds, line by line."""
+    """Return the text of the columns between the bounds, line by line."""
     view = memoryview(lines.data)
     pieces = []
     first = lines.first_cut[:-1]
@@ -288,13 +288,13 @@ class TransposedTextInput(_Text):
         self.n_columns = len(names)
 
     def samples(self) -> pa.Table:
-        """The names of the rows."""
+        """Return the names of the rows."""
         import pyarrow as pa
 
         return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
-        """The lines from `start` on, the first one not counted."""
+        """Yield the lines from `start` on, the first one not counted."""
         seen = 0
         for lines in self._lines(work):
             skip = max(0, start + 1 - seen)
@@ -303,7 +303,7 @@ class TransposedTextInput(_Text):
                 yield lines.rest(skip)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Groups of lines, turned."""
+        """Yield groups of lines, turned."""
         delimiter = self._delimiter.encode()
         for lines in self._columns(start, _SPLIT_WORK):
             columns = [lines.fields(i)[1:] for i in range(len(lines))]

@@ -91,7 +91,7 @@ class SourceInput(Input):
         self._width = columns_within(request.budget, n_rows, _CELL_BYTES)
 
     def groups(self, start: int, work: Path) -> Iterator[Source]:
-        """Neighbouring columns of the table."""
+        """Yield neighboring columns of the table."""
         for begin in range(start, self.n_columns, self._width):
             yield Part(self._source, begin, min(begin + self._width, self.n_columns))
 
@@ -109,7 +109,7 @@ class Part:
         self._source, self._begin = source, begin
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th of these columns."""
+        """Return the j-th of these columns."""
         return self._source.column(self._begin + j, name, function, kind)
 
 
@@ -127,13 +127,13 @@ class EncodedInput(Input):
         self.names = table.names if named else None
 
     def samples(self) -> pa.Table | None:
-        """Those of the store."""
+        """Return the annotations of the store."""
         return self._table.samples if isinstance(self._table, ColumnStore) else None
 
     def _columns(self, begin: int, end: int) -> EncodedTable:
         return self._table.take_columns(np.arange(begin, min(end, self.n_columns)))
 
     def groups(self, start: int, work: Path) -> Iterator[EncodedTable]:
-        """Neighbouring columns of the table."""
+        """Yield neighboring columns of the table."""
         for begin in range(start, self.n_columns, self._width):
             yield self._columns(begin, begin + self._width)

@@ -65,17 +65,17 @@ SHARED_LIST = np.dtype([("count", "u1"), ("values", "<f8", LONGEST_SHARED)])
 
 
 def name_bytes(name: str) -> bytes:
-    """A name as it lies on disk."""
+    """Return a name as it lies on disk."""
     return name.encode("utf-8", "surrogatepass")
 
 
 def name_of_bytes(data: bytes) -> str:
-    """The name that lies so on disk."""
+    """Return the name that lies so on disk."""
     return data.decode("utf-8", "surrogatepass")
 
 
 def labels_to_bytes(labels: NDArray[Any]) -> bytes:
-    """Labels as they lie on disk.
+    """Return labels as they lie on disk.
 
     A byte with the length of the type's name, the name, then the numbers; of strings, whose type
     is called ``O``, the lengths in UTF-8 as uint32, then the strings.
@@ -90,7 +90,7 @@ def labels_to_bytes(labels: NDArray[Any]) -> bytes:
 
 
 def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
-    """The `count` labels that lie so on disk.
+    """Return the `count` labels that lie so on disk.
 
     Raises
     ------
@@ -145,7 +145,7 @@ class SharedLists:
         return known
 
     def to_bytes(self, begin: int = 0) -> bytes:
-        """The lists from the number `begin` on, as they lie on disk."""
+        """Return the lists from the number `begin` on, as they lie on disk."""
         rows = np.zeros(len(self.values) - begin, dtype=SHARED_LIST)
         for row, values in zip(rows, self.values[begin:], strict=True):
             row["count"] = len(values) // 8
@@ -212,7 +212,7 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
 
 
 def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
-    """The codes of the columns in a block, in the order of the columns."""
+    """Return the codes of the columns in a block, in the order of the columns."""
     slots = table.slot[table.block_of == number]
     block: NDArray[Any] = table.blocks[number]
     if len(slots) != len(block) or (len(slots) and (np.diff(slots) != 1).any()):
@@ -221,7 +221,7 @@ def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
 
 
 def words_check(name: bytes, values: bytes, labels: bytes) -> int:
-    """CRC-32 of all that a column has beside its codes."""
+    """Return the CRC-32 of all that a column has beside its codes."""
     total = crc32(name) if name else 0
     total = crc32(values, total)
     return crc32(labels, total) if labels else total
@@ -230,7 +230,7 @@ def words_check(name: bytes, values: bytes, labels: bytes) -> int:
 def fingerprint_of(
     n_rows: int, n_columns: int, named: bool, records: Iterable[NDArray[Any]]
 ) -> str:
-    """The fingerprint of a store: 64 hexadecimal digits.
+    """Return the fingerprint of a store: 64 hexadecimal digits.
 
     It depends on names, kinds, codes, values and labels, in their order, and on nothing else:
     neither on where the columns came from nor on how they were packed. It notices accidents, and
@@ -248,12 +248,12 @@ def fingerprint_of(
 
 
 def header_to_bytes(header: Mapping[str, Any]) -> bytes:
-    """The header as it lies on disk, with a check of its own."""
+    """Return the header as it lies on disk, with a check of its own."""
     return json.dumps({**header, "check": _check(header)}, indent=1, allow_nan=False).encode()
 
 
 def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
-    """The header that lies so on disk.
+    """Return the header that lies so on disk.
 
     Raises
     ------

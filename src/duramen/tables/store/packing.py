@@ -121,6 +121,14 @@ def pack(
         If a column holds dates, nested values or mixed types.
     OSError
         If the source cannot be read, or the folder not be made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> np.save("genes.npy", np.arange(12.0).reshape(3, 4))
+    >>> dm.pack("genes.npy", "genes.store")
+    ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
     asked = Options(
         names=names,
@@ -142,7 +150,7 @@ def pack(
 
 @dataclass(frozen=True)
 class Options:
-    """What `pack` is told, as there."""
+    """Options of `pack`."""
 
     names: Iterable[str] | None = None
     kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
@@ -215,7 +223,7 @@ def pack_with(
 
 
 def _paired(given: Input, samples: Any, samples_id: str | None, by_position: bool) -> Paired | None:
-    """The annotations that a user gives, in the order of the rows; None where none are given."""
+    """Return the annotations that are given, in the order of the rows; None without any."""
     if samples is None:
         if samples_id is not None or by_position:
             raise ValueError(f"{_FUNCTION}: samples_id and samples_by_position need samples.")
@@ -311,7 +319,7 @@ def _plan(
     kinds: Any,
     options: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """What is packed and how; None for a table in memory, of which nothing can be kept."""
+    """Return a record of source and options; None for a table in memory, which cannot resume."""
     if not given.files:
         return None
     files = []
@@ -329,7 +337,7 @@ def _plan(
 
 
 def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
-    """What the header tells of the source."""
+    """Return the entries of the header about the source."""
     return {
         "version": __version__,
         "source": [path.name for path in given.files],

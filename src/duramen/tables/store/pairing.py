@@ -166,7 +166,7 @@ class _Key:
     numbers: bool
 
     def places(self) -> dict[str, list[int]]:
-        """Where the annotations have each name of the table."""
+        """Return where the annotations have each name of the table."""
         found: dict[str, list[int]] = {name: [] for name in self.wanted}
         for row, label in enumerate(self.labels):
             if label in found:
@@ -174,7 +174,7 @@ class _Key:
         return found
 
     def names_rows(self) -> bool:
-        """Whether the values look like names of the rows: some of them are, and seldom twice."""
+        """Return whether values look like names of the rows: some are, and seldom twice."""
         rows = [len(places) for places in self.places().values() if places]
         enough = _MOSTLY * len(set(self.wanted)) if self.numbers else 1
         return len(rows) >= max(1, enough) and sum(rows) <= max(len(rows) + 1, _UNIQUE * len(rows))

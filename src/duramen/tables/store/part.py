@@ -30,7 +30,7 @@ _KNOWN = {
 
 
 def part_of(path: Path) -> Path:
-    """Where the store `path` is made."""
+    """Return where the store `path` is made."""
     place = real(path)
     return place.parent / f".{place.name}.part"
 
