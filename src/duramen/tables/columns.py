@@ -127,7 +127,7 @@ def refusal(type_name: str, function: str, name: str | None) -> str:
 
 
 def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Column:
-    """Return a column from an array of Python objects: all numbers, or all strings, or missing."""
+    """Make a column from an array of Python objects: all numbers, or all strings, or missing."""
     present = [_is_present(value) for value in array]
     types = {type(value) for value, there in zip(array, present, strict=True) if there}
     if all(issubclass(t, _NUMBERS) for t in types):
@@ -189,7 +189,7 @@ def from_arrow(
     name: str | None,
     ordered: bool | None = None,
 ) -> Column:
-    """Return a column from an Arrow array.
+    """Make a column from an Arrow array.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The encoded table: dense codes of every column, and the values they stand for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -120,7 +120,7 @@ class EncodedTable:
         return view
 
     def n_codes(self) -> NDArray[np.int64]:
-        """Return number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
         return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
 
     def constant(self) -> NDArray[np.bool_]:
@@ -144,8 +144,8 @@ class EncodedTable:
             blocks.append(self.blocks[number][self.slot[chosen[here]]])
         numbers = chosen.tolist()
         values, offsets = self._values_of(chosen)
-        return EncodedTable(
-            n_rows=self.n_rows,
+        return replace(
+            self,
             names=tuple([self.names[j] for j in numbers]),
             kinds=tuple([self.kinds[j] for j in numbers]),
             blocks=(blocks[0], blocks[1], blocks[2]),
@@ -157,7 +157,6 @@ class EncodedTable:
             if self.labels
             else {},
             missing=self.missing[chosen],
-            named=self.named,
         )
 
     def _values_of(
@@ -176,23 +175,12 @@ class EncodedTable:
         """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
         chosen = self._positions(index, self.n_rows, "take_rows")
         narrow, middle, wide = self.blocks
-        return EncodedTable(
-            n_rows=len(chosen),
-            names=self.names,
-            kinds=self.kinds,
-            blocks=(  # contiguous, unlike block[:, chosen]
-                np.take(narrow, chosen, axis=1),
-                np.take(middle, chosen, axis=1),
-                np.take(wide, chosen, axis=1),
-            ),
-            block_of=self.block_of,
-            slot=self.slot,
-            cut_values=self.cut_values,
-            value_offsets=self.value_offsets,
-            labels=self.labels,
-            missing=self.missing,
-            named=self.named,
+        taken = (  # contiguous, unlike block[:, chosen]
+            np.take(narrow, chosen, axis=1),
+            np.take(middle, chosen, axis=1),
+            np.take(wide, chosen, axis=1),
         )
+        return replace(self, n_rows=len(chosen), blocks=taken)
 
     def fingerprint(self) -> str:
         """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.

@@ -229,7 +229,7 @@ def _add_columns(
 
 
 def _suit(column: Column, kind: str | None, function: str, name: str) -> Column:
-    """Return the column as its kind needs it."""
+    """Return a column in the form that its kind needs."""
     if isinstance(column, Categories):
         if kind == "numeric":
             return numbers_of_categories(column, function=function, name=name)

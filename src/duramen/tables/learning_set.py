@@ -35,7 +35,7 @@ class Table(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return 64 hexadecimal digits that depend on all of the table."""
+        """Return a fingerprint: 64 hexadecimal digits that depend on all of the table."""
         ...
 
 

@@ -19,7 +19,7 @@ def default_names(n_columns: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _remembered(n_columns: int) -> tuple[str, ...]:
-    """Return the default names; making those of a wide array takes as long as reading 20 MB."""
+    """Return default names, kept: those of a wide array take as long as reading 20 MB."""
     return tuple([f"x{j}" for j in range(n_columns)])
 
 

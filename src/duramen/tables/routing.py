@@ -147,7 +147,7 @@ def _check_columns(
     estimator_name: str | None,
     function: str,
 ) -> None:
-    """Return number and names of columns, with the messages that scikit-learn's users know."""
+    """Check number and names of columns, with the messages of scikit-learn."""
     subject = estimator_name or function
     if schema.named and names is not None:
         _check_same_names(tuple(names), schema.names)

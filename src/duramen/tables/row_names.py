@@ -12,6 +12,6 @@ ROW_NAMES = b"duramen.row_names"  # of the schema's metadata: the columns that n
 
 
 def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
-    """Return annotations that know which of their columns name the rows."""
+    """Mark the columns of annotations that name the rows."""
     known = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
     return samples.replace_schema_metadata({**known, ROW_NAMES: json.dumps(columns).encode()})

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of, unmasked
 from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.tables.names import names_of_labels
 
@@ -59,14 +59,11 @@ def _array_of(X: Any, function: str) -> NDArray[Any]:
             "an Arrow table or a sparse matrix"
         )
     try:
-        array = np.asarray(X)
-        if array.dtype.kind in "US":  # numbers and strings side by side would all become strings
-            array = np.array(X, dtype=object)
+        return array_of(X)
     except ValueError as error:
         raise ValueError(
             f"{function}: X is ragged, its rows differ in length; give rows of one length ({error})"
         ) from None
-    return array
 
 
 def _open_array(X: NDArray[Any], function: str) -> "ArraySource":

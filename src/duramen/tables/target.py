@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.magnitude import check_magnitude
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of, unmasked
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -212,12 +212,9 @@ def _to_numpy(y: Any, function: str) -> NDArray[Any]:
     elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
         y = y.to_numpy()
     try:
-        array = np.asarray(y)
-        if array.dtype.kind in "US" and not isinstance(y, np.ndarray):
-            array = np.array(y, dtype=object)  # numbers among strings would have become strings
+        return array_of(y)
     except ValueError as error:
         raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
-    return array
 
 
 def _from_arrow(y: Any) -> Any:

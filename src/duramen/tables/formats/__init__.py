@@ -56,7 +56,7 @@ def listed(able: Callable[[Format], bool]) -> str:
 
 
 def format_of(path: str | os.PathLike[str]) -> Format | None:
-    """Return the format that the ending of a file's name tells; None where it tells none."""
+    """Return the format of a file by the ending of its name; None where it is not known."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
     compressed = len(suffixes) > 1 and suffixes[-1] in COMPRESSIONS
     wanted = suffixes[-2] if compressed else suffixes[-1]

@@ -65,7 +65,7 @@ class ArrowFile:
             yield reader.schema, map(_validated, batches)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Return some columns, all of their rows."""
+        """Read all rows of some columns."""
         names = [self.schema.names[j] for j in columns]
         with self._opened([self._whole.get_field_index(name) for name in names]) as (_, batches):
             return _copied(batches, names)
@@ -122,7 +122,7 @@ def _is_plain_ascii(array: Any) -> bool:
 
 
 def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch, once it is known to be whole."""
+    """Check a batch and return it."""
     validate(batch)
     return batch
 

@@ -34,7 +34,7 @@ class Columns(Protocol):
         ...
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Return columns in memory."""
+        """Return columns, in memory."""
         ...
 
     def table(self) -> EncodedTable:

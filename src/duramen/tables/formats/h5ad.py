@@ -278,7 +278,7 @@ class SparseInput(_Matrix):
         spool.remove()
 
     def _stored(self) -> NDArray[np.int64]:
-        """Return number of stored entries of each column."""
+        """Return the number of stored entries of each column."""
         if self._by_columns:
             return np.diff(self._starts)
         counts = np.zeros(self.n_columns, dtype=np.int64)

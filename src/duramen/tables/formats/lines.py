@@ -44,7 +44,7 @@ class Lines:
         return len(self.begin)
 
     def n_fields(self) -> NDArray[np.int64]:
-        """Return number of fields of each line."""
+        """Return the number of fields of each line."""
         return np.diff(self.first_cut) + 1
 
     def fields(self, line: int) -> list[bytes]:

@@ -40,7 +40,7 @@ class ParquetFile:
         self.schema = schema_of_columns(self._whole)
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Return some columns, all of their rows."""
+        """Read all rows of some columns."""
         names = [self.schema.names[j] for j in columns]
         with explained(self._path, "a Parquet", self._function):
             return self._file.read(columns=names, use_threads=False).select(names)

@@ -121,7 +121,7 @@ class BedColumns:
             )
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """Return all numeric."""
+        """Return the kind of each column: all are numeric."""
         return np.zeros(self.n_columns, dtype=np.uint8)
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
@@ -213,7 +213,7 @@ class BedColumns:
 
 
 def beside(path: Path, suffix: str, function: str) -> Path:
-    """Return the file of that suffix beside a .bed file."""
+    """Return the file with a suffix beside a .bed file."""
     other = path.with_suffix(suffix)
     if not other.is_file():
         raise FileNotFoundError(

@@ -39,7 +39,7 @@ class Records(Protocol):
     n_bytes: int
 
     def read(self, columns: Sequence[int]) -> pa.Table:
-        """Return some columns, all of their rows."""
+        """Read all rows of some columns."""
         ...
 
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
@@ -137,7 +137,7 @@ class TransposedArrowInput(Input):
         )
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Yield groups of rows, turned."""
+        """Yield groups of rows as columns."""
         n_rows = len(self._records.schema) - 1
         height = columns_within(self._budget, n_rows, _TURNED_BYTES)
         seen = 0

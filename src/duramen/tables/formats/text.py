@@ -210,7 +210,7 @@ class TextInput(_Text):
         spool.remove()
 
     def _size(self) -> tuple[int, int]:
-        """Return number of lines at the most, and bytes of text."""
+        """Return the number of lines at the most, and bytes of text."""
         n_lines = n_bytes = 0
         with self._explained(), bytes_of(self._path) as stream:
             while block := stream.read(1 << 20):
@@ -303,7 +303,7 @@ class TransposedTextInput(_Text):
                 yield lines.rest(skip)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Yield groups of lines, turned."""
+        """Yield groups of lines as columns."""
         delimiter = self._delimiter.encode()
         for lines in self._columns(start, _SPLIT_WORK):
             columns = [lines.fields(i)[1:] for i in range(len(lines))]

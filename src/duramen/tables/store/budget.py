@@ -15,7 +15,7 @@ _BYTES = {
 
 
 def memory_bytes(memory: Any, function: str) -> int:
-    """Return a size such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes.
+    """Parse a size such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes.
 
     Raises
     ------

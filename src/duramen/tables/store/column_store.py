@@ -102,7 +102,7 @@ class ColumnStore:
         return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
 
     def n_codes(self) -> NDArray[np.int64]:
-        """Return number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
         parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
         return np.concatenate(parts).astype(np.int64)
 

@@ -70,7 +70,7 @@ def name_bytes(name: str) -> bytes:
 
 
 def name_of_bytes(data: bytes) -> str:
-    """Return the name that lies so on disk."""
+    """Return the name of its bytes on disk."""
     return data.decode("utf-8", "surrogatepass")
 
 
@@ -90,7 +90,7 @@ def labels_to_bytes(labels: NDArray[Any]) -> bytes:
 
 
 def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
-    """Return the `count` labels that lie so on disk.
+    """Return `count` labels of their bytes on disk.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def header_to_bytes(header: Mapping[str, Any]) -> bytes:
 
 
 def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
-    """Return the header that lies so on disk.
+    """Return the header of its bytes on disk.
 
     Raises
     ------

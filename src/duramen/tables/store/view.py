@@ -98,7 +98,7 @@ class _Others:
         return None if gone else there - place
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Return columns in memory."""
+        """Return columns, in memory."""
         return self._base.take(self._there(chosen))
 
     def table(self) -> EncodedTable:

@@ -156,7 +156,7 @@ def best_of_cuts(
 
 
 def _ranks(node: IndexArray, decrease: FloatArray) -> IndexArray:
-    """Return number the distinct decreases of each node from 0 upwards."""
+    """Number the distinct decreases of each node from 0 upwards."""
     order = np.lexsort((decrease, node))
     sorted_node, ordered = node[order], decrease[order]
     opens = np.ones(len(node), dtype=bool)
