@@ -50,17 +50,16 @@ class FileFormats:
 
     Parameters
     ----------
-    able : tuple of str
-        Functions of `duramen.tables.formats`, of which one is true for each of the formats.
+    uses : tuple of str
+        Functions of a `Format`, of which each of the formats has one.
     """
 
-    able: tuple[str, ...]
+    uses: tuple[str, ...]
 
     def __str__(self) -> str:
         from duramen.tables import formats
 
-        tests = [getattr(formats, name) for name in self.able]
-        return formats.listed(lambda one: any(test(one) for test in tests))
+        return formats.listed(*self.uses)
 
 
 class CatalogueCommand(TyperCommand):

@@ -61,7 +61,7 @@ PlaceArgument = Annotated[
         help="File with a table, in one of the formats below, or a folder made by duramen pack, or "
         "its URL.",
     ),
-    FileFormats(("read", "used_in_place")),
+    FileFormats(("read", "columns")),
 ]
 TargetOption = Annotated[str | None, typer.Option(metavar="NAME", help="Column to explain.")]
 TaskOption = Annotated[Task, typer.Option(help="What the target is; auto goes by its values.")]

@@ -63,7 +63,7 @@ def pack(
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="File with a table, in one of the formats below."),
-        FileFormats(("packed",)),
+        FileFormats(("groups", "read")),
     ],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of the store, made by this command.")

@@ -68,7 +68,7 @@ def read_table(
     """
     path = Path(path).expanduser()
     request = Request(function, na_values, decimal)
-    chosen = formats.checked_file(path, function, formats.read)
+    chosen = formats.checked_file(path, function, "read")
     require_arrow_threads(function)
     require_memory(
         path.stat().st_size,
@@ -179,7 +179,7 @@ def write_table(
     path = Path(path).expanduser()
     chosen = formats.format_of(path)
     if chosen is None or chosen.write is None or path.suffix.lower() not in chosen.suffixes:
-        known = formats.listed(formats.written)
+        known = formats.listed("write")
         raise ValueError(f"{function}: cannot write {path.name!r}; files may be {known}")
     if spreadsheet_safe and chosen.text:
         table = without_formulas(table)

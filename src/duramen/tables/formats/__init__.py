@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,29 +27,14 @@ catalogue = Catalogue("file format", (CSV, TSV, PARQUET, ARROW, NPY, ANNDATA, PL
 """All file formats; ``register`` adds one."""
 
 
-def read(one: Format) -> bool:
-    """Return whether `read_table` reads files of a format."""
-    return one.read is not None
+def able(one: Format, *uses: str) -> bool:
+    """Return whether a format has one of some functions: "read", "groups", "columns", "write"."""
+    return any(getattr(one, use) is not None for use in uses)
 
 
-def packed(one: Format) -> bool:
-    """Return whether `pack` takes files of a format."""
-    return one.groups is not None or one.read is not None
-
-
-def used_in_place(one: Format) -> bool:
-    """Return whether `open_store` opens files of a format."""
-    return one.columns is not None
-
-
-def written(one: Format) -> bool:
-    """Return whether `write_table` writes files of a format."""
-    return one.write is not None
-
-
-def listed(able: Callable[[Format], bool]) -> str:
-    """Name the formats of which a function is true, with the endings of their files."""
-    chosen = [one for one in catalogue if able(one)]
+def listed(*uses: str) -> str:
+    """Name the formats that have one of some functions, with the endings of their files."""
+    chosen = [one for one in catalogue if able(one, *uses)]
     names = [f"{one.title} ({', '.join(one.suffixes)})" for one in chosen]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
@@ -64,7 +48,7 @@ def format_of(path: str | os.PathLike[str]) -> Format | None:
     return next(found, None)
 
 
-def checked_file(path: Path, function: str, able: Callable[[Format], bool]) -> Format:
+def checked_file(path: Path, function: str, *uses: str) -> Format:
     """Return the format of a file that is to be read.
 
     Parameters
@@ -73,8 +57,8 @@ def checked_file(path: Path, function: str, able: Callable[[Format], bool]) -> F
         The file.
     function : str
         The function or command that the user called, for errors.
-    able : callable
-        Tells the formats that will do: `read` or `packed`.
+    *uses : str
+        Functions of a format, of which it must have one.
 
     Raises
     ------
@@ -84,17 +68,17 @@ def checked_file(path: Path, function: str, able: Callable[[Format], bool]) -> F
         If its format is not known, or another one, or the file is empty.
     """
     if path.is_dir():
-        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(able)}")
+        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
     found, last = format_of(path), path.suffix.lower()
-    if found is None or not able(found):
+    if found is None or not able(found, *uses):
         what = f"the extension {last!r} of {path.name!r}"
         takers = "duramen rank and duramen select"
         hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
-            f"may be {listed(able)}{hint}"
+            f"may be {listed(*uses)}{hint}"
         )
     if path.stat().st_size == 0 and path.is_file():
         raise ValueError(f"{function}: {path} is empty (0 bytes)")

@@ -421,7 +421,7 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
     chosen = formats.format_of(path)
     if chosen is None or chosen.columns is None:
-        others = formats.listed(formats.used_in_place)
+        others = formats.listed("columns")
         raise ValueError(
             f"{function}: {path} is no column store; give the folder of one, or a file of "
             f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"

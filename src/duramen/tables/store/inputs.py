@@ -42,7 +42,7 @@ def open_input(source: Any, request: Request) -> Input:
             raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, not for tables")
         return _of_table(source, request)
     path = Path(source).expanduser()
-    chosen = formats.checked_file(path, function, formats.packed)
+    chosen = formats.checked_file(path, function, "groups", "read")
     if layer is not None and not chosen.layers:
         raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is none")
     formats.refuse_text_options(path.name, chosen, request)
