@@ -18,8 +18,8 @@ CLASSES = [kind for forest in FORESTS for kind in forest.estimators]
 
 def tool():
     """The script that writes the parameters into the docstrings."""
-    path = ROOT / "tools" / "estimator_docstrings.py"
-    spec = importlib.util.spec_from_file_location("estimator_docstrings", path)
+    path = ROOT / "tools" / "docstrings.py"
+    spec = importlib.util.spec_from_file_location("docstrings", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

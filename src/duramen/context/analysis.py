@@ -133,7 +133,7 @@ def context_importances(
     X : table of shape (n, p), or LearningSet
         The inputs: anything that `encode` takes.
     y : array-like of shape (n,), optional
-        The target; None with a learning set.
+        Classes or numbers; None with a learning set.
     context : array-like of shape (n,), str, list of str, mapping or data frame
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
@@ -184,9 +184,9 @@ def context_importances(
     names : iterable of str, optional
         Names of the columns; by default those of the table.
     random_state : int, RandomState, Generator or None
-        Seed of the trees and of the permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Threads; the result does not depend on it, not in a bit.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
         Its workers do the permutations, in place of threads here; `n_jobs` is then for the forest
         on all rows alone. The data are sent to each of them once. The result is the same, in every
@@ -194,7 +194,7 @@ def context_importances(
     checkpoint : path, optional
         File that keeps the permutations that are done; a run that was killed goes on from there.
         For several contexts the name of each is added to that of the file.
-    verbose : int, default=0
+    verbose : int
         Above 0: a progress bar with the time left.
 
     Returns

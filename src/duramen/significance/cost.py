@@ -58,18 +58,18 @@ def estimate_cost(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     n_forests : int
         How many forests there will be: S for `altmann` with S permutations, and for `fdr_curve`;
         p S at the most for `hapfelmeier` and `conditional_error_rate`.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_jobs : int, optional
-        Forests that will be grown at a time.
+        Threads; the result does not depend on it.
 
     Returns
     -------

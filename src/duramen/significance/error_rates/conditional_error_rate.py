@@ -81,13 +81,13 @@ def conditional_error_rate(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations for each feature in turn.
     groups : mapping or array-like of shape (p,), optional
@@ -105,21 +105,20 @@ def conditional_error_rate(
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which the whole run is kept; a run that was killed goes on from it, to the same
-        bytes, and one with a larger `stop_at` from where the other stopped.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
-        Above 0: what the run may cost, and a progress bar with the time left.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
@@ -140,7 +139,8 @@ def conditional_error_rate(
     -----
     The cost is B forests for each feature that is taken, and fewer for the one after: permutations
     stop as soon as its rate is certain to be above `stop_at`, and it is estimated after Besag and
-    Clifford (1991). With ``stop_at=None`` it is p B forests.
+    Clifford (1991). With ``stop_at=None`` it is p B forests. A checkpoint serves a larger
+    `stop_at` too. Blocks exchange all of their rows with blocks of as many rows.
 
     With `rank_based` the promises above are not exact. In the guide's simulations of ten features
     that say nothing, something was taken at alpha = .05 in .05 of the learning sets where they were

@@ -63,31 +63,31 @@ def fdr_curve(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     balanced : bool
         Whether features are ranked and compared by their importances standardized under
         permutation, as by :func:`max_t`, so that features with many distinct values have no
         advantage over those with few.
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations. They are those of :func:`altmann`.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes. One of :func:`altmann` with the same arguments may be given.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -106,7 +106,8 @@ def fdr_curve(
 
     Notes
     -----
-    The cost is B + 1 forests.
+    The cost is B + 1 forests. They and the permutations are those of :func:`altmann` with the same
+    arguments, whose checkpoints serve here too.
 
     References
     ----------

@@ -163,29 +163,27 @@ def forest_probe_ranking(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_probes : int, optional
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
     n_runs : int
         Number B of runs, with a forest each.
     blocks : array-like of shape (n,), optional
-        As for :func:`one_probe`.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and probes.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished runs are kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 

@@ -76,15 +76,13 @@ def confidence_intervals(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     method : {"subsampling", "delete-d", "double-bootstrap"}
         The first two draw m rows without replacement. "subsampling" takes the spread around the
         mean of the replicates, "delete-d" that around v, so that what smaller samples take from
@@ -119,15 +117,13 @@ def confidence_intervals(
         classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
         rows of a block are also held out together.
     random_state : int, RandomState, Generator or None
-        Seed of forests and samples.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished replicates are kept; a run that was killed goes on from it, to the
-        same bytes. "subsampling" and "delete-d" share it.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -169,6 +165,8 @@ def confidence_intervals(
     that f^2 multiplies the noise of finite forests, which is therefore subtracted. Measures without
     a standard error over trees ("sandri", own functions) keep that noise, f^2 times: grow many
     trees.
+
+    *Checkpoints.* "subsampling" and "delete-d" share them.
 
     *When it does not hold.* Importances of irrelevant features vary by something that falls faster
     than 1/sqrt(n): their intervals are too wide and their p-values too large. The guide

@@ -53,15 +53,13 @@ def altmann(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
@@ -73,24 +71,17 @@ def altmann(
         (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
         the others as above. Valid p-values at less cost; "empirical" only.
     strata : array-like of shape (n,), optional
-        Label of the stratum of each row, such as its population or batch. Targets are permuted
-        within strata: the null hypothesis is that the target is independent of the features given
-        the stratum.
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     blocks : array-like of shape (n,), optional
-        Label of the block of each row, such as the person or family. The rows of a block stay
-        together: blocks of one target value each exchange these values, others exchange all of
-        their rows, in order, with blocks of as many rows. With "holdout_mda" the rows of a block
-        are also held out together. The guide, docs/guide/strata.md, says when to use which.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -111,12 +102,19 @@ def altmann(
     Warns
     -----
     UserWarning
-        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for,
+        or a normal or gamma distribution was used: q-values from these are too small.
 
-    Warns
+    Notes
     -----
-    UserWarning
-        If a normal or a gamma distribution was used: q-values from them are too small.
+    A function as `measure` is called with a fitted estimator and the encoded rows that it was grown
+    on, and returns `Importances` or p numbers. Names are those of the testable measures in
+    :data:`duramen.importances.catalogue`.
+
+    Within strata, such as populations or batches, the null hypothesis is that the target is
+    independent of the features given the stratum. Blocks, such as persons or families, of one
+    target value each exchange these values; others exchange all of their rows, in order, with
+    blocks of as many rows. With "holdout_mda" the rows of a block are also held out together.
 
     References
     ----------

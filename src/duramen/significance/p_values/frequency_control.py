@@ -79,27 +79,27 @@ def frequency_control(
     X : table of shape (n, p), optional
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers.
+        Classes or numbers; None with a learning set.
     null : {"binomial", "permuted"}, optional
-        The null law of the counts. By default "binomial" for K = 1 and "permuted" for K > 1: see
-        Notes. "permuted" needs `X` and `y`.
+        The null distribution of the counts. By default "binomial" for K = 1, and "permuted" for
+        K > 1 or with `strata` or `blocks`: see Notes. "permuted" needs `X` and `y`.
     n_winners : int
         r, for "binomial". It cannot be told from the counts, since these depend on chance as much:
         0, the default, gives the largest p_0 and p-values, and for K = 1 r plays no part.
     n_permutations : int
         Number S of permutations of the target, for "permuted".
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; for "permuted", which is then the default whatever K.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 

@@ -61,13 +61,13 @@ def hapfelmeier(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number L of permutations of each feature.
     features : sequence of str or int, optional
@@ -76,22 +76,20 @@ def hapfelmeier(
         h: leave a feature alone after its h-th value as large as its own; when that is the l-th,
         p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
         2 h forests instead of L.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations. P-values of a feature depend neither on which others are
-        tested, nor on `stop_after` as long as it does not stop them.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which the whole run is kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
-        Above 0: what the run may cost, and a progress bar with the time left.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
@@ -109,7 +107,10 @@ def hapfelmeier(
 
     Notes
     -----
-    The cost is p L forests: by far the dearest test of this package. `estimate_cost` tells it
+    Blocks exchange all of their rows with blocks of as many rows. P-values of a feature depend
+    neither on which others are tested, nor on `stop_after` as long as it does not stop them.
+
+    The cost is p L forests: the most expensive test of this package. `estimate_cost` tells it
     beforehand; `features` and `stop_after` lower it.
 
     References

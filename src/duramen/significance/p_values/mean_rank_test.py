@@ -63,36 +63,37 @@ def mean_rank_test(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
-        The rows; two features or more.
+        The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_runs : int
         Number R of subsamples.
     subsample : int or float
-        Rows of a subsample, or their share, drawn without replacement; of each class in proportion.
+        Rows of a subsample, or their fraction, drawn without replacement, of each class in
+        proportion; with `blocks`, whole blocks.
     null : {"permuted", "irrelevant"}
-        Which null law mean ranks are compared with.
+        Null distribution of the mean ranks. "irrelevant", which permutes nothing, takes no
+        `strata`.
     n_permutations : int
         Number S of permutations, for "permuted".
     irrelevant : float
         Share of the features in U, in (0, 1], for "irrelevant".
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`. Subsamples are of whole blocks, `subsample` being their number or
-        fraction. "irrelevant", which permutes nothing, takes no `strata`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests, subsamples and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations ("permuted") or runs ("irrelevant") are kept; a run that
-        was killed goes on from it, to the same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 

@@ -48,33 +48,28 @@ def one_probe(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
     blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows. There are no `strata`: within these the probe of a column keeps the association
-        that the column has through them, and one column is compared with probes of others. Use
-        `multiple_probes`.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and probes.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished runs are kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -108,6 +103,10 @@ def one_probe(
     associated with the target, not independent of it as the null hypothesis says.
 
     *Candidates.* K is resolved for the p columns, and drawn from p + 1.
+
+    *Blocks* exchange all of their rows with blocks of as many rows. Strata are not possible: within
+    them the probe of a column would keep the association that the column has through them, and one
+    column is compared with probes of others. Use `multiple_probes`.
 
     *What it costs.* R forests of p + 1 columns.
 

@@ -71,16 +71,17 @@ def permutation_test(
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own; see
         :func:`altmann`.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of permutations, and of the seeds that `importance` gets.
+        Seed of all random numbers.
     n_jobs : int, optional
         Threads; the result does not depend on it. They gain time where `importance` spends it
         outside of Python, as forests do.
     client : dask.distributed.Client, optional
-        Its workers call the function, in place of threads here; function and data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. It knows the run by the data, the seed, versions of packages and the *name* of

@@ -216,17 +216,16 @@ def ranking_stability(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     k : int
-        Number of best features, less than p; lots decide between equal ones.
+        Number of best features, less than p; lots decide between equal ones. A checkpoint serves
+        any k.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_resamples : int
         Number M of parts, and of forests.
     subsample : int or float
@@ -239,15 +238,13 @@ def ranking_stability(
         Label of the block of each row, such as the person or family. Parts are of whole blocks,
         and `subsample` counts blocks.
     random_state : int, RandomState, Generator or None
-        Seed of forests and parts.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished forests are kept; a run that was killed goes on from it, to the same
-        bytes, and one with another `k` or `level` reads it.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 

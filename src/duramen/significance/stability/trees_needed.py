@@ -168,10 +168,7 @@ def trees_needed(
     y : array-like of shape (n,), optional
         Target of `X`.
     measure : str or callable
-        Name of a measure of a fitted forest in :data:`duramen.importances.catalogue`, such as
-        "mdi", or "mda" with `X` and `y`; or ``measure(forest, X, y)``, which takes a `Forest` of
-        some of the trees and returns `Importances` or p numbers. A measure is a mean over trees:
-        the parts of the forest are measured, and their means taken for larger forests.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     k : int
         Number of best features, less than p.
     agreement : float

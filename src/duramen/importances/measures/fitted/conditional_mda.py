@@ -51,7 +51,7 @@ def conditional_mda(
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     association : {"permimp", "party"}
         What makes k an associate of j. "permimp": in each tree, Pearson's chi-square test of the
         columns as binned by the cut points of the tree, on the rows that go down it (after Debeer

@@ -67,7 +67,7 @@ def mda(
     X : table of shape (n, p), or LearningSet
         The rows: the training table, in its order, with ``rows="oob"``.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     rows : {"oob", None}
         "oob": each tree is measured on the rows out of its bag. None: every row of `X` goes down
         every tree; for rows that were held out. Ignored for other predictors, which are measured
@@ -101,7 +101,7 @@ def mda(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int
-        Above 0: a progress bar.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------

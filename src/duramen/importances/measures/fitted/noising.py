@@ -39,7 +39,7 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     X : table of shape (n, p), or LearningSet
         Rows to be dropped through the trees.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     rows : {"oob", None}
         ``"oob"``: `X` and `y` are the training rows, in their order; O_T are those that tree T was
         grown without. None: O_T is all of `X`, for every tree.

@@ -55,7 +55,7 @@ def vote_change(
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes; None with a learning set.
     rows : {"oob", None}
         As for :func:`mda`.
     df : {"classes", "pearson"}
@@ -67,7 +67,7 @@ def vote_change(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int
-        Above 0: a progress bar.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------

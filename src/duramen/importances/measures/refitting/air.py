@@ -37,16 +37,15 @@ def air(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forest, which is grown anew; whether it is fitted plays no part, and
-        it is not changed. Any will do: also subspaces, multiway splits and any criterion.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
-    strata, blocks : array-like of shape (n,), optional
-        Label of the stratum, and of the block, of each row. Shadows exchange rows within strata
-        only, so that a feature that goes with the strata alone has a shadow that does so too; or
-        whole blocks of equal size, so that the rows of a block stay together. All rows by default.
+        Classes or numbers; None with a learning set.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 

@@ -45,11 +45,11 @@ def holdout_mda(
     Parameters
     ----------
     estimator : estimator of duramen
-        The forest to grow; it is cloned, not changed. Its `n_jobs` is used for growth.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     cv : int
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats
@@ -62,10 +62,9 @@ def holdout_mda(
         Seed of the parts, the forests and the permutations; None: derived from that of the
         estimator.
     n_jobs : int, optional
-        Threads of the permutations; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow and measure the forests, up to `cv` at a time; the data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def mcfs(
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes; None with a learning set.
+        Classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
@@ -85,18 +85,17 @@ def mcfs(
         Least number of rows at a child.
     n_permutations : int
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
-        long as the run itself. 20 will do.
-    strata, blocks : array-like of shape (n,), optional
-        Label of the stratum, and of the block, of each row: the further runs shuffle the classes
-        within strata, and blocks exchange theirs as a whole. They need `n_permutations`.
+        long as the run itself. 20 will do. `strata` and `blocks` restrict the shuffles.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Where all random numbers come from.
-    n_jobs : int or None
-        Threads; -1 for all processors, None for one. The result does not depend on it.
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the trees, and do the further runs, in place of threads here; the data are
-        sent to each of them once. The result is the same, in every bit. Needs the extra
-        ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------

@@ -42,22 +42,22 @@ def sandri(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests, which are grown anew; whether it is fitted plays no part,
-        and it is not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     n_repeats : int
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
-    strata, blocks : array-like of shape (n,), optional
-        Which rows shadows may exchange, as for `air`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
     client : dask.distributed.Client, optional
-        Its workers grow the forests of the repeats, up to all at a time; the data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------
