@@ -1,4 +1,4 @@
-"""Which features matter in some circumstances only: importances that depend on a context."""
+"""Context analysis: importances of features that depend on a context."""
 
 from duramen.context.analysis import context_importances
 from duramen.context.network import context_network

@@ -1,4 +1,4 @@
-"""Context analysis: which features say more, or less, or something else in some circumstances."""
+"""Importances of features in each context, with their p-values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EMPTY = ("skip", "zero")
 
 @dataclass(frozen=True)
 class Options:
-    """What is asked of an analysis, checked.
+    """Checked options of an analysis.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def context_importances(
 ) -> ContextImportances | dict[str, ContextImportances]:
     r"""Tell which features matter otherwise in a context than on all rows.
 
-    One forest of totally randomised trees is grown on all rows, without the context. At each node
+    One forest of totally randomized trees is grown on all rows, without the context. At each node
     t that splits on a feature :math:`X_m` the decrease of impurity over the rows of the node is
     compared with that over its rows of one context :math:`x_c`:
 
@@ -137,7 +137,7 @@ def context_importances(
     context : array-like of shape (n,), str, list of str, mapping or data frame
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
-        the name of a column of `X`, which is then no input. Several contexts, analysed on the same
+        the name of a column of `X`, which is then no input. Several contexts, analyzed on the same
         forest: a list of names of columns, none of which is an input, or a mapping or data frame
         of columns.
     n_estimators : int, default=1000
@@ -266,16 +266,16 @@ def context_importances(
     subject = subject_of(data, growth, seed, FUNCTION)
     forest = subject.forest(seed, n_threads=plan.n_threads)
     results = {
-        name: analyse(forest, subject, one, _for_one(options, name, several))
+        name: analyze(forest, subject, one, _for_one(options, name, several))
         for name, one in contexts.items()
     }
     return results if several else next(iter(results.values()))
 
 
-def analyse(
+def analyze(
     forest: Forest, subject: Subject, context: Context, options: Options
 ) -> ContextImportances:
-    """Analyse one context on the forest that was grown on all rows."""
+    """Analyze one context on the forest that was grown on all rows."""
     observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
     importances = mean_decreases(forest).values
     null = null_of(subject, options.permute, options.function)

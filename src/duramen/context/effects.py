@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """What R assignments of C contexts to the rows do to p features.
+    """Effects of R assignments of C contexts to the rows on p features.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Effects:
     relevance: FloatArray
 
     def statistics(self) -> tuple[FloatArray, FloatArray]:
-        """What is compared with permutations, of shape (R, S): one-sided, and two-sided.
+        """Return the one-sided and the two-sided statistics, of shape (R, S) each.
 
         The relevance is the last of the one-sided ones.
         """

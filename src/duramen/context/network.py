@@ -1,4 +1,4 @@
-"""Context-dependent links: every variable in turn is the target of the others."""
+"""Context-dependent links between features, each of which is the target of the others in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.context.analysis import Options, analyse
+from duramen.context.analysis import Options, analyze
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
@@ -128,7 +128,7 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         data = LearningSet(others, _target(variables, j), None, rows)
         subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
         forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
-        return analyse(forest, subject, one, options).to_arrays()
+        return analyze(forest, subject, one, options).to_arrays()
 
     told = {"fingerprint": variables.fingerprint(), "versions": versions()}
     contexts = [one.name, one.labels, fingerprint(one.codes)]

@@ -44,7 +44,7 @@ class Null:
 
     @property
     def one_scheme(self) -> bool:
-        """Whether the same permutations test the effects and the relevance."""
+        """True where one set of permutations tests the effects and the relevance."""
         return self.permute == "all"
 
     def identity(self) -> dict[str, Any]:

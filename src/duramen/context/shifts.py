@@ -1,4 +1,4 @@
-"""Shifts: variables whose distribution differs between contexts, and what p-values say then."""
+"""Shifts: features whose distribution differs between contexts, and notes on the p-values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """What limits the p-values of an analysis.
+    """Shifts of features between contexts, which limit the p-values of an analysis.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ SPLITS = ("auto", "multiway", "ordered")
 
 @dataclass(frozen=True)
 class Growth:
-    """How the trees of an analysis are grown, as the user gave it.
+    """Growth parameters of the trees of an analysis, as the user gave them.
 
     Attributes
     ----------

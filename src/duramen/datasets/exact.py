@@ -17,7 +17,7 @@ def digits7() -> Dataset:
     """Ten digits on a seven-segment display.
 
     Seven binary features tell which segments are lit, the target is the digit; every digit comes
-    once. All features are relevant. The exact importances of totally randomised multiway trees are
+    once. All features are relevant. The exact importances of totally randomized multiway trees are
     .413 .582 .531 .542 .657 .226 .372 bits, log2(10) in all.
 
     Returns

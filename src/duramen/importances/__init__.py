@@ -15,7 +15,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
     first_splits,
     minimal_depth,
-    minimal_depth_law,
+    minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
@@ -47,7 +47,7 @@ __all__ = [
     "mda",
     "mdi",
     "minimal_depth",
-    "minimal_depth_law",
+    "minimal_depth_distribution",
     "noising",
     "representatives",
     "sandri",

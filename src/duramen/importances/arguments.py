@@ -1,4 +1,4 @@
-"""What the measures ask of their arguments, and what they write down about them."""
+"""Checks of the arguments of measures, and the metadata of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thresholds, p-values and error rates of importances; what is tested is in each name."""
+"""P-values, error rates and intervals of importances."""
 
 from duramen.catalogue import Catalogue
 from duramen.results import AdjustedSignificance, ErrorRates, Intervals, Significance

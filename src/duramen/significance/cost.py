@@ -1,4 +1,4 @@
-"""How long many forests will take, from the time of a few."""
+"""Expected time of many forests, from that of a few."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG = 1.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What many forests are expected to take.
+    """Expected time of many forests.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class Measured:
         return replace(self, data=self.data.of_rows(rows, key=("rows", key)))
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
-        """What replicates of this measure depend on, for checkpoints and metadata."""
+        """Return what replicates of this measure depend on, for checkpoints and metadata."""
         parameters = {
             name: repr(value)
             for name, value in self.template.get_params().items()

@@ -1,4 +1,4 @@
-"""Forests with probes among their columns: what a feature is worth beside copies of chance."""
+"""Forests with random probes among their columns."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class SamplingUnits:
 
     @property
     def name(self) -> str:
-        """What a unit is called, in the plural."""
+        """Name of the units, in the plural."""
         return "rows" if self.members is None else "blocks"
 
     @property

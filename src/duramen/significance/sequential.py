@@ -1,4 +1,4 @@
-"""Monte Carlo p-values, and when there is nothing left to decide (Besag and Clifford 1991)."""
+"""Monte Carlo p-values, and sequential stopping (Besag and Clifford 1991)."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ class Comparison(Result):
 
         It is Pearson's correlation of the ranks; NaN beside a measure whose features are all equal.
         """
-        centred = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
-        products = centred @ centred.T
+        centered = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
+        products = centered @ centered.T
         squares = np.diagonal(products)
         with np.errstate(invalid="ignore"):
             correlation = np.clip(products / np.sqrt(np.outer(squares, squares)), -1.0, 1.0)

@@ -18,7 +18,7 @@ BLOCK = 512  # columns whose correlations with all others are in memory at once
 DIGITS = 12  # correlations are rounded to so many decimals: that of duplicates is 1
 
 
-def standardised(table: EncodedTable, correlation: Correlation) -> FloatArray:
+def standardized(table: EncodedTable, correlation: Correlation) -> FloatArray:
     """Return the columns with mean 0 and length 1, so that products are correlations.
 
     Parameters

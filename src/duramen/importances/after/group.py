@@ -43,7 +43,7 @@ def group(
         The features of each group, by name or index, by the name of the group: groups may overlap.
         Or a label for each feature, text or a whole number; None or NaN for none.
     how : {"sum", "mean", "max"}
-        What is made of the members. A sum favours large groups, a mean small ones.
+        What is made of the members. A sum favors large groups, a mean small ones.
     names : sequence of str, optional
         Names of the groups where labels are whole numbers: label g stands for ``names[g]``. By
         default a group is called as its label.

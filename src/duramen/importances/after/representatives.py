@@ -17,7 +17,7 @@ from duramen.importances.after.correlations import (
     Correlation,
     absolute,
     distances_between,
-    standardised,
+    standardized,
 )
 from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
@@ -176,7 +176,7 @@ def representatives(
         broken.
     method : {"medoid", "centroid"}
         The representative of a cluster: the member with the greatest mean absolute correlation
-        with the others (the first of several), or the mean of the members, each standardised (for
+        with the others (the first of several), or the mean of the members, each standardized (for
         ``"spearman"``, its ranks are) and turned round where its correlation with the medoid is
         negative.
     correlation : {"spearman", "pearson"}
@@ -218,7 +218,7 @@ def representatives(
         hint="leave out features that do not matter first, or name groups by what is known of "
         "them and use group",
     )
-    columns = standardised(table, correlation)
+    columns = standardized(table, correlation)
     labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])

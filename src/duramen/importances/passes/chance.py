@@ -1,4 +1,4 @@
-"""Information that independent variables seem to share: its mean when labels are permuted."""
+"""Expected information between independent variables, over permutations of the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which features are split on below which others: the interdependency graph of MCFS."""
+"""Interdependency graph of MCFS: features that are split on below others."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a permutation is conditional on.
+    """Condition of a permutation.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Permutations:
-    """How columns are permuted.
+    """Settings of permutations of columns.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Permutations:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What the trees lose.
+    """Losses of the trees.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def permutation_losses(
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
-    """What a forest as a whole says of every row.
+    """Votes of a forest as a whole on every row.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ def conditional_error_rate(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
-    r"""Probability, at each place of a ranking, that chance alone would have done as well.
+    r"""Estimate, at each place of a ranking, the probability of doing as well by chance.
 
     .. math:: CER_i = P\bigl(\max_{k \ge i} s^*_k \ge s_i\bigr)
 

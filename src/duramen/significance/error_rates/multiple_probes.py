@@ -1,4 +1,4 @@
-"""A copy of chance of every column among the features, again and again (Huynh-Thu et al. 2012)."""
+"""Family-wise error rates from permuted copies of all columns (Huynh-Thu et al. 2012)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def multiple_probes(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
-    r"""Family-wise error rates from probes that are ranked along with the features (mProbes).
+    r"""Estimate family-wise error rates from probes ranked along with the features (mProbes).
 
     In each of R runs the rows of X are permuted, all columns by the same permutation, and these p
     probes join the p features while a forest grows. With s_rj the importance of feature j in run r

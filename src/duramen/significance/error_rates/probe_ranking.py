@@ -28,7 +28,7 @@ _NOTHING_LEFT = 1e-20
 
 
 def probe_ranking(
-    X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centred: bool = True
+    X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centered: bool = True
 ) -> ErrorRates:
     r"""Rank features by orthogonal forward selection, with the law of a random probe.
 
@@ -39,7 +39,7 @@ def probe_ranking(
     .. math:: p_k = P\bigl(B \ge \cos^2_k\bigr), \quad
        B \sim \mathrm{Beta}\Bigl(\tfrac12, \tfrac{\nu - 1}{2}\Bigr), \quad \nu = n - k + 1,
 
-    (one less where columns and target are centred), and would have been ranked before the k-th
+    (one less where columns and target are centered), and would have been ranked before the k-th
     feature with probability (Stoppiglia et al. 2003)
 
     .. math:: P_k = P_{k-1} + (1 - P_{k-1}) \, p_k, \quad P_0 = 0.
@@ -57,7 +57,7 @@ def probe_ranking(
     n_probes : int
         Number m of independent probes, any of which may come first: the probability is
         1 - (1 - P_k)^m.
-    centred : bool
+    centered : bool
         Whether to take the means away first, as a model with an intercept does.
 
     Returns
@@ -102,10 +102,10 @@ def probe_ranking(
     name = "probe_ranking"
     checks.check_real(name, "risk", risk, 0.0, 1.0)
     m = checks.check_integer(name, "n_probes", n_probes, 1)
-    checks.check_flag(name, "centred", centred)
+    checks.check_flag(name, "centered", centered)
     table = encode(X)
-    target = _target(y, table.n_rows, centred, name)
-    steps, exhausted = _forward(_columns(table, centred, name), target, risk, m, centred)
+    target = _target(y, table.n_rows, centered, name)
+    steps, exhausted = _forward(_columns(table, centered, name), target, risk, m, centered)
     ranked = np.array([step.column for step in steps], dtype=np.int64)
     rest = np.setdiff1d(np.arange(table.n_columns), ranked)
     rates = np.array([step.risk for step in steps])
@@ -125,7 +125,7 @@ def probe_ranking(
             "method": name,
             "risk": float(risk),
             "n_probes": m,
-            "centred": bool(centred),
+            "centered": bool(centered),
             "n_rows": table.n_rows,
             "data": fingerprint(table.fingerprint(), target),
             "versions": versions(),
@@ -283,7 +283,7 @@ class _Step:
 
 
 def _forward(
-    columns: FloatArray, y: FloatArray, risk: float, n_probes: int, centred: bool
+    columns: FloatArray, y: FloatArray, risk: float, n_probes: int, centered: bool
 ) -> tuple[list[_Step], bool]:
     """Rank columns until the risk is reached; tell whether nothing was left to rank before."""
     lengths = np.linalg.norm(columns, axis=0)
@@ -291,7 +291,7 @@ def _forward(
     whole = float(y @ y)
     steps: list[_Step] = []
     none_yet = 0.0  # logarithm of the probability that a probe has not come
-    for freedom in range(len(y) - centred, 1, -1):
+    for freedom in range(len(y) - centered, 1, -1):
         left = np.einsum("ij,ij->j", columns, columns)
         there = left > _NOTHING_LEFT
         if not there.any() or float(y @ y) <= _NOTHING_LEFT * whole:
@@ -312,7 +312,7 @@ def _forward(
     return steps, True
 
 
-def _target(y: Any, n_rows: int, centred: bool, function: str) -> FloatArray:
+def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
     """Return numbers, or 0 and 1 for two labels, scaled; shape (n,)."""
     values = target_array(y, n_rows=n_rows, function=function)
     if values.dtype.kind in "iuf":
@@ -325,13 +325,13 @@ def _target(y: Any, n_rows: int, centred: bool, function: str) -> FloatArray:
                 "Hint: rank features for one label against the others, or use "
                 "forest_probe_ranking."
             )
-    scaled = _scaled(target.values.astype(np.float64), centred)
+    scaled = _scaled(target.values.astype(np.float64), centered)
     if not scaled.any():
         raise ValueError(f"{function}: y is constant, so that no feature can say anything of it.")
     return scaled
 
 
-def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
+def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
     """Return the columns as numbers, scaled; shape (n, p)."""
     columns = np.empty((table.n_rows, table.n_columns), order="F")
     for j, name in enumerate(table.names):
@@ -349,20 +349,20 @@ def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
                 "forest_probe_ranking."
             )
         numbers = values if kind == "numeric" else np.arange(len(values))
-        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centred)
+        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)
     return columns
 
 
-def _scaled(numbers: FloatArray, centred: bool) -> FloatArray:
+def _scaled(numbers: FloatArray, centered: bool) -> FloatArray:
     """Return numbers divided by their size, with mean 0 if asked for; constants are then 0."""
     low, high = float(numbers.min()), float(numbers.max())
-    if centred and low == high:
+    if centered and low == high:
         return np.zeros(len(numbers))
-    if centred:  # digits of far-off numbers are kept
+    if centered:  # digits of far-off numbers are kept
         numbers = numbers - (low / 2 + high / 2)
     size = float(np.abs(numbers).max())
     scaled: FloatArray = numbers / (size or 1.0)
-    return scaled - scaled.mean() if centred else scaled
+    return scaled - scaled.mean() if centered else scaled
 
 
 def _meaning(what: str, n_probes: int) -> str:

@@ -1,4 +1,4 @@
-"""How importances vary with the data: standard errors and intervals (Ishwaran and Lu 2019)."""
+"""Standard errors and confidence intervals of importances over data (Ishwaran and Lu 2019)."""
 
 from __future__ import annotations
 

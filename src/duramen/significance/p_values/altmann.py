@@ -39,7 +39,7 @@ def altmann(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of importances by permuting the target and growing the forest anew (PIMP).
+    r"""Test importances by permuting the target and growing the forest anew (PIMP).
 
     .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
 

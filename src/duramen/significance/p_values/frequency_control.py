@@ -1,4 +1,4 @@
-"""How often chance alone puts a feature on a split (Konukoglu and Ganz 2014)."""
+"""P-values of selection frequencies (Konukoglu and Ganz 2014)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def frequency_control(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of how often the splits of a forest are on a feature.
+    r"""Test how often the splits of a forest are on a feature.
 
     After Konukoglu and Ganz (2014): let r of p features win every split for which they are among
     the K candidates, and chance decide otherwise. Then a feature that says nothing wins a split

@@ -1,4 +1,4 @@
-"""One column permuted at a time, and the forest grown anew (Hapfelmeier and Ulm 2013)."""
+"""P-values by permuting one column at a time and refitting (Hapfelmeier and Ulm 2013)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hapfelmeier(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values by permuting one feature at a time and growing the forest anew.
+    r"""Test features by permuting one at a time and growing the forest anew.
 
     .. math:: p_j = \frac{1 + \#\{l : v_{jl} \ge v_j\}}{L + 1}
 
@@ -168,7 +168,7 @@ def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> Flo
 
 
 class _Schedule:
-    """Which permutation of which feature comes next, by what the last ones gave.
+    """Order of the permutations of the features, by what the last ones gave.
 
     Without early stopping they come all at once. With it they come in waves: in each, a feature
     that has g of h values as large as its own after l draws gets h - g more, which it needs in any

@@ -1,4 +1,4 @@
-"""P-values without refitting: negative importances show how far chance reaches."""
+"""P-values without refitting, from the negative importances (Janitza et al. 2018)."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _skewed(importances: Importances) -> str | None:
         return _SKEWED.format(
             what=f"out-of-bag values of {measure}",
             why="the rows that one tree leaves out are those of other trees, so that what the "
-            "sample shows by chance counts in favour of a feature, whichever way it points",
+            "sample shows by chance counts in favor of a feature, whichever way it points",
         )
     if measure == "sandri" and choices.get("n_repeats") != 1:
         return _SKEWED.format(

@@ -1,4 +1,4 @@
-"""Whether a feature is ranked high again and again (mr-test; Zhang et al. 2006)."""
+"""Mean rank test (mr-test; Zhang et al. 2006)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def mean_rank_test(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of the mean rank of a feature over forests grown on subsamples (mr-test).
+    r"""Test the mean rank of each feature over forests grown on subsamples (mr-test).
 
     In each of R runs a forest grows on a subsample of the rows, and r_bj is the rank of feature j
     by importance (1 the best; equal ones share the mean of their ranks). The statistic is the mean

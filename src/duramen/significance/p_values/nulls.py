@@ -1,4 +1,4 @@
-"""Laws fitted to the values of an importance under the null."""
+"""Distributions fitted to the values of an importance under the null hypothesis."""
 
 from __future__ import annotations
 

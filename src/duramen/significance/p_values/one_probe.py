@@ -1,4 +1,4 @@
-"""One column of chance among the features, again and again (Huynh-Thu et al. 2012)."""
+"""P-values from one random probe among the features (Huynh-Thu et al. 2012)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def one_probe(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values from a probe that is ranked along with the features (1Probe).
+    r"""Test features against a random probe that is ranked along with them (1Probe).
 
     In each of R runs a column is drawn at random, its rows are permuted, and this probe joins the
     p features while a forest grows. With s_rj the importance of feature j in run r and s_r0 that

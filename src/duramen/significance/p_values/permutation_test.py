@@ -1,4 +1,4 @@
-"""P-values by permuted labels for any importance that a user can compute."""
+"""Permutation test for any importance that a user can compute."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def permutation_test(
     verbose: int = 0,
     names: Sequence[str] | None = None,
 ) -> Significance:
-    r"""P-values of any importance, by computing it again with the target permuted.
+    r"""Test any importance by computing it again with the target permuted.
 
     .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
 
@@ -103,7 +103,7 @@ def permutation_test(
     ------
     TypeError
         If `importance` cannot be called, or a checkpoint is wanted for data that cannot be
-        recognised again.
+        recognized again.
     ValueError
         If `importance` does not return p finite numbers each time, an argument is not as
         described, or the checkpoint is of another run.
@@ -188,7 +188,7 @@ class _Subject:
             if checkpoint is None:
                 return None
             raise TypeError(
-                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognised by "
+                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognized by "
                 f"its values, which a checkpoint needs ({error}). Hint: give an array or a data "
                 "frame, or no checkpoint."
             ) from None

@@ -1,4 +1,4 @@
-"""How far forests of few trees agree on the best features, measured within one forest of many."""
+"""Agreement of forests of few trees on the best features, measured within one of many."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def trees_for(
 ) -> tuple[float, bool]:
     """Return the trees from which on the agreement is as wanted, and whether by extrapolation.
 
-    Where the curve falls it is taken to be chance, and neighbours are pooled (weighted by how many
+    Where the curve falls it is taken to be chance, and neighbors are pooled (weighted by how many
     forests of that size the trees make, until it rises); it is linear in log T between its points.
     """
     agreement = isotonic_regression(agreement, weights=1.0 / sizes).x

@@ -1,4 +1,4 @@
-"""Whether the same features are selected again from other rows."""
+"""Stability of selected features under resampling of the rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Result):
-    """How much selections of features agree, beyond what chance would make them agree.
+    """Agreement of selections of features, corrected for chance.
 
     1 where all selections are the same, 0 on average where each is drawn at random. NaN where it
     is not defined: the selections hold nothing, or every feature, so that chance would do as well.

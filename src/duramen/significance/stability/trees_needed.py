@@ -1,4 +1,4 @@
-"""How many trees it takes: for a ranking that another forest repeats, and to see every feature."""
+"""Number of trees for a reproducible ranking, and to see every feature."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def trees_needed(
     .. math:: A(T) = \frac1k \sum_j \pi_j(T)^2,
 
     with :math:`\pi_j` the probability that feature j is among the k best of a forest of T trees. It
-    is measured, not modelled: the trees of the grown forest are dealt out at random to forests of
+    is measured, not modeled: the trees of the grown forest are dealt out at random to forests of
     T' trees each, T' up to T/2, which have no tree in common. From 1/8 to 1/2 of the trees,
     log(1 - A) is fitted by a line in log T and continued up to 4 T.
 

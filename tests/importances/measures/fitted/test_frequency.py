@@ -66,7 +66,7 @@ def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
     inner = np.count_nonzero(forest.forest_.feature >= 0)
     assert per_tree.values.sum() == pytest.approx(inner / 15)
     share = frequency(forest, by_degree=True)
-    np.testing.assert_allclose(per_tree.normalised().values, share.values, rtol=1e-12)
+    np.testing.assert_allclose(per_tree.normalized().values, share.values, rtol=1e-12)
     np.testing.assert_allclose(per_tree.by_degree / (inner / 15), share.by_degree, rtol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The result of looking where features are first split on: a mean depth a feature."""
+"""Mean depths of the first splits on features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FirstSplits(Result):
-    """How deep the p features of a forest are first split on.
+    """Depths of the first splits on the p features of a forest.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def mdi(
     by_degree: bool = False,
     correction: str | None = None,
 ) -> Importances:
-    r"""Mean decrease of impurity, in the criterion's unit, not normalised.
+    r"""Mean decrease of impurity, in the criterion's unit, not normalized.
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
 
@@ -75,7 +75,7 @@ def mdi(
     variables, (m_X - 1)(m_Y - 1) / (2 N ln 2) bits with m_X children, m_Y classes present and N
     distinct rows at the node; ``"miller-madow"`` subtracts (m_XY - m_X - m_Y + 1) / (2 N ln 2)
     with m_XY occupied cells. Both treat the split as given: that it was the best of many is not
-    corrected for, so they are at home with totally randomised trees. Rows that a bootstrap draws
+    corrected for, so they are at home with totally randomized trees. Rows that a bootstrap draws
     several times make the true bias somewhat larger. Corrected values can be negative.
 
     *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of

@@ -1,4 +1,4 @@
-"""Minimal depth: how far from the root a feature is first split on, and how far by chance."""
+"""Minimal depth: distance from the root to the first split on a feature, and its null."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from duramen.results.importances import Importances
 
 
 def minimal_depth(forest: Any) -> Importances:
-    r"""How much nearer to the root a feature is first split on than it would be by chance.
+    r"""Compute the minimal depth: how much nearer to the root than by chance a feature is split on.
 
     .. math:: Imp(v) = \frac1T \sum_T \left( E_0[D_T] - D_{T,v} \right)
 
     D_{T,v} is the minimal depth of v in tree T: the least depth of a node that splits on v (0 is
     the root), which is the depth of the root of the maximal v-subtree nearest to the root; where
     no node does, it is the depth of the tree's deepest leaf. E_0[D_T] is its mean if chance chose
-    the features of that tree's splits (see `minimal_depth_law`). After Ishwaran et al. (2010),
+    the features of that tree's splits (`minimal_depth_distribution`). After Ishwaran et al. (2010),
     who compare the mean of D with that threshold: above 0 is what they call a strong variable.
 
     Parameters
@@ -107,7 +107,7 @@ def first_splits(forest: Any) -> FirstSplits:
     )
 
 
-def minimal_depth_law(
+def minimal_depth_distribution(
     n_features: int, node_counts: ArrayLike, *, multiway: bool = False
 ) -> FloatArray:
     r"""Law of the minimal depth of a feature if chance chooses the features of all splits.
@@ -142,23 +142,23 @@ def minimal_depth_law(
 
     Examples
     --------
-    >>> law = minimal_depth_law(10, [1, 2, 4, 8])
+    >>> law = minimal_depth_distribution(10, [1, 2, 4, 8])
     >>> law.round(4).tolist()
     [0.1, 0.171, 0.2507, 0.2724, 0.2059]
     >>> round(float(law @ range(5)), 4)  # the mean
     2.3132
     """
     counts = np.asarray(node_counts, dtype=np.float64)
-    checks.check_integer("minimal_depth_law", "n_features", n_features, 1)
+    checks.check_integer("minimal_depth_distribution", "n_features", n_features, 1)
     if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
         raise ValueError(
-            "minimal_depth_law: node_counts must be a row of numbers from 0, one a depth, got "
-            f"{node_counts!r}."
+            "minimal_depth_distribution: node_counts must be a row of numbers from 0, one a "
+            f"depth, got {node_counts!r}."
         )
     if multiway and counts.size > n_features:
         raise ValueError(
-            f"minimal_depth_law: node_counts must have at most n_features={n_features} depths with "
-            f"multiway=True, got {counts.size}."
+            f"minimal_depth_distribution: node_counts must have at most n_features={n_features} "
+            f"depths with multiway=True, got {counts.size}."
         )
     chances = np.array([_chance(n_features, depth, multiway) for depth in range(counts.size)])
     unseen = np.cumprod((1 - chances) ** counts)

@@ -1,4 +1,4 @@
-"""Actual impurity reduction (AIR): MDI without its liking for columns of many values."""
+"""Actual impurity reduction (AIR): MDI without its bias toward columns of many values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def air(
     Returns
     -------
     Importances
-        ``measure="air"``, in the criterion's unit, not normalised. `standard_error` is that of the
+        ``measure="air"``, in the criterion's unit, not normalized. `standard_error` is that of the
         mean difference over the trees (None for a single tree): how far a larger forest with the
         same permutation could be. It knows nothing of other permutations (`sandri` does) nor of
         other data.

@@ -1,4 +1,4 @@
-"""The relative importance of MCFS: what trees on random subsets of the features say of them."""
+"""Relative importance of MCFS, from trees on random subsets of the features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from duramen.importances.passes.tally import weighted_counts
 
 @dataclass(frozen=True, eq=False)
 class RelativeImportances:
-    """What s subsets of the features say.
+    """Relative importances and edges from s subsets of the features.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ def sandri(
     Returns
     -------
     Importances
-        ``measure="sandri"``, in the criterion's unit, not normalised; values can be negative.
+        ``measure="sandri"``, in the criterion's unit, not normalized; values can be negative.
         `standard_error` is that of the mean over the repeats (None for a single one): how far
         more permutations and larger forests could be, not how far other data could be.
 

@@ -1,4 +1,4 @@
-"""Forests grown on a table and its shadows: what columns gain beyond copies that say nothing."""
+"""Forests grown on a table and its shadow features: gains of columns beyond their shadows."""
 
 from __future__ import annotations
 

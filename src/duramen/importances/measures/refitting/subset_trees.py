@@ -23,7 +23,7 @@ _MOST_SUBSETS = 256
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """What trees are grown on, and how.
+    """Learning set and settings of the trees.
 
     Attributes
     ----------
