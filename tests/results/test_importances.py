@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from duramen.importances import Importances
+from duramen.results.importances import Importances
 
 
 def example(**changes):

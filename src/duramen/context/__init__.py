@@ -3,12 +3,8 @@
 from duramen.context.analysis import context_importances
 from duramen.context.network import context_network
 from duramen.context.propensity import propensity_strata
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
 
 __all__ = [
-    "ContextImportances",
-    "ContextNetwork",
     "context_importances",
     "context_network",
     "propensity_strata",

@@ -26,7 +26,7 @@ class Effects:
     Attributes
     ----------
     absolute, signed, conditional : float64 arrays of shape (R, C, p)
-        As in :class:`duramen.results.ContextImportances`.
+        As in :class:`duramen.ContextImportances`.
     overall : float64 array of shape (R, p)
         The same.
     relevance : float64 array of shape (R,)

@@ -31,7 +31,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class PValues:
-    """P-values of all that a context does; shapes as in `duramen.results.ContextImportances`."""
+    """P-values of all that a context does; shapes as in `duramen.ContextImportances`."""
 
     absolute: FloatArray
     signed: FloatArray

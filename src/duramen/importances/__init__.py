@@ -23,17 +23,15 @@ from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
-from duramen.results import Importances, MonteCarloSelection, Significance
+from duramen.results.monte_carlo import MonteCarloSelection
 
 __all__ = [
     "Comparison",
     "FirstSplits",
-    "Importances",
     "Inputs",
     "Measure",
     "MonteCarloSelection",
     "Representatives",
-    "Significance",
     "Words",
     "air",
     "catalogue",

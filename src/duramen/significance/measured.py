@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from duramen.estimators.base import BaseForest
-from duramen.importances import Importances, Inputs, Measure, Words, catalogue
+from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, template_of
+from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from duramen import checks
-from duramen.importances import Importances
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
+from duramen.results.importances import Importances
 from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import all_decided
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duramen.importances.after.group import group
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def example(**changes):

@@ -7,7 +7,7 @@ from duramen import estimators
 from duramen.importances import mdi
 from duramen.importances.after.correlations import standardized
 from duramen.importances.after.representatives import representatives
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def correlated(n=200, seed=0):

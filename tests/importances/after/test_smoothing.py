@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from duramen.importances.after.smoothing import smooth
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def line(values=(8.0, 0.0, 4.0, 0.0), **changes):

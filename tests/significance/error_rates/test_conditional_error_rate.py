@@ -5,8 +5,9 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.checks import draw_seed
-from duramen.importances import Importances, group
+from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.results.importances import Importances
 from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits

@@ -7,9 +7,10 @@ from scipy import stats
 
 import duramen as dm
 from duramen.forests.growth import bag
-from duramen.importances import Importances, mda
+from duramen.importances import mda
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
+from duramen.results.importances import Importances
 from duramen.significance.intervals.confidence_intervals import (
     METHODS,
     confidence_intervals,

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
-from duramen.importances import Importances, group
+from duramen.importances import group
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
+from duramen.results.importances import Importances
 from duramen.significance.cost import announced
 from duramen.significance.measured import FloatArray, Measured, MeasureLike
 from duramen.significance.refits import Refits
