@@ -245,6 +245,18 @@ def context_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> context = np.arange(80) % 2
+    >>> y = np.where(context, X[:, 0], X[:, 1])
+    >>> result = dm.context_importances(
+    ...     X, y, context, n_estimators=20, n_permutations=99, random_state=0)
+    >>> (result.absolute_p_values < 0.05).tolist()
+    [[True, True, False], [True, True, False]]
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
     options = Options(

@@ -108,6 +108,18 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     ----------
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, section 6.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> context = np.arange(80) % 2
+    >>> X[:, 2] = np.where(context, X[:, 0], X[:, 1])
+    >>> network = dm.context_network(
+    ...     X, context, targets=["x2"], n_estimators=20, n_permutations=99, random_state=0)
+    >>> network.mask("absolute", "0").ravel().tolist()
+    [True, True, False]
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
     asked = (empty, n_permutations, plain, plain_p_values, tolerance, permute)

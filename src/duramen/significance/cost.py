@@ -30,6 +30,12 @@ class Cost:
         Number of forests.
     n_threads : int
         Forests that are grown at a time.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> print(dm.significance.Cost(seconds=90.0, n_forests=1000, n_threads=4))
+    1,000 forests, 4 at a time: about 2 min
     """
 
     seconds: float
@@ -82,6 +88,14 @@ def estimate_cost(
         If `estimator` is none of this package.
     ValueError
         If an argument is not as described.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> dm.significance.estimate_cost(forest, data.X, data.y, 100).n_forests
+    100
     """
     name = "estimate_cost"
     count = checks.check_integer(name, "n_forests", n_forests, 1, most=2**62)

@@ -49,6 +49,14 @@ class Comparison(Result):
         If a name is not a string.
     ValueError
         If shapes disagree, names repeat or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> mdi = dm.Importances(("a", "b", "c"), [3.0, 2.0, 1.0], "mdi", "gini")
+    >>> mda = dm.Importances(("a", "b", "c"), [0.3, 0.0, 0.1], "mda", "accuracy")
+    >>> dm.importances.compare([mdi, mda]).spearman.tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
     """
 
     names: tuple[str, ...]
@@ -219,6 +227,16 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
         If something else is given.
     ValueError
         If there are less than two measures, two have the same name, or features differ.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> measures = [dm.importances.mdi(forest), dm.importances.frequency(forest)]
+    >>> result = dm.importances.compare(measures)
+    >>> round(float(result.spearman[0, 1]), 2)
+    0.37
     """
     if isinstance(measures, Importances | Significance) or not isinstance(measures, Iterable):
         raise TypeError(

@@ -75,6 +75,16 @@ def group(
     M. Wehenkel, A. Sutera, C. Bastin, P. Geurts, C. Phillips (2018). Random forests based group
     importance scores and their statistical interpretation: application for Alzheimer's disease.
     Frontiers in Neuroscience 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> mdi = dm.importances.mdi(forest)
+    >>> groups = {"first": ["x0", "x1"], "rest": ["x2", "x3", "x4", "x5"]}
+    >>> dm.importances.group(mdi, groups, how="mean").top(1).names
+    ('first',)
     """
     if not isinstance(importances, Importances):
         raise TypeError(

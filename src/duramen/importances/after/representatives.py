@@ -56,6 +56,15 @@ class Representatives:
         Whether they are the medoids or the centroids.
     metadata : mapping
         Settings, versions and fingerprint of the data.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = dm.importances.representatives(np.hstack([X, X[:, :1]]), n_clusters=2)
+    >>> found.members()
+    {'x0': ('x0', 'x2'), 'x1': ('x1',)}
     """
 
     names: tuple[str, ...]
@@ -205,6 +214,15 @@ def representatives(
     ----------
     L. Toloşi, T. Lengauer (2011). Classification with correlated features: unreliability of
     feature ranking and solutions. Bioinformatics 27(14).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0] + 0.1 * X[:, 1]
+    >>> dm.importances.representatives(X, threshold=0.9).members()
+    {'x0': ('x0', 'x2'), 'x1': ('x1',)}
     """
     _check_choices(threshold, n_clusters, method, correlation, linkage)
     table = encode(X)

@@ -68,6 +68,16 @@ def smooth(
     ----------
     M. Wehenkel (2018). Characterization of neurodegenerative diseases with tree ensemble methods:
     the case of Alzheimer's disease. PhD thesis, University of Liège.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> mdi = dm.importances.mdi(forest)
+    >>> places = [[0], [1], [2], [10], [11], [12]]
+    >>> dm.importances.smooth(mdi, positions=places, radius=1).top(2).names
+    ('x0', 'x1')
     """
     if not isinstance(importances, Importances):
         raise TypeError(

@@ -154,6 +154,16 @@ def conditional_error_rate(
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
     M. Wehenkel, C. Bastin, P. Geurts, C. Phillips (2017). Tree ensemble methods and parcelling to
     identify brain areas related to Alzheimer's disease. PRNI.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.conditional_error_rate(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05)[:2]
+    ('x0', 'x1')
     """
     name = "conditional_error_rate"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)

@@ -126,6 +126,15 @@ def multiple_probes(
     ----------
     V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.multiple_probes(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result.selected(0.05)
+    ('x0',)
     """
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

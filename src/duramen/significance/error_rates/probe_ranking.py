@@ -98,6 +98,13 @@ def probe_ranking(
     ----------
     H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable
     and feature selection. Journal of Machine Learning Research 3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> dm.significance.probe_ranking(data.X, data.y, risk=0.05).selected(0.05)
+    ('x0', 'x1', 'x3')
     """
     name = "probe_ranking"
     checks.check_real(name, "risk", risk, 0.0, 1.0)
@@ -218,6 +225,15 @@ def forest_probe_ranking(
     ----------
     H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable
     and feature selection. Journal of Machine Learning Research 3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.forest_probe_ranking(forest, data.X, data.y, random_state=0)
+    >>> result.selected(0.05)
+    ('x0', 'x1')
     """
     name = "forest_probe_ranking"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

@@ -121,6 +121,15 @@ def altmann(
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
     feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
     Carlo p-values. Biometrika 78.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.altmann(forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0',)
     """
     name = "altmann"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)

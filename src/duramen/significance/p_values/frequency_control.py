@@ -140,6 +140,16 @@ def frequency_control(
     ----------
     E. Konukoglu, M. Ganz (2014). Approximate false positive rate control in selection frequency
     for random forest. arXiv:1410.2838.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.frequency_control(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.metadata["null"], result.top(1).names
+    ('permuted', ('x0',))
     """
     name = "frequency_control"
     winners = checks.check_integer(name, "n_winners", n_winners, 0)

@@ -118,6 +118,16 @@ def hapfelmeier(
     A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random forests.
     Computational Statistics & Data Analysis 60. J. Besag, P. Clifford (1991). Sequential Monte
     Carlo p-values. Biometrika 78.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.hapfelmeier(
+    ...     forest, data.X, data.y, features=[0, 5], n_permutations=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0',)
     """
     name = "hapfelmeier"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)

@@ -98,6 +98,15 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
     S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance?
     Bioinformatics 34 (with AIR).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 300, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.janitza(dm.importances.air(forest, data.X, data.y))
+    >>> result.top(1).names
+    ('x0',)
     """
     if not isinstance(importances, Importances):
         raise TypeError(

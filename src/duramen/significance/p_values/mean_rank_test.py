@@ -140,6 +140,16 @@ def mean_rank_test(
     samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3. V. A. Huynh-Thu,
     Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine learning-based
     feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.mean_rank_test(
+    ...     forest, data.X, data.y, n_runs=3, n_permutations=19, random_state=0)
+    >>> result.top(1).names
+    ('x0',)
     """
     name = "mean_rank_test"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

@@ -114,6 +114,15 @@ def one_probe(
     ----------
     V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.one_probe(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0', 'x1')
     """
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

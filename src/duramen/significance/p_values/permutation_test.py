@@ -111,6 +111,17 @@ def permutation_test(
     Notes
     -----
     The cost is S + 1 calls of `importance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> def importance(X, y, seed):
+    ...     return np.abs(np.corrcoef(X.T, y)[-1, :-1])
+    >>> result = dm.significance.permutation_test(importance, data.X, data.y, random_state=0)
+    >>> result.selected(0.1)
+    ('x0', 'x1')
     """
     owner = "permutation_test"
     n = checks.check_integer(owner, "n_permutations", n_permutations, 1)

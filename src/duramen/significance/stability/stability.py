@@ -55,6 +55,13 @@ class Stability(Result):
         Probability with which it is to cover.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data, where they are known.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.significance.stability([[1, 1, 0], [1, 0, 1], [1, 1, 0]])
+    >>> result.mean_size, result.order().tolist()
+    (2.0, [0, 1, 2])
     """
 
     names: tuple[str, ...]
@@ -266,6 +273,16 @@ def ranking_stability(
     stability : The indices, for any selections.
     trees_needed : Whether forests on the same rows agree; too few trees make rankings unstable on
         any rows.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.ranking_stability(
+    ...     forest, data.X, data.y, k=2, n_resamples=10, random_state=0)
+    >>> float(result.frequency[0])
+    0.9
     """
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)

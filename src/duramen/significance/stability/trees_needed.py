@@ -72,6 +72,15 @@ class TreesNeeded(Result):
         Trees after which it is at least 1 - `risk`; infinity where trees have no splits.
     n_unused : int
         Features that no tree of the forest splits on.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.significance.trees_needed(forest, k=2)
+    >>> result.to_frame().columns.tolist()
+    ['n_trees', 'agreement']
     """
 
     n_trees: int
@@ -214,6 +223,15 @@ def trees_needed(
     M. Verleysen, P. Dupont (2012). The stability of feature selection and class prediction from
     ensemble tree classifiers. ESANN. M. Wehenkel (2018). PhD thesis, University of Liège. A. Sutera
     (2019). PhD thesis, University of Liège, section 4.4.3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(200, random_state=0).fit(data.X, data.y)
+    >>> result = dm.significance.trees_needed(forest, k=1)
+    >>> result.trees
+    9.0
     """
     name = "trees_needed"
     grown = forest_of(forest, name)

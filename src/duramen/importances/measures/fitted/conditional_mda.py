@@ -79,6 +79,15 @@ def conditional_mda(
     C. Strobl, A.-L. Boulesteix, T. Kneib, T. Augustin, A. Zeileis (2008). Conditional variable
     importance for random forests. BMC Bioinformatics 9:307. D. Debeer, C. Strobl (2020).
     Conditional permutation importance revisited. BMC Bioinformatics 21:307.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.conditional_mda(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     name = "conditional_mda"
     grown = forest_of(forest, name)

@@ -42,6 +42,15 @@ class FirstSplits(Result):
         Standard error of `depths` over the trees.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.first_splits(forest)
+    >>> [result.names[j] for j in result.order()[:2]]
+    ['x0', 'x2']
     """
 
     names: tuple[str, ...]

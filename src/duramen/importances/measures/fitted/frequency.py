@@ -61,6 +61,15 @@ def frequency(
     ----------
     A. Sutera (2019). Importance measures derived from random forests. PhD thesis, University of
     Liège, Definition 4.1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.frequency(forest)
+    >>> round(float(result.values.sum()), 9)
+    1.0
     """
     grown = forest_of(forest, "frequency")
     counts = _Counts(grown, weighted=weighted)

@@ -123,6 +123,15 @@ def mda(
     L. Breiman (2001). Random forests. Machine Learning 45. S. Janitza, C. Strobl,
     A.-L. Boulesteix (2013). An AUC-based permutation variable importance measure for random
     forests. BMC Bioinformatics 14:119.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mda(forest, data.X, data.y)
+    >>> result.unit, result.top(2).names
+    ('accuracy', ('x0', 'x1'))
     """
     if is_other_predictor(model):
         _refuse_for_predictors(votes, scaled, by_class, groups)

@@ -90,6 +90,15 @@ def mdi(
     X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance measure
     for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
     importance in tree-based methods. ACM TKDD 15(2).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mdi(forest)
+    >>> result.unit, result.top(2).names
+    ('gini', ('x0', 'x1'))
     """
     grown = forest_of(forest, "mdi")
     _check_choices(grown, X, y, rows, correction)

@@ -60,6 +60,15 @@ def minimal_depth(forest: Any) -> Importances:
     H. Ishwaran, U. B. Kogalur, E. Z. Gorodeski, A. J. Minn, M. S. Lauer (2010). High-dimensional
     variable selection for survival data. Journal of the American Statistical Association 105,
     205-217.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.minimal_depth(forest)
+    >>> result.top(2).names
+    ('x0', 'x2')
     """
     grown = forest_of(forest, "minimal_depth")
     sums = _Sums(grown)
@@ -92,6 +101,15 @@ def first_splits(forest: Any) -> FirstSplits:
     ------
     TypeError
         If `forest` is no forest of this package.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.first_splits(forest)
+    >>> result.n_trees, round(result.threshold, 2), result.selected()
+    (20, 2.4, ('x0', 'x2'))
     """
     grown = forest_of(forest, "first_splits")
     sums = _Sums(grown)

@@ -72,6 +72,15 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     ----------
     H. Ishwaran (2007). Variable importance in binary regression trees and forests. Electronic
     Journal of Statistics 1, 519-537.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.noising(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     grown = forest_of(forest, "noising")
     tally, used = _tally(grown, sample_of(grown, X, y, rows, "noising"))

@@ -101,6 +101,15 @@ def vote_change(
     J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically significant features
     from random forests. ECML workshop on Solving Complex Machine Learning Problems with Ensemble
     Methods.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.vote_change(forest, data.X, data.y)
+    >>> result.top(1).names
+    ('x0',)
     """
     grown, n_classes = _with_classes(forest)
     checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)

@@ -86,6 +86,15 @@ def air(
     ----------
     S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance?
     Bioinformatics 34(21), section 2.2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.air(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     template = template_of(estimator, "air")
     data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, blocks=blocks)

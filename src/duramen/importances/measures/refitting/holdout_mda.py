@@ -84,6 +84,15 @@ def holdout_mda(
     ----------
     S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test
     for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.holdout_mda(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     name = "holdout_mda"
     plan = Plan.checked(name, n_jobs, client=client)

@@ -129,6 +129,14 @@ def mcfs(
     M. Dramiński, A. Rada-Iglesias, S. Enroth, C. Wadelius, J. Koronacki, J. Komorowski (2008).
     Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
     J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> result.importances.top(1).names
+    ('x0',)
     """
     s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)

@@ -86,6 +86,15 @@ def sandri(
     ----------
     M. Sandri, P. Zuccolotto (2008). A bias correction algorithm for the Gini variable importance
     measure in classification trees. Journal of Computational and Graphical Statistics 17(3).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.sandri(forest, data.X, data.y, n_repeats=5)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     template = template_of(estimator, "sandri")
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)
