@@ -173,7 +173,7 @@ def context_importances(
     max_depth : int, optional
         Greatest depth of the trees.
     min_samples_leaf : int or float, default=1
-        Least number of rows at a child; a float is a share of the rows.
+        Least number of rows at a child; a float is a fraction of the rows.
     plain : bool, default=True
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
     plain_p_values : bool, default=False

@@ -59,16 +59,7 @@ class Null:
 
 
 def null_of(subject: Subject, permute: str, function: str) -> Null:
-    """Check a scheme of permutations, and apply it to a target.
-
-    Parameters
-    ----------
-    subject : Subject
-        The learning set.
-    permute : {"within_target", "all"}
-        Whether contexts are permuted within the classes of the target.
-    function : str
-        The function that the user called, for errors.
+    """Check a scheme of permutations, "within_target" or "all", and apply it to a target.
 
     Raises
     ------

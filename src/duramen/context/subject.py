@@ -128,18 +128,7 @@ def subject_of(
 ) -> Subject:
     """Check the settings of trees, and tie them to a learning set.
 
-    Parameters
-    ----------
-    data : LearningSet
-        n rows of p inputs.
-    growth : Growth
-        How the user wants trees to be grown.
-    seed : int
-        Seed of the analysis.
-    function : str
-        The function that the user called, for errors.
-    scale : bool
-        Whether numbers are divided by their standard deviation (unless it is 0).
+    With `scale`, numbers are divided by their standard deviation (unless it is 0).
     """
     criterion = growth.criterion_for(data.task)
     table = data.table

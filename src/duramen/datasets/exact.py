@@ -42,7 +42,7 @@ def digits7() -> Dataset:
 
 
 def xor() -> Dataset:
-    """Exclusive or of two bits: neither alone says anything about the target, both say all.
+    """Exclusive or of two bits: neither alone is associated with the target, both determine it.
 
     Returns
     -------

@@ -17,13 +17,6 @@ _SHOWN = 8
 def forest_of(given: Any, function: str) -> Forest:
     """Return the forest of a fitted estimator, or the forest itself.
 
-    Parameters
-    ----------
-    given : fitted estimator or Forest
-        What the user passed.
-    function : str
-        Who asks, for errors.
-
     Raises
     ------
     TypeError

@@ -131,28 +131,9 @@ def measured(
     blocks: Any = None,
     takes_strata: bool = True,
 ) -> Measured:
-    """Check an estimator, encode X and y once, and tie them to a measure.
+    """Check an estimator, encode X and y once, and tie them to a measure, by name or a function.
 
-    Parameters
-    ----------
-    estimator : estimator of duramen
-        The parameters of the forests.
-    X : table of shape (n, p), or LearningSet
-        The rows.
-    y : array-like of shape (n,), optional
-        Their classes or numbers; None for a learning set.
-    measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`; or
-        ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that it was
-        grown on, and returns `Importances` or p numbers.
-    function : str
-        Who asks, for errors.
-    strata, blocks : array-like of shape (n,), optional
-        Labels of the rows that a test may exchange; see
-        :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
-
-    takes_strata : bool
-        Whether the function knows strata: those of a learning set are refused otherwise.
+    Strata of a learning set are refused where the function does not take them.
 
     Raises
     ------
@@ -176,14 +157,7 @@ def measured(
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
     """Return the record of a measure that is given by name or as a function.
 
-    Parameters
-    ----------
-    measure : str or callable
-        As for :func:`measured`.
-    function : str
-        Who asks, for errors.
-    refits : bool
-        Whether it may grow forests of its own.
+    With ``refits=False`` those that grow forests of their own are refused.
 
     Raises
     ------

@@ -94,7 +94,7 @@ for task in TASKS:
 
 for label, measure, given in (
     ("weighted", "frequency", {"weighted": True}),
-    ("counts by degree", "frequency", {"normalise": False, "by_degree": True}),
+    ("counts by degree", "frequency", {"normalize": False, "by_degree": True}),
 ):
     case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
 for label, measure, given in (

@@ -111,7 +111,7 @@ class Comparison(Result):
         return _symmetric(tau)
 
     def overlap(self, k: int) -> FloatArray:
-        """Return the share of their `k` best features that two measures have in common, (m, m).
+        """Return the fraction of their `k` best features that two measures have in common, (m, m).
 
         Features that are tied for the last places count as if lots were drawn for each measure.
 

@@ -16,8 +16,8 @@ def association_p_values(table: EncodedTable) -> FloatArray:
     r"""P-values of the independence of every pair of columns, of shape (p, p).
 
     The permutation test of Strasser and Weber (1999) in its quadratic form, by its asymptotic
-    law: with columns as scores (numbers, ranks of ordinal values, indicators of categories) the
-    statistic is (n - 1) times
+    distribution: with columns as scores (numbers, ranks of ordinal values, indicators of
+    categories) the statistic is (n - 1) times
 
     * r^2, one degree of freedom, for two columns of scores;
     * R^2 of the scores on the categories, m - 1 degrees of freedom, for scores and m categories;

@@ -67,14 +67,14 @@ def conditional_error_rate(
     with :math:`s_1 \ge \dots \ge s_p` the importances in order, and s* those in a forest grown
     after the rows of the columns i, ..., p were permuted, jointly, against the target and the
     columns 1, ..., i-1. So the columns before i are taken to be relevant and keep what they say;
-    the others say nothing, and the best of them is compared with what number i really scored
+    the others are irrelevant, and the best of them is compared with what number i really scored
     (Huynh-Thu et al. 2012). The probability is estimated from B permutations by (1 + #) / (B + 1),
     and made monotone: a rate is at least that of the place before, and the same for features of
     equal scores.
 
     CER_1 is the p-value of the largest importance (max-T) under the complete null, so that
-    P(anything is taken) <= alpha if no feature says anything. More generally, of r features that
-    say something and others that are independent of the target and of these r: P(the ranking
+    P(anything is taken) <= alpha if no feature is relevant. More generally, of r relevant features
+    and others that are independent of the target and of these r: P(the ranking
     begins with the r, and more than they are taken) <= alpha. For irrelevant features that are
     correlated with relevant ones nothing is promised: permuting them takes away what they owe to
     the others, and they look the better for it.
@@ -95,7 +95,7 @@ def conditional_error_rate(
         Groups of features to rank instead of features, as for :func:`duramen.importances.group`;
         they do not overlap, and features in none are a group each. A group is permuted as a whole.
     how : {"mean", "sum", "max"}
-        What the importance of a group is made of. Of groups that say nothing, large ones have
+        What the importance of a group is made of. Of irrelevant groups, large ones have
         larger sums and maxima.
     rank_based : bool
         Compare ranks within a forest instead of scores between forests (after Wehenkel et al.
@@ -144,7 +144,7 @@ def conditional_error_rate(
     `stop_at` too. Blocks exchange all of their rows with blocks of as many rows.
 
     With `rank_based` the promises above are not exact. In the guide's simulations of ten features
-    that say nothing, something was taken at alpha = .05 in .05 of the learning sets where they were
+    that are irrelevant, some was taken at alpha = .05 in .05 of the learning sets where they were
     independent and in .11 where they were correlated (.95) and the forest large: what is ranked
     first competes with copies of itself on the data, and no more once they are permuted.
 
@@ -268,7 +268,7 @@ def _event(
 ) -> FloatArray:
     """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
 
-    Not the block that is to say nothing is permuted, but the target and the columns before the
+    Not the block that is to be irrelevant is permuted, but the target and the columns before the
     block: the rows are then the same ones in another order.
     """
     random = np.random.default_rng(seed)

@@ -16,8 +16,8 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
 MEANING = (
-    "Features that would score as high as this one if none said anything, on average, as a share "
-    "of those that do score as high."
+    "Features that would score as high as this one if none were relevant, on average, as a "
+    "fraction of those that do score as high."
 )
 
 

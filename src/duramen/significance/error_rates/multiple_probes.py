@@ -16,7 +16,7 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.shadows import with_shadows
 
 MEANING = (
-    "Probability that, among copies of all columns that say nothing, one would score as high as "
+    "Probability that, among permuted copies of all columns, one would score as high as "
     "this feature does."
 )
 
@@ -81,10 +81,10 @@ def multiple_probes(
     -------
     ErrorRates
         By increasing rate, then by decreasing mean importance; ``selected(alpha)`` gives the
-        features whose rate is at most alpha. ``scores`` are the shares of the runs in which a
+        features whose rate is at most alpha. ``scores`` are the fractions of the runs in which a
         feature beats all probes; `details` hold "importance", the mean over the runs, and
-        "own_probe", the share of the runs in which the probe that copies the feature itself scores
-        as high: a p-value of that feature alone.
+        "own_probe", the fraction of the runs in which the probe that copies the feature itself
+        scores as high: a p-value of that feature alone.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def multiple_probes(
 
     Notes
     -----
-    *What a rate promises.* If no feature says anything, features and probes can change places as a
+    *What a rate promises.* If no feature is relevant, features and probes can change places as a
     whole: the best feature beats the best probe in every other run, and only one that stands out in
     nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
     would be alpha or less, and (alpha R + 1) / (R + 1) without `add_one`. Few trees make the best

@@ -22,7 +22,7 @@ from duramen.tables.target import target_array
 
 MEANING = "{what} that {probes}, ranked along with the features, would come before this one."
 
-# A column, or the target, of which no more than this share of the squared length is left after
+# A column, or the target, of which no more than this fraction of the squared length is left after
 # projections lies in the span of those that were ranked.
 _NOTHING_LEFT = 1e-20
 
@@ -30,11 +30,11 @@ _NOTHING_LEFT = 1e-20
 def probe_ranking(
     X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centered: bool = True
 ) -> ErrorRates:
-    r"""Rank features by orthogonal forward selection, with the law of a random probe.
+    r"""Rank features by orthogonal forward selection, with the distribution of a random probe.
 
     At step k the column with the largest cos^2 with the target is ranked, and the target and all
     other columns are projected on the space orthogonal to it. A probe, a vector drawn from a
-    spherical law, would have had a larger cos^2 with probability
+    spherical distribution, would have had a larger cos^2 with probability
 
     .. math:: p_k = P\bigl(B \ge \cos^2_k\bigr), \quad
        B \sim \mathrm{Beta}\Bigl(\tfrac12, \tfrac{\nu - 1}{2}\Bigr), \quad \nu = n - k + 1,
@@ -84,7 +84,7 @@ def probe_ranking(
     and .285 of 1500 runs.
 
     *What it does not.* It is no probability that a selected feature is irrelevant. The feature
-    that is ranked is the best of many, the probe is one: if none of p features says anything, the
+    that is ranked is the best of many, the probe is one: if none of p features is relevant, the
     first of them beats a risk of alpha with probability about 1 - (1 - alpha)^p, which is .79 for
     p = 30 and alpha = .05. With ``n_probes=p`` the best feature meets the best of as many probes,
     and that probability is alpha (for independent normal columns; less for correlated ones).
@@ -197,7 +197,7 @@ def forest_probe_ranking(
     Returns
     -------
     ErrorRates
-        By increasing rate, then by decreasing mean importance. ``scores`` are the shares of the
+        By increasing rate, then by decreasing mean importance. ``scores`` are the fractions of the
         probes that a feature comes before; `details` hold "importance", the mean over the runs.
 
     Raises
@@ -210,7 +210,7 @@ def forest_probe_ranking(
     Notes
     -----
     *What a rate promises.* It is the probability that *one* probe comes before the feature. Of p
-    features that say nothing, about p times the risk are selected (fewer where forests have so few
+    irrelevant features, about p times the risk are selected (fewer where forests have so few
     trees that importances change from run to run); for a bound on the probability that any is, see
     `multiple_probes`. As probes copy all columns, those of many values have rates that are too
     small, and those of few too large, if the measure likes many values. A rate below 1 / (B R)
@@ -273,17 +273,8 @@ def forest_probe_ranking(
 def probe_tail(cos2: float, freedom: int) -> float:
     """Return the probability that a probe has a cos^2 of at least this with a fixed vector.
 
-    Parameters
-    ----------
-    cos2 : float
-        In [0, 1].
-    freedom : int
-        nu, the dimension of the space that both lie in, 2 at least.
-
-    Returns
-    -------
-    float
-        The upper tail of Beta(1/2, (nu - 1)/2).
+    It is the upper tail of Beta(1/2, (nu - 1)/2), with `freedom` nu >= 2 the dimension of the space
+    that both lie in.
     """
     from scipy.stats import beta
 
@@ -343,7 +334,7 @@ def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
             )
     scaled = _scaled(target.values.astype(np.float64), centered)
     if not scaled.any():
-        raise ValueError(f"{function}: y is constant, so that no feature can say anything of it.")
+        raise ValueError(f"{function}: y is constant, so that no feature is associated with it.")
     return scaled
 
 
@@ -382,5 +373,5 @@ def _scaled(numbers: FloatArray, centered: bool) -> FloatArray:
 
 
 def _meaning(what: str, n_probes: int) -> str:
-    which = "a column of chance" if n_probes == 1 else f"one of {n_probes} columns of chance"
+    which = "a random probe" if n_probes == 1 else f"one of {n_probes} random probes"
     return MEANING.format(what=what, probes=which)

@@ -347,17 +347,7 @@ def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
 
 
 def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
-    """Return the importances of a forest on rows that are copies.
-
-    Parameters
-    ----------
-    copies : Measured
-        Of n rows that are copies; its measure has `of_copies`.
-    seed : int
-        Of the forest.
-    rows : uint32 array of shape (n,)
-        Which row, in 0..n-1, each is a copy of.
-    """
+    """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
     forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
     of_copies = copies.measure.of_copies
     if of_copies is None:

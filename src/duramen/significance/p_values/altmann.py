@@ -12,7 +12,7 @@ from duramen import checks
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
-from duramen.significance.p_values.nulls import LAWS, fitted_tails
+from duramen.significance.p_values.nulls import DISTRIBUTIONS, fitted_tails
 from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
@@ -63,9 +63,9 @@ def altmann(
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
-        "empirical": the share above. Else the upper tail at v_j of that law, fitted to the S values
-        of feature j by maximum likelihood; where these do not vary, or a Kolmogorov-Smirnov test
-        rejects the fit at .05, the empirical p-value stands.
+        "empirical": the share above. Else the upper tail at v_j of that distribution, fitted to the
+        S values of feature j by maximum likelihood; where these do not vary, or a
+        Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own
         (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
@@ -89,7 +89,7 @@ def altmann(
     -------
     Significance
         ``scores`` are the importances; `details` hold "null_mean" and "null_sd" of the values
-        under permutation, and for fitted laws "fitted", 1 where the law was used.
+        under permutation, and for fitted distributions "fitted", 1 where the distribution was used.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def altmann(
     """
     name = "altmann"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    checks.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
+    checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
     if stop_after is not None and distribution != "empirical":
         raise ValueError(

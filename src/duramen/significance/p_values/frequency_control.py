@@ -62,14 +62,14 @@ def frequency_control(
     r"""Test how often the splits of a forest are on a feature.
 
     After Konukoglu and Ganz (2014): let r of p features win every split for which they are among
-    the K candidates, and chance decide otherwise. Then a feature that says nothing wins a split
-    with probability
+    the K candidates, and chance decide otherwise. Then an irrelevant feature wins a split with
+    probability
 
     .. math:: p_0 = \binom{p-r}{K} \Big/ \binom{p}{K} \Big/ (p - r),
 
     and of M splits, counted over all trees, it wins Bin(M, p_0); the p-value is the upper tail of
-    that law at its count. The other null law is that of the share of the splits after the target
-    was permuted and the forest grown anew.
+    that distribution at its count. The other null distribution is that of the fraction of the
+    splits after the target was permuted and the forest grown anew.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def frequency_control(
     Returns
     -------
     Significance
-        ``scores`` are shares of the splits, as of :func:`duramen.importances.frequency`; `details`
-        hold "count", the splits, and "expected", how many it would be under the null law, on
-        average. ``metadata["null"]`` says which null law was taken.
+        ``scores`` are fractions of the splits, as of :func:`duramen.importances.frequency`;
+        `details` hold "count", the splits, and "expected", how many it would be under the null
+        distribution, on average. ``metadata["null"]`` says which null distribution was taken.
 
     Raises
     ------
@@ -116,16 +116,16 @@ def frequency_control(
         If `estimator` is none of this package.
     ValueError
         If an argument is not as described, trees see some of the columns only ("binomial"), K > 1
-        without `X` and `y` and no null law is named, or the checkpoint is of another run.
+        without `X` and `y` and no null distribution is named, or the checkpoint is of another run.
 
     Notes
     -----
-    *K = 1, "binomial".* The candidate wins unasked: the law is right for columns that do not
-    become constant in a branch (continuous ones; in pure noise of 60 x 30, 5 % of p-values are
+    *K = 1, "binomial".* The candidate wins unasked: the distribution is right for columns that do
+    not become constant in a branch (continuous ones; in pure noise of 60 x 30, 5 % of p-values are
     <= .05). Columns of few values do, and leave their splits to the others: with columns of 2, 4,
     20 and 60 values, 11 % of p-values are <= .05 in a random forest and 24 % in Extra-Trees, those
-    of the columns with many values. And since the target has no say in the draw, relevant
-    features are drawn as often as others: hardly any power is left.
+    of the columns with many values. And since the target has no say in the draw, relevant features
+    are drawn as often as others: hardly any power is left.
 
     *K > 1, "binomial".* What chance shows in the sample is seen by all trees: a feature that looks
     good by accident wins again and again, and counts vary far more than Bin(M, p_0) allows. In
@@ -191,19 +191,8 @@ def frequency_control(
 def split_probability(n_features: int, max_features: int, n_winners: int = 0) -> float:
     """Return p_0, the probability that a feature without influence wins a split.
 
-    Parameters
-    ----------
-    n_features : int
-        p, more than r.
-    max_features : int
-        K, the candidates of a node, in 1..p.
-    n_winners : int
-        r, the features that win whenever they are among the candidates.
-
-    Returns
-    -------
-    float
-        [C(p-r, K) / C(p, K)] / (p - r); 0 where a winner is always among the candidates.
+    With r of p features that win whenever they are among the K candidates of a node, it is [C(p-r,
+    K) / C(p, K)] / (p - r); 0 where a winner is always among the candidates.
     """
     losers = n_features - n_winners
     if max_features > losers:
@@ -243,7 +232,7 @@ def _of_forest(forest: Forest, null: str | None, winners: int) -> Significance:
     if null == "permuted" or (null is None and k > 1):
         raise ValueError(
             'frequency_control: null="permuted" grows forests anew, and needs X and y beside the '
-            f"estimator; it is the default where K > 1 (here {k}), as p-values of the binomial law "
+            f"estimator; it is the default where K > 1 (here {k}), as binomial p-values "
             'are then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
         )
     return _binomial(forest, winners, metadata_of(forest, "frequency_control"))
@@ -288,7 +277,7 @@ def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Signifi
 
 
 def _null_of(forest: Forest, permuting: bool) -> dict[str, str]:
-    """Return the null law: binomial for one candidate of all columns, unless rows are permuted."""
+    """Return the null: binomial for one candidate of all columns, unless rows are permuted."""
     free = _candidates(forest.settings) == 1 and not forest.settings.column_samples
     return {"null": "binomial" if free and not permuting else "permuted"}
 

@@ -52,7 +52,7 @@ def hapfelmeier(
     compared with a useless one among the same rivals.
 
     P(p_j <= a) <= a for a feature that is independent of the target *and of the other features*. A
-    feature that says nothing by itself but is correlated with one that does, is none of these: its
+    feature that is irrelevant but correlated with a relevant one is none of these: its
     p-value may be small. ``selected(control="fwer")`` is Holm's form of the authors' Bonferroni
     correction (p_j < a / p), ``control="none"`` their uncorrected test; the smallest p-value being
     1 / (L + 1), p features at level a need L >= p / a - 1 permutations for either of "fwer" and

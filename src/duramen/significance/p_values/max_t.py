@@ -151,19 +151,9 @@ def max_t(
 
 
 def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
-    """Return the step-down max-T adjusted p-values.
+    """Return the step-down max-T adjusted p-values from statistics under B permutations, (B, p).
 
-    Parameters
-    ----------
-    observed : float64 array of shape (p,)
-        Statistics on the data.
-    null : float64 array of shape (B, p)
-        Statistics after each permutation.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-        Equal statistics have equal p-values, those of the first of them.
+    Equal statistics have equal p-values, those of the first of them.
     """
     order = np.argsort(-observed, kind="stable")
     reached = np.zeros(len(observed))

@@ -22,7 +22,7 @@ from duramen.significance.significance_test import SignificanceTest
 NULLS = {
     "permuted": NULL,
     "irrelevant": "The feature is ranked, on average over the runs, as features are in single runs "
-    "that belong to the last {size} of {p} by mean rank, which are taken to say nothing.",
+    "that belong to the last {size} of {p} by mean rank, which are taken to be irrelevant.",
 }
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2
@@ -57,7 +57,7 @@ def mean_rank_test(
     * ``null="permuted"``: the runs are repeated for each of S permutations of the target,
       :math:`p_j = (1 + \#\{s : \bar r_{sj} \le \bar r_j\}) / (S + 1)`.
     * ``null="irrelevant"``, after Zhang et al. (2006) and Huynh-Thu et al. (2012): the features U
-      with the largest mean ranks, a share of all, are taken to be irrelevant, and
+      with the largest mean ranks, a fraction of all, are taken to be irrelevant, and
       :math:`p_j = \#\{(b, k) : k \in U, r_{bk} \le \bar r_j\} / (R \, |U|)`.
 
     Parameters
@@ -81,7 +81,7 @@ def mean_rank_test(
     n_permutations : int
         Number S of permutations, for "permuted".
     irrelevant : float
-        Share of the features in U, in (0, 1], for "irrelevant".
+        Fraction of the features in U, in (0, 1], for "irrelevant".
     strata : array-like of shape (n,), optional
         Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     blocks : array-like of shape (n,), optional
@@ -100,9 +100,9 @@ def mean_rank_test(
     Returns
     -------
     Significance
-        ``scores`` are the shares of the other features that a feature is ranked before, on average
-        over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last. `details`
-        hold "mean_rank" and "sd_rank", over the runs.
+        ``scores`` are the fractions of the other features that a feature is ranked before, on
+        average over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last.
+        `details` hold "mean_rank" and "sd_rank", over the runs.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def mean_rank_test(
     every subsample, so that ranks are the more stable the more trees there are: in pure noise of
     60 x 30, with U the last quarter and 25 runs, .6 % of p-values are <= .05 with 20 trees a
     forest, 9 % with 500, 10 % with 2000. It is there for comparison with the literature. For the
-    same reason the law of the mean of R independent ranks, normal with variance
+    same reason the distribution of the mean of R independent ranks, normal with variance
     (p^2 - 1) / (12 R), is no choice at all: with it 23 % are <= .05.
 
     *What it can see.* Ranks know no distance: a feature that is far ahead has rank 1, as one that
@@ -192,24 +192,13 @@ def mean_rank_test(
 
 
 def last_by_rank(rank_sums: FloatArray, share: float) -> NDArray[np.intp]:
-    """Return the share of the features, one at least, with the largest sums of ranks."""
+    """Return the fraction of the features, one at least, with the largest sums of ranks."""
     size = max(1, round(share * len(rank_sums)))
     return np.argsort(-rank_sums, kind="stable")[:size]
 
 
 def shares_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
-    """Return the share of all null ranks that are at most each mean rank.
-
-    Parameters
-    ----------
-    mean_ranks : float64 array of shape (p,)
-    null_ranks : float64 array of shape (R, U)
-        Ranks in single runs.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-    """
+    """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
     ascending = np.sort(null_ranks, axis=None)
     shares: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
     return shares

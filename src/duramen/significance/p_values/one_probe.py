@@ -15,7 +15,7 @@ from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
-    "The feature is a column of chance: it has no more to do with the target than a random column "
+    "The feature is a random probe: it has no more to do with the target than a random column "
     "of the table whose rows were permuted."
 )
 
@@ -87,7 +87,7 @@ def one_probe(
 
     Notes
     -----
-    *What a p-value promises.* Where all columns have one distribution, a feature that says nothing
+    *What a p-value promises.* Where all columns have one distribution, an irrelevant feature
     is in each run as good as the probe, and p_j tells how far it stands out among such probes. If
     forests had no luck of their own, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R
     + 1) without `add_one`. Few trees make importances differ from run to run, so that p_j of any

@@ -40,7 +40,7 @@ class Stability(Result):
     names : tuple of str
         Names of the p features.
     frequency : float64 array of shape (p,)
-        Share of the selections that hold a feature.
+        Fraction of the selections that hold a feature.
     n_selections : int
         Number M of selections.
     kuncheva : float
@@ -258,7 +258,7 @@ def ranking_stability(
     Returns
     -------
     Stability
-        Of the k best features in the M forests, with the share of forests that have each feature
+        Of the k best features in the M forests, with the fraction of forests that have each feature
         among their k best. A share is no probability of being relevant.
 
     Raises

@@ -37,7 +37,7 @@ def conditional_mda(
 ) -> Importances:
     """Mean decrease of accuracy with each feature permuted within cells of its associates.
 
-    A feature that merely goes along with a relevant one keeps what it has in common with it when
+    A feature that is merely correlated with a relevant one keeps what it has in common with it when
     both are permuted together cell by cell, so that it gets little importance (Strobl et al.
     2008). For feature j and tree t, the conditioning set holds the features that t splits on and
     that are associated with j. All cut points that t has on them cross into cells; x_j is permuted

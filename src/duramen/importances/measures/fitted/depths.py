@@ -30,12 +30,12 @@ class FirstSplits(Result):
         Mean minimal depth over the trees, 0 being the root; the smaller, the more important. In a
         tree that does not split on the feature it is the depth of the tree.
     used : ndarray of float64, shape (p,)
-        Share of the trees that split on the feature.
+        Fraction of the trees that split on the feature.
     threshold : float
         Mean of the minimal depth if chance chose the features, in the trees as they are.
     null : ndarray of float64, shape (D + 1,)
-        Its law: probability of depth d = 0 .. D - 1, mean over the trees, and that of a tree which
-        does not split on the feature.
+        Its distribution: probability of depth d = 0 .. D - 1, mean over the trees, and that of a
+        tree which does not split on the feature.
     n_trees : int
         Number of trees with a split; others are left out.
     standard_error : ndarray of float64, shape (p,), optional

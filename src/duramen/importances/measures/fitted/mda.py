@@ -27,7 +27,7 @@ from duramen.importances.samples import Sample, sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
-# Standard errors that count as none; shares of a mean of squares that rounding makes.
+# Standard errors that count as none; fractions of a mean of squares that rounding makes.
 _NO_ERROR = np.finfo(np.float64).eps
 _ROUNDING = 1e-13
 

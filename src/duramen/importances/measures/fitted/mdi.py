@@ -32,7 +32,7 @@ def mdi(
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
 
-    with p(t) the share of the tree's rows at node t, v(t) the feature that it splits on and
+    with p(t) the fraction of the tree's rows at node t, v(t) the feature that it splits on and
     Δi(t) the decrease of impurity by its split (Breiman et al. 1984; Louppe et al. 2013, eq. 2).
     For fully developed trees on distinct rows it adds up to I(V;Y) of the sample.
 
@@ -190,9 +190,9 @@ MDI = Measure(
     Words(
         "MDI",
         "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
-        "the target by some amount; the amounts are weighted by the share of rows that reach the "
-        "split, added up by feature, and averaged over the trees. They are given in {unit} and are "
-        "not scaled: they can be compared and added.",
+        "the target by some amount; the amounts are weighted by the fraction of rows that reach "
+        "the split, added up by feature, and averaged over the trees. They are given in {unit} and "
+        "are not scaled: they can be compared and added.",
         "MDI gives every feature that is tried often enough some importance, relevant or not, "
         "since a tree fits chance too. Features with many distinct values get more of it than "
         "those with few. MDI itself has no threshold above which it is real: that takes a test.",

@@ -128,7 +128,7 @@ def first_splits(forest: Any) -> FirstSplits:
 def minimal_depth_distribution(
     n_features: int, node_counts: ArrayLike, *, multiway: bool = False
 ) -> FloatArray:
-    r"""Law of the minimal depth of a feature if chance chooses the features of all splits.
+    r"""Distribution of the minimal depth of a feature if chance chooses the features of all splits.
 
     .. math:: P(D = d) = \left( 1 - (1 - q)^{l_d} \right) \prod_{k < d} (1 - q)^{l_k},
               \quad q = 1/p
@@ -160,10 +160,10 @@ def minimal_depth_distribution(
 
     Examples
     --------
-    >>> law = minimal_depth_distribution(10, [1, 2, 4, 8])
-    >>> law.round(4).tolist()
+    >>> distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    >>> distribution.round(4).tolist()
     [0.1, 0.171, 0.2507, 0.2724, 0.2059]
-    >>> round(float(law @ range(5)), 4)  # the mean
+    >>> round(float(distribution @ range(5)), 4)  # the mean
     2.3132
     """
     counts = np.asarray(node_counts, dtype=np.float64)
@@ -226,7 +226,7 @@ class _Sums:
         self.gain.add(by_chance - height, grown, tree, feature, rise)
 
     def _chance_of(self, nodes: Nodes, grown: NDArray[np.bool_]) -> FloatArray:
-        """Add up the null law of every tree, and return its means.
+        """Add up the null distribution of every tree, and return its means.
 
         The mean of D is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
         """
@@ -250,7 +250,7 @@ class _Sums:
         return self._by_chance / max(1, self.n_trees)
 
     def law(self) -> FloatArray:
-        """Return its law, of shape (D + 1,)."""
+        """Return its distribution, of shape (D + 1,)."""
         if not self.n_trees:
             return np.array([0.0, 1.0])
         return np.array([*self._found, self._missed]) / self.n_trees
@@ -290,7 +290,7 @@ class _Sparse:
 
 
 def _candidates(forest: Forest) -> tuple[float, float]:
-    """Return the share of columns that a tree sees, and how many of these can be split on.
+    """Return the fraction of columns that a tree sees, and how many of these can be split on.
 
     A column with a single value cannot; of those that can, a tree on some of the columns sees this
     number on average.

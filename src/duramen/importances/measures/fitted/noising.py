@@ -47,8 +47,8 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     Returns
     -------
     Importances
-        ``measure="noising"``; in unit ``"1"`` (a share of rows) for classes, ``"variance"`` (of y)
-        in regression. Features that no tree splits on have 0. `standard_error` is that over the
+        ``measure="noising"``; in unit ``"1"`` (a fraction of rows) for classes, ``"variance"`` (of
+        y) in regression. Features that no tree splits on have 0. `standard_error` is that over the
         trees (None for a single tree).
 
     Raises

@@ -72,9 +72,9 @@ def vote_change(
     Returns
     -------
     Significance
-        ``scores`` are the indices, `p_values` their upper tails under the chi-square law, and
-        `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0 and
-        p-value 1.
+        ``scores`` are the indices, `p_values` their upper tails under the chi-square distribution,
+        and `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0
+        and p-value 1.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def vote_change(
         null=(
             f"The votes of the {grown.n_trees} trees on "
             f"{'out-of-bag' if sample.out_of_bag else 'the given'} rows, counted as if they were "
-            "independent, have the same law whether the feature is permuted or not."
+            "independent, have the same distribution whether the feature is permuted or not."
         ),
         metadata=metadata_of(
             grown,
@@ -152,14 +152,9 @@ def vote_change(
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
-    """Return sum (s - s')^2 / (s + s') over the cells that are not empty.
+    """Return sum (s - s')^2 / (s + s') over the cells that are not empty, of shape (p,).
 
-    Parameters
-    ----------
-    votes : int64 array of shape (C, C)
-        s, class by vote.
-    changes : int64 array of shape (p, C, C)
-        s' - s of every feature.
+    `votes` are s, class by vote, of shape (C, C), and `changes` s' - s of every feature.
     """
     both = 2 * votes + changes
     terms = np.divide(
@@ -170,7 +165,7 @@ def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
 
 
 def tail(index: FloatArray, freedom: int) -> FloatArray:
-    """Return the upper tail of the chi-square law at each index."""
+    """Return the upper tail of the chi-square distribution at each index."""
     from scipy.stats import chi2
 
     p_values: FloatArray = chi2.sf(index, freedom)

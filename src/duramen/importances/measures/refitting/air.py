@@ -32,7 +32,7 @@ def air(
 
     A column of many values finds a good cut by chance more often than one of few, and so does its
     shadow: what both win by chance cancels out. Negative values are as likely as positive ones
-    where a column says nothing.
+    where a column is irrelevant.
 
     Parameters
     ----------

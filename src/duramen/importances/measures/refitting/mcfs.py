@@ -58,7 +58,7 @@ def mcfs(
     over the trees τ on these subsets, of what its splits a get there. wAcc is the mean of the
     recalls of the classes among the rows that the tree is tested on (of those classes that occur
     there), n_a and n_τ are training rows at node a and in the tree, and GainRatio is the
-    information gain of the split over its split information, the entropy of the shares of rows
+    information gain of the split over its split information, the entropy of the fractions of rows
     that its children get (Dramiński et al. 2008).
 
     Parameters
@@ -70,13 +70,13 @@ def mcfs(
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
-        Number m of features in a subset: round(sqrt(p)), a number, or a share of p.
+        Number m of features in a subset: round(sqrt(p)), a number, or a fraction of p.
     n_splits : int
         Number t of divisions of the rows, with a tree each, for every subset.
     train_size : float or int
         Rows that a tree is grown from, as a share or a number; it is tested on all others.
     u, v : float
-        Weight of a tree's accuracy and of a node's share of the rows, at least 0.
+        Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}
         Family of splits.
     max_depth : int or None
@@ -322,7 +322,7 @@ MCFS = Measure(
         "the forest of this report but from many trees on random subsets of the features: the gain "
         "ratios of the splits on the feature, weighted by the rows they see and by how well the "
         "tree predicts other rows.",
-        "MCFS has no threshold here: a feature that says nothing gets some of it as well.",
+        "MCFS has no threshold here: an irrelevant feature gets some of it as well.",
     ),
     reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
     "classification. Bioinformatics 24.",

@@ -45,20 +45,9 @@ class RelativeImportances:
 def relative_importances(
     learner: Learner, n_subsets: int, seed: int, u: float, v: float, *, graph: bool = True
 ) -> RelativeImportances:
-    """Grow the trees of all subsets, and sum up what they say.
+    """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges.
 
-    Parameters
-    ----------
-    learner : Learner
-        What to grow on, and how.
-    n_subsets : int
-        Number of subsets.
-    seed : int
-        Seed of subsets and trees.
-    u, v : float
-        Exponents of the accuracy of a tree, and of the share of its rows at a node.
-    graph : bool
-        Whether to gather the interdependency graph.
+    u and v are the exponents of the accuracy of a tree, and of the fraction of its rows at a node.
     """
     subsets = learner.draw(n_subsets, seed)
     gained = np.empty(subsets.shape)

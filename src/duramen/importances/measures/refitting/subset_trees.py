@@ -53,17 +53,10 @@ class Learner:
         return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
 
     def forests(self, subsets: IntArray, seed: int) -> Iterator[tuple[int, Forest]]:
-        """Grow the trees of every subset, many subsets at a time.
+        """Yield the trees of many subsets at a time, with the number of the first subset.
 
-        Tree k of subset i has the number i t + k in the stream of random numbers, so that the
-        trees depend neither on the threads nor on how many subsets are taken at a time.
-
-        Yields
-        ------
-        start : int
-            The first subset.
-        forest : Forest
-            The trees of the subsets from there on, t to a subset, on all p columns.
+        Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
+        depend neither on the threads nor on how many subsets are taken at a time.
         """
         data, settings, n_trees = self.data, self.settings, self.n_splits
         step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))
