@@ -37,36 +37,17 @@ EMPTY = ("skip", "zero")
 
 @dataclass(frozen=True)
 class Options:
-    """Checked options of an analysis.
+    """Checked options of an analysis."""
 
-    Attributes
-    ----------
-    empty : {"skip", "zero"}
-        What counts for a node without rows of a context.
-    n_permutations : int
-        Permutations of the context; 0 for no p-values.
-    plain : bool
-        Whether to grow a forest in each context.
-    plain_p_values : bool
-        Whether to test it by growing these for each permutation.
-    tolerance : float
-        Of the verdicts.
-    permute : {"within_target", "all"}
-        How the context is permuted for the p-values of the effects.
-    plan : Plan
-        Threads, checkpoint, progress.
-    function : str
-        Who asks, for errors.
-    """
-
-    empty: str
-    n_permutations: int
-    plain: bool
-    plain_p_values: bool
-    tolerance: float
+    empty: str  # what counts for a node without rows of a context: {"skip", "zero"}
+    n_permutations: int  # permutations of the context; 0 for no p-values
+    plain: bool  # whether to grow a forest in each context
+    plain_p_values: bool  # whether to test it by growing these for each permutation
+    tolerance: float  # of the verdicts
+    # How the context is permuted for the p-values of the effects: {"within_target", "all"}.
     permute: str
-    plan: Plan
-    function: str
+    plan: Plan  # threads, checkpoint, progress
+    function: str  # who asks, for errors
 
     def __post_init__(self) -> None:
         checks.check_choice(self.function, "empty", self.empty, EMPTY)

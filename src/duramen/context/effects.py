@@ -21,23 +21,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """Effects of R assignments of C contexts to the rows on p features.
+    """Effects of R assignments of C contexts to the rows on p features."""
 
-    Attributes
-    ----------
-    absolute, signed, conditional : float64 arrays of shape (R, C, p)
-        As in :class:`duramen.ContextImportances`.
-    overall : float64 array of shape (R, p)
-        The same.
-    relevance : float64 array of shape (R,)
-        Importance of the context itself.
-    """
-
+    # (R, C, p): As in :class:`duramen.ContextImportances`.
     absolute: FloatArray
     signed: FloatArray
     conditional: FloatArray
-    overall: FloatArray
-    relevance: FloatArray
+    overall: FloatArray  # (R, p): The same
+    relevance: FloatArray  # (R,): Importance of the context itself
 
     def statistics(self) -> tuple[FloatArray, FloatArray]:
         """Return the one-sided and the two-sided statistics, of shape (R, S) each.

@@ -22,24 +22,17 @@ _ROWS_PER_BIN = 8
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """Rows that may exchange their contexts under the null hypotheses of an analysis.
+    """Rows that may exchange their contexts under the null hypotheses of an analysis."""
 
-    Attributes
-    ----------
-    permute : {"within_target", "all"}
-        Whether contexts are permuted within the classes of the target, for the effects.
-    effects : Exchangeability
-        Rows that exchange contexts for the p-values of the effects.
-    relevance : Exchangeability
-        The same for the relevance of the context, whose null hypothesis is about the target: only
-        strata and blocks of the user restrict it.
-    groups : int64 array of shape (n,)
-        Number of the stratum and class of the target of each row, or bin of a numeric target.
-    """
-
+    # Whether contexts are permuted within the classes of the target, for the effects:
+    # {"within_target", "all"}.
     permute: str
-    effects: Exchangeability
+    effects: Exchangeability  # rows that exchange contexts for the p-values of the effects
+    # The same for the relevance of the context, whose null hypothesis is about the target: only
+    # strata and blocks of the user restrict it.
     relevance: Exchangeability
+    # (n,): Number of the stratum and class of the target of each row, or bin of a numeric
+    # target.
     groups: IntArray
 
     @property

@@ -28,17 +28,11 @@ _NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """Shifts of features between contexts, which limit the p-values of an analysis.
+    """Shifts of features between contexts, which limit the p-values of an analysis."""
 
-    Attributes
-    ----------
-    p_values : float64 array of shape (p,) or None
-        Of a shift of each feature; None where blocks of rows stay together.
-    notes : tuple of str
-        Sentences about shifts, and about contexts that permutations hardly change.
-    """
-
+    # (p,): Of a shift of each feature; None where blocks of rows stay together.
     p_values: FloatArray | None = None
+    # Sentences about shifts, and about contexts that permutations hardly change.
     notes: tuple[str, ...] = ()
 
 

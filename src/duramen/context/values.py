@@ -23,24 +23,12 @@ _EXACT = 2.0**53  # float64 holds every whole number up to here
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A variable that is no input, with a value for every row.
+    """A variable that is no input, with a value for every row."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    labels : tuple of str
-        Its C values, as text, in their order.
-    codes : uint32 array of shape (n,)
-        Which of them a row has; each has a row.
-    cuts : tuple of float or None
-        Where a numeric context was cut; None where it was not.
-    """
-
-    name: str
-    labels: tuple[str, ...]
-    codes: NDArray[np.uint32]
-    cuts: tuple[float, ...] | None = None
+    name: str  # its name
+    labels: tuple[str, ...]  # its C values, as text, in their order
+    codes: NDArray[np.uint32]  # (n,): Which of them a row has; each has a row
+    cuts: tuple[float, ...] | None = None  # where a numeric context was cut; None where it was not
 
     @property
     def count(self) -> int:

@@ -25,25 +25,16 @@ from duramen.tables.learning_set import given_set
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows with their target.
+    """Rows with their target."""
 
-    Attributes
-    ----------
-    rows : EncodedTable, or float64 array of shape (n, p)
-        As :func:`duramen.forests.prediction.rows_of` returns them.
-    target : array of shape (n,)
-        uint32 class codes of the forest, or float64 numbers.
-    out_of_bag : bool
-        Whether the rows are the training rows, each for the trees whose bag lacks it; else every
-        row goes down every tree.
-    originals : uint32 array of shape (n,) or None
-        Where rows are copies of others, as in a bootstrap sample: the same number in 0..n-1 for
-        all copies of a row. Out of a bag is a row of which no copy is in it, once.
-    """
-
-    rows: Rows
+    rows: Rows  # (n, p): As :func:`duramen.forests.prediction.rows_of` returns them
+    # (n,): uint32 class codes of the forest, or float64 numbers.
     target: NDArray[np.uint32] | NDArray[np.float64]
+    # Whether the rows are the training rows, each for the trees whose bag lacks it; else every
+    # row goes down every tree.
     out_of_bag: bool
+    # (n,): Where rows are copies of others, as in a bootstrap sample: the same number in 0..n-1
+    # for all copies of a row. Out of a bag is a row of which no copy is in it, once.
     originals: NDArray[np.uint32] | None = None
 
     @property

@@ -24,24 +24,12 @@ MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An importance of every column of a table, ready to be computed again and again.
+    """An importance of every column of a table, ready to be computed again and again."""
 
-    Attributes
-    ----------
-    template : BaseForest
-        The parameters of the forests; grown on one thread each.
-    data : LearningSet
-        n rows of p columns, encoded once, with the rows that a test may exchange.
-    measure : Measure
-        How it is computed.
-    identifier : str
-        Name of the measure, or module and name of a function, in checkpoints.
-    """
-
-    template: BaseForest
-    data: Data
-    measure: Measure
-    identifier: str
+    template: BaseForest  # the parameters of the forests; grown on one thread each
+    data: Data  # n rows of p columns, encoded once, with the rows that a test may exchange
+    measure: Measure  # how it is computed
+    identifier: str  # name of the measure, or module and name of a function, in checkpoints
 
     @property
     def names(self) -> tuple[str, ...]:

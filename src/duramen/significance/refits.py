@@ -29,24 +29,12 @@ PROMISE = (
 
 @dataclass(frozen=True, eq=False)
 class Refits:
-    """Measure of a learning set that a significance test computes again and again.
+    """Measure of a learning set that a significance test computes again and again."""
 
-    Attributes
-    ----------
-    function : str
-        The public function, for errors, metadata and the progress bar.
-    subject : Measured
-        Importances as a function of rows and seed.
-    seed : int
-        Seed of the run.
-    plan : Plan
-        Workers, checkpoint, progress.
-    """
-
-    function: str
-    subject: Measured
-    seed: int
-    plan: Plan
+    function: str  # the public function, for errors, metadata and the progress bar
+    subject: Measured  # importances as a function of rows and seed
+    seed: int  # seed of the run
+    plan: Plan  # workers, checkpoint, progress
 
     @classmethod
     def checked(

@@ -210,22 +210,12 @@ def conditional_error_rate(
 
 @dataclass(frozen=True)
 class _Ranking:
-    """Features or groups, the best first.
-
-    Attributes
-    ----------
-    names : tuple of str, length G
-    scores : float64 array of shape (G,)
-    of_column : int64 array of shape (p,)
-        Place of the group that each column belongs to.
-    how : str
-        What the score of a group is made of.
-    """
+    """Features or groups, the best first."""
 
     names: tuple[str, ...]
-    scores: FloatArray
-    of_column: IntArray
-    how: str
+    scores: FloatArray  # (G,)
+    of_column: IntArray  # (p,): Place of the group that each column belongs to
+    how: str  # what the score of a group is made of
 
     def scored(self, values: FloatArray) -> FloatArray:
         """Return the scores of the groups, of shape (G,), from those of the columns."""

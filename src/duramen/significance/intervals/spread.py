@@ -15,30 +15,16 @@ KINDS = ("wilson", "normal", "percentile")
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
-    """Importances on all rows and in B replicates, with the noise of their finite forests.
+    """Importances on all rows and in B replicates, with the noise of their finite forests."""
 
-    Attributes
-    ----------
-    values : float64 array of shape (p,)
-        v, on all n rows.
-    replicates : float64 array of shape (B, p)
-        v*_b.
-    tree_variance : float64 array of shape (p,)
-        W, the variance of v over forests on the same rows; 0 where it is unknown.
-    replicate_tree_variance : float64 array of shape (p,)
-        The mean over the replicates of the same variance of v*_b.
-    n_rows : int
-        n.
-    n_trees : int or None
-        Trees of a forest, if known.
-    """
-
-    values: FloatArray
-    replicates: FloatArray
+    values: FloatArray  # (p,): v, on all n rows
+    replicates: FloatArray  # (B, p): v*_b
+    # (p,): W, the variance of v over forests on the same rows; 0 where it is unknown.
     tree_variance: FloatArray
+    # (p,): The mean over the replicates of the same variance of v*_b.
     replicate_tree_variance: FloatArray
-    n_rows: int
-    n_trees: int | None = None
+    n_rows: int  # n
+    n_trees: int | None = None  # trees of a forest, if known
 
 
 def scale_of(size: int, n_rows: int, correction: bool) -> float:

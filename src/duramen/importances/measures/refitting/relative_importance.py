@@ -19,27 +19,15 @@ from duramen.importances.passes.tally import weighted_counts
 
 @dataclass(frozen=True, eq=False)
 class RelativeImportances:
-    """Relative importances and edges from s subsets of the features.
+    """Relative importances and edges from s subsets of the features."""
 
-    Attributes
-    ----------
-    n_drawn : ndarray of int64, shape (p,)
-        Number of subsets that each feature was in.
-    values : ndarray of float64, shape (p,)
-        Mean over these subsets of what the feature got there; 0 where there are none.
-    standard_error : ndarray of float64, shape (p,), or None
-        Standard error of that mean; None where any rests on fewer than two subsets.
-    accuracy : float
-        Mean balanced accuracy of the trees on the rows that they were not grown from.
-    edges : codes and weights
-        Of the interdependency graph, the strongest first; empty unless asked for.
-    """
-
-    n_drawn: IntArray
+    n_drawn: IntArray  # (p,): Number of subsets that each feature was in
+    # (p,): Mean over these subsets of what the feature got there; 0 where there are none.
     values: FloatArray
+    # (p,): Standard error of that mean; None where any rests on fewer than two subsets.
     standard_error: FloatArray | None
-    accuracy: float
-    edges: Edges
+    accuracy: float  # mean balanced accuracy of the trees on the rows that they were not grown from
+    edges: Edges  # of the interdependency graph, the strongest first; empty unless asked for
 
 
 def relative_importances(

@@ -23,27 +23,14 @@ _MOST_SUBSETS = 256
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """Learning set and settings of the trees.
+    """Learning set and settings of the trees."""
 
-    Attributes
-    ----------
-    data : LearningSet
-        n rows of p columns, with their classes.
-    settings : GrowthSettings
-        How a tree is grown; ``row_samples`` is the number of training rows of a split.
-    subset_size : int
-        Columns m of a subset.
-    n_splits : int
-        Trees t on each subset, each with its own training rows.
-    plan : Plan
-        Workers that grow the trees.
-    """
-
-    data: LearningSet[EncodedTable]
+    data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
+    # How a tree is grown; ``row_samples`` is the number of training rows of a split.
     settings: GrowthSettings
-    subset_size: int
-    n_splits: int
-    plan: Plan
+    subset_size: int  # columns m of a subset
+    n_splits: int  # trees t on each subset, each with its own training rows
+    plan: Plan  # workers that grow the trees
 
     def draw(self, n_subsets: int, seed: int) -> IntArray:
         """Draw subsets without replacement within each: shape (s, m), ascending."""
