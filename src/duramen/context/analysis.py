@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from duramen import checks
 from duramen.context.effects import context_effects
 from duramen.context.nulls import Null, null_of
+from duramen.context.options import Options
 from duramen.context.p_values import effect_p_values, plain_p_values
 from duramen.context.plain import within_contexts
 from duramen.context.shifts import shifts_of
@@ -26,41 +27,11 @@ from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
-from duramen.tables import encode, encode_target
-from duramen.tables.learning_set import given_set, of_table, refuse_weights
+from duramen.tables.learning_set import unweighted_set
 
 FloatArray = NDArray[np.float64]
 
 FUNCTION = "context_importances"
-EMPTY = ("skip", "zero")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Checked options of an analysis."""
-
-    empty: str  # what counts for a node without rows of a context: {"skip", "zero"}
-    n_permutations: int  # permutations of the context; 0 for no p-values
-    plain: bool  # whether to grow a forest in each context
-    plain_p_values: bool  # whether to test it by growing these for each permutation
-    tolerance: float  # of the verdicts
-    # How the context is permuted for the p-values of the effects: {"within_target", "all"}.
-    permute: str
-    plan: Plan  # threads, checkpoint, progress
-    function: str  # who asks, for errors
-
-    def __post_init__(self) -> None:
-        checks.check_choice(self.function, "empty", self.empty, EMPTY)
-        checks.check_integer(self.function, "n_permutations", self.n_permutations, 0)
-        checks.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
-        checks.check_flag(self.function, "plain", self.plain)
-        if checks.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (
-            self.plain and self.n_permutations
-        ):
-            raise ValueError(
-                f"{self.function}: plain_p_values=True needs plain=True and n_permutations of at "
-                f"least 1, got plain={self.plain} and n_permutations={self.n_permutations}."
-            )
 
 
 def context_importances(
@@ -91,7 +62,7 @@ def context_importances(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextImportances | dict[str, ContextImportances]:
-    r"""Tell which features matter otherwise in a context than on all rows.
+    r"""Measure how the importances of features depend on a context.
 
     One forest of totally randomized trees is grown on all rows, without the context. At each node
     t that splits on a feature :math:`X_m` the decrease of impurity over the rows of the node is
@@ -246,17 +217,11 @@ def context_importances(
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
-    task = growth.task(FUNCTION)
-    given = given_set(X, y, FUNCTION, task, names=names, strata=strata, blocks=blocks)
-    table = encode(X if given is None else given.table, names=names, n_jobs=plan.n_threads)
-    inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
+    rows = {"names": names, "strata": strata, "blocks": blocks, "n_threads": plan.n_threads}
+    data = unweighted_set(X, y, FUNCTION, growth.task(FUNCTION), **rows).in_memory()
+    inputs, contexts, several = split_off(data.table, context, n_context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)
-    if given is None:
-        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=FUNCTION)
-        data = of_table(inputs, target, FUNCTION, strata=strata, blocks=blocks)
-    else:
-        data = refuse_weights(given, FUNCTION).with_table(inputs)
-    subject = subject_of(data, growth, seed, FUNCTION)
+    subject = subject_of(data.with_table(inputs), growth, seed, FUNCTION)
     forest = subject.forest(seed, n_threads=plan.n_threads)
     results = {
         name: analyze(forest, subject, one, _for_one(options, name, several))
@@ -277,18 +242,7 @@ def analyze(
     n_permutations = options.n_permutations
     told: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
     if n_permutations:
-        p_values = effect_p_values(
-            observed,
-            forest,
-            subject,
-            context,
-            options.empty,
-            null,
-            n_permutations,
-            identity=identity,
-            plan=options.plan,
-            function=options.function,
-        )
+        p_values = effect_p_values(observed, forest, subject, context, null, options, identity)
         shifts = shifts_of(subject, context, null, n_permutations)
         told |= {
             "absolute_p_values": p_values.absolute,
@@ -333,17 +287,8 @@ def _plain(
     plain = importances - within
     if not options.plain_p_values:
         return {"within": within, "plain": plain}
-    tested = plain_p_values(
-        plain,
-        importances,
-        subject,
-        context,
-        null,
-        options.n_permutations,
-        identity=identity,
-        plan=beside(options.plan, "plain"),
-        function=options.function,
-    )
+    apart = replace(options, plan=beside(options.plan, "plain"))
+    tested = plain_p_values(plain, importances, subject, context, null, apart, identity)
     return {"within": within, "plain": plain, "plain_p_values": tested}
 
 

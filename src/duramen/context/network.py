@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.context.analysis import Options, analyze
+from duramen.context.analysis import analyze
+from duramen.context.options import Options
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
@@ -61,7 +62,7 @@ def context_network(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextNetwork:
-    """Find the links between variables that depend on a context.
+    """Find the links between features that depend on a context.
 
     Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
     as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).

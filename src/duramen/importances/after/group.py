@@ -27,7 +27,7 @@ def group(
     rest: Literal["drop", "own"] = "drop",
     spread: bool = False,
 ) -> Importances:
-    r"""Sum, mean or maximum of the importances of each group of features.
+    r"""Compute the sum, mean or maximum of the importances of each group of features.
 
     .. math:: Imp(G) = \sum_{m \in G} Imp(X_m), \quad
               \frac{1}{|G|} \sum_{m \in G} Imp(X_m) \quad \text{or} \quad

@@ -24,7 +24,7 @@ def smooth(
     radius: float | None = None,
     how: Literal["mean", "share"] = "mean",
 ) -> Importances:
-    r"""Even out the importances of neighboring features, which often stand for each other.
+    r"""Smooth the importances of neighboring features, which often stand for each other.
 
     .. math:: Imp'(X_m) = \frac{\sum_k w_{mk} Imp(X_k)}{\sum_k w_{mk}}
               \quad \text{or} \quad

@@ -63,7 +63,7 @@ def confidence_intervals(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Intervals:
-    r"""Confidence intervals of importances and standard errors over data, by resampling the rows.
+    r"""Estimate confidence intervals of importances, and standard errors over data, by resampling.
 
     With v the importance on all n rows, v*_1 .. v*_B those in forests on B samples of m rows, W and
     W*_b the squared standard errors of these values over trees (0 where the measure has none),

@@ -30,7 +30,7 @@ _SKEWED = (
 
 
 def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
-    r"""P-values of importances that chance makes negative as often as positive.
+    r"""Test importances that chance makes negative as often as positive.
 
     The null sample V holds all negative importances, their mirror images, and all zeros; with |V|
     the number of its members,

@@ -136,7 +136,7 @@ class Stability(Result):
 def stability(
     selections: ArrayLike, *, names: Sequence[str] | None = None, level: float = 0.95
 ) -> Stability:
-    r"""Return how much selections of features agree, corrected for chance.
+    r"""Measure how far selections of features agree, corrected for chance.
 
     With r features common to two selections of k out of p, Kuncheva's index is
 
@@ -218,7 +218,7 @@ def ranking_stability(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Stability:
-    """Refit on random parts of the rows and return how much the k most important features agree.
+    """Measure how far the k best features agree between forests on random parts of the rows.
 
     Parameters
     ----------

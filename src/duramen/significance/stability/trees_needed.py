@@ -151,7 +151,7 @@ def trees_needed(
     risk: float = 0.05,
     random_state: Any = None,
 ) -> TreesNeeded:
-    r"""Return how many trees a stable ranking takes, and how many it takes to see every feature.
+    r"""Estimate the number of trees for a stable ranking, and to see every feature.
 
     *To rank.* Two forests of T trees on the same rows differ by their random numbers alone. Their
     agreement is the expected fraction of the k best features that they have in common,

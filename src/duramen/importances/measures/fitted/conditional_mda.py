@@ -35,7 +35,7 @@ def conditional_mda(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Importances:
-    """Mean decrease of accuracy with each feature permuted within cells of its associates.
+    """Compute the mean decrease of accuracy, permuting each feature within cells of its associates.
 
     A feature that is merely correlated with a relevant one keeps what it has in common with it when
     both are permuted together cell by cell, so that it gets little importance (Strobl et al.

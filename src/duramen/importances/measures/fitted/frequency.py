@@ -17,7 +17,7 @@ from duramen.results.importances import Importances
 def frequency(
     forest: Any, *, weighted: bool = False, normalize: bool = True, by_degree: bool = False
 ) -> Importances:
-    r"""Fraction of the splits of a forest that are on each feature.
+    r"""Compute the fraction of the splits of a forest that are on each feature.
 
     .. math:: Imp^{freq}(X_m) = \frac{\sum_T \sum_{t \in T} w(t)\, 1(v(t) = X_m)}
                                      {\sum_T \sum_{t \in T} w(t)}

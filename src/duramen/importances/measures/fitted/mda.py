@@ -50,7 +50,7 @@ def mda(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Importances:
-    r"""Mean decrease of accuracy: what permuting a feature costs the trees on unseen rows.
+    r"""Compute the mean decrease of accuracy on unseen rows when a feature is permuted.
 
     .. math:: Imp(X_j) = \frac1T \sum_t d_{tj}, \qquad
        d_{tj} = \mathrm{score}(O_t) - \mathrm{score}(O_t \text{ with } x_j \text{ permuted})

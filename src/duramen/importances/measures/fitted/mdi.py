@@ -28,7 +28,7 @@ def mdi(
     by_degree: bool = False,
     correction: str | None = None,
 ) -> Importances:
-    r"""Mean decrease of impurity, in the criterion's unit, not normalized.
+    r"""Compute the mean decrease of impurity, in the criterion's unit, not normalized.
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
 

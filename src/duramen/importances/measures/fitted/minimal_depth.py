@@ -85,7 +85,7 @@ def minimal_depth(forest: Any) -> Importances:
 
 
 def first_splits(forest: Any) -> FirstSplits:
-    """Mean minimal depth of every feature, and what it would be by chance.
+    """Compute the mean minimal depth of every feature, and its expectation by chance.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def first_splits(forest: Any) -> FirstSplits:
 def minimal_depth_distribution(
     n_features: int, node_counts: ArrayLike, *, multiway: bool = False
 ) -> FloatArray:
-    r"""Distribution of the minimal depth of a feature if chance chooses the features of all splits.
+    r"""Return the distribution of the minimal depth of a feature if chance chooses all splits.
 
     .. math:: P(D = d) = \left( 1 - (1 - q)^{l_d} \right) \prod_{k < d} (1 - q)^{l_k},
               \quad q = 1/p

@@ -18,7 +18,7 @@ from duramen.results.importances import Importances
 
 
 def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> Importances:
-    r"""Increase of the trees' error when a feature is noised up, exactly and without draws.
+    r"""Compute the increase of the trees' error when a feature is noised up, without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the
     whole subtree, each child is as likely as any other. With R(t) the rows at node t, m(l) the

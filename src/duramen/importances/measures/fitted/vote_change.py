@@ -38,7 +38,7 @@ def vote_change(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""Chi-square index of the change of the trees' votes when a feature is permuted.
+    r"""Compute the chi-square index of the change of the votes when a feature is permuted.
 
     .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
        {s_{y \hat y} + s'_{y \hat y}}

@@ -21,7 +21,7 @@ def air(
     blocks: Any = None,
     random_state: Any = None,
 ) -> Importances:
-    r"""Actual impurity reduction: MDI of each column less that of its shadow.
+    r"""Compute the actual impurity reduction: MDI of each column less that of its shadow.
 
     The rows of X are permuted once, all columns by the same permutation, and the p columns of
     this copy, the shadows, stand beside the p columns of X while a forest grows. With

@@ -34,7 +34,7 @@ def holdout_mda(
     n_jobs: int | None = None,
     client: Any = None,
 ) -> Importances:
-    """Mean decrease of accuracy on rows that no tree of the forest saw.
+    """Compute the mean decrease of accuracy on rows that no tree of the forest saw.
 
     The rows are cut at random into `cv` parts of equal size, for classes in the same proportions.
     A forest grown on the others is measured on all the rows of each part, as by :func:`mda` with

@@ -46,7 +46,7 @@ def mcfs(
     n_jobs: int | None = None,
     client: Any = None,
 ) -> MonteCarloSelection:
-    r"""Relative importance of features by Monte Carlo feature selection, and their graph.
+    r"""Compute relative importances by Monte Carlo feature selection, and their graph.
 
     s random subsets of m features are drawn; on each, t trees are grown, each from a random part
     of the rows and tested on the others. Trees take the best cut by information gain among all m

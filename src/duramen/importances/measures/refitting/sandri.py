@@ -30,7 +30,7 @@ def sandri(
     random_state: Any = None,
     client: Any = None,
 ) -> Importances:
-    r"""MDI of each column less that of its shadow, averaged over permutations.
+    r"""Compute MDI of each column less that of its shadow, averaged over permutations.
 
     Each of S repeats permutes the rows of X, all columns by the same permutation, to shadows
     :math:`Z = (Z_1, \dots, Z_p)`, grows a forest on the 2p columns of X and Z, and compares:
