@@ -146,7 +146,7 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     told = {"fingerprint": variables.fingerprint(), "versions": versions()}
     contexts = [one.name, one.labels, fingerprint(one.codes)]
     settings = {"targets": chosen, "n_bins": n_bins, "context": contexts, "options": asked}
-    identity = {"function": _FUNCTION, **settings, **asdict(growth), **rows.identity(), **told}
+    identity = {"function": _FUNCTION, **asdict(growth), **settings, **rows.identity(), **told}
     run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
     found = run(task, len(chosen), unit="target")
     analyses = {

@@ -91,7 +91,7 @@ def test_several_probes_come_earlier():
     one, ten = (probe_ranking(X, y, risk=1.0, n_probes=m) for m in (1, 10))
     np.testing.assert_allclose(ten.rates, 1 - (1 - one.rates) ** 10, atol=1e-12)
     np.testing.assert_array_equal(one.details["p_probe"], ten.details["p_probe"])
-    assert "one of 10 columns of chance" in ten.meaning
+    assert "one of 10 random probes" in ten.meaning
 
 
 def test_tiny_risks_keep_their_digits():

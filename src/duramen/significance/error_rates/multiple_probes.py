@@ -97,30 +97,20 @@ def multiple_probes(
 
     Notes
     -----
-    *What a rate promises.* If no feature is relevant, features and probes can change places as a
-    whole: the best feature beats the best probe in every other run, and only one that stands out in
-    nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
-    would be alpha or less, and (alpha R + 1) / (R + 1) without `add_one`. Few trees make the best
-    of the probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30
-    columns of noise, none had a rate <= .05 for 50 trees, one for 300. Where some features are
-    relevant, the same holds nearly for features that are independent of the target and of these.
-    Those that are correlated with relevant ones are associated with the target, while probes are
-    not, and are taken more often.
+    If no feature is relevant, features and probes can change places as a whole. If forests did not
+    vary, P(any rate <= alpha) would be alpha or less, and (alpha R + 1) / (R + 1) without
+    `add_one`; with few trees rates are larger. Where some features are relevant, the same holds
+    nearly for features that are independent of the target and of these. Those that are correlated
+    with relevant ones are associated with the target, while probes are not, and are taken more
+    often. "own_probe" is fair to columns of few and of many values alike, whatever the measure; the
+    rates are not, since the best probe is most often one of many values. The guide,
+    docs/guide/probes.md, has figures.
 
-    *One permutation for all columns* keeps the correlations of the columns among the probes, so
-    that the best of them reaches as far as the best of as many correlated features. Permutations
-    of their own would make probes more different than features are, and rates larger.
-
-    *"own_probe"* is fair to columns of few and of many values alike, whatever the measure; the
-    rates are not, since the best probe is most often one of many values.
-
-    *Candidates.* K is resolved for p columns and drawn from 2p, as for
-    :func:`duramen.importances.air`: relevant features are offered about half as often, and forests
-    should have twice the trees.
-
-    *Blocks* exchange all of their rows with blocks of as many rows.
-
-    *What it costs.* R forests of 2p columns.
+    One permutation for all columns keeps their correlations among the probes, so that the best of
+    them reaches as far as the best of as many correlated features. K is resolved for p columns and
+    drawn from 2p, as for :func:`duramen.importances.air`: forests should have twice the trees.
+    Blocks exchange all of their rows with blocks of as many rows. The cost is R forests of 2p
+    columns.
 
     References
     ----------

@@ -76,23 +76,20 @@ def probe_ranking(
 
     Notes
     -----
-    *What the risk promises.* p_k is exact for any X and y, since only the probe is random. P_k
-    joins the steps as if they were independent: it is exact at the first, and an upper bound
-    after that, as a probe that was not ahead before is less likely to be now. How loose it is
-    depends on how many weak features come in a row: with 200 rows and two strong features, it was
-    .235 at the third feature and .437 at the fourth, where real probes came before these in .26
-    and .285 of 1500 runs.
+    p_k is exact for any X and y, since only the probe is random. P_k joins the steps as if they
+    were independent: it is exact at the first, and an upper bound after that, as a probe that was
+    not ahead before is less likely to be now. With 200 rows and two strong features, it was .235 at
+    the third feature and .437 at the fourth, where real probes came before these in .26 and .285 of
+    1500 runs.
 
-    *What it does not.* It is no probability that a selected feature is irrelevant. The feature
-    that is ranked is the best of many, the probe is one: if none of p features is relevant, the
-    first of them beats a risk of alpha with probability about 1 - (1 - alpha)^p, which is .79 for
-    p = 30 and alpha = .05. With ``n_probes=p`` the best feature meets the best of as many probes,
-    and that probability is alpha (for independent normal columns; less for correlated ones).
+    It is no probability that a selected feature is irrelevant. The feature that is ranked is the
+    best of many, the probe is one: if none of p features is relevant, the first of them beats a
+    risk of alpha with probability about 1 - (1 - alpha)^p. With ``n_probes=p`` the best feature
+    meets the best of as many probes, and that probability is alpha (for independent normal columns;
+    less for correlated ones).
 
-    *What it sees.* Linear influence only. Of two columns that tell the same, one is ranked, and
-    the other has nothing left to say.
-
-    *What it costs.* O(n p) a step, at most n steps.
+    The ranking sees linear influence only; of two equal columns, one is ranked. The cost is O(n p)
+    a step, at most n steps.
 
     References
     ----------
@@ -209,17 +206,15 @@ def forest_probe_ranking(
 
     Notes
     -----
-    *What a rate promises.* It is the probability that *one* probe comes before the feature. Of p
-    irrelevant features, about p times the risk are selected (fewer where forests have so few
-    trees that importances change from run to run); for a bound on the probability that any is, see
+    A rate is the probability that *one* probe comes before the feature. Of p irrelevant features,
+    about p times the risk are selected; for a bound on the probability that any is, see
     `multiple_probes`. As probes copy all columns, those of many values have rates that are too
-    small, and those of few too large, if the measure likes many values. A rate below 1 / (B R)
+    small, and those of few too large, if the measure favors many values. A rate below 1 / (B R)
     needs more probes.
 
-    *Candidates.* K is resolved for p columns and drawn from p + R: probes take the place of
-    features, relevant ones are offered less often, and forests need more trees.
-
-    *What it costs.* B forests of p + R columns. `one_probe` is this with R = 1 and B = 100.
+    K is resolved for p columns and drawn from p + R: relevant features are offered less often, and
+    forests need more trees. The cost is B forests of p + R columns. `one_probe` is this with R = 1
+    and B = 100.
 
     References
     ----------

@@ -149,9 +149,9 @@ def confidence_intervals(
     -----
     *What is covered* is the expectation of v over learning sets of n rows and forests, not the
     importance that unlimited data would give: forests on more rows find more, so that v has a bias
-    against that limit which no spread shows. `replicate_mean` beside `values` says how much the
-    measure still changes between m and n rows; "delete-d" adds the square of that difference to
-    the variance, and its intervals are wider.
+    against that limit. `replicate_mean` beside `values` says how much the measure still changes
+    between m and n rows; "delete-d" adds the square of that difference to the variance, and its
+    intervals are wider.
 
     *Degrees of freedom* are those of Satterthwaite (1946) for D + W: D is known from B replicates
     of n rows, W from T trees,
@@ -159,21 +159,17 @@ def confidence_intervals(
     .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
        + \frac{W^2}{T - 1} \Big].
 
-    *The size of a subsample.* The variance of an importance is not proportional to 1/n where
-    forests find more of a feature with every row: from half of the rows or fewer, the standard
-    error of strong features comes out too small. From large subsamples it does not, at the price
-    that f^2 multiplies the noise of finite forests, which is therefore subtracted. Measures without
-    a standard error over trees ("sandri", own functions) keep that noise, f^2 times: grow many
-    trees.
+    *The size of a subsample.* From half of the rows or fewer, the standard error of strong features
+    comes out too small. From large subsamples it does not, at the price that f^2 multiplies the
+    noise of finite forests, which is therefore subtracted. Measures without a standard error over
+    trees ("sandri", own functions) keep that noise, f^2 times: grow many trees.
 
-    *Checkpoints.* "subsampling" and "delete-d" share them.
-
-    *When it does not hold.* Importances of irrelevant features vary by something that falls faster
-    than 1/sqrt(n): their intervals are too wide and their p-values too large. The guide
-    (docs/guide/intervals.md) has the coverage that was measured for 60 to 500 rows. An interval
-    holds for one feature; over many, use ``result.significance()``, which refuses to adjust
-    p-values from too few replicates. For classes, rows are drawn within each class, which takes
-    their frequencies as given.
+    *Limits.* Importances of irrelevant features vary by something that falls faster than 1/sqrt(n):
+    their intervals are too wide and their p-values too large. The guide (docs/guide/intervals.md)
+    has the coverage that was measured for 60 to 500 rows. An interval holds for one feature; over
+    many, use ``result.significance()``, which refuses to adjust p-values from too few replicates.
+    For classes, rows are drawn within each class, which takes their frequencies as given.
+    "subsampling" and "delete-d" share checkpoints.
 
     References
     ----------

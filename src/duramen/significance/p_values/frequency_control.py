@@ -120,21 +120,18 @@ def frequency_control(
 
     Notes
     -----
-    *K = 1, "binomial".* The candidate wins unasked: the distribution is right for columns that do
-    not become constant in a branch (continuous ones; in pure noise of 60 x 30, 5 % of p-values are
-    <= .05). Columns of few values do, and leave their splits to the others: with columns of 2, 4,
-    20 and 60 values, 11 % of p-values are <= .05 in a random forest and 24 % in Extra-Trees, those
-    of the columns with many values. And since the target has no say in the draw, relevant features
-    are drawn as often as others: hardly any power is left.
+    *K = 1, "binomial".* The distribution is right for columns that do not become constant in a
+    branch, such as continuous ones. Columns of few values do, and leave their splits to the others,
+    whose p-values are too small. Since the target has no say in the draw, relevant features are
+    drawn as often as others: hardly any power is left.
 
-    *K > 1, "binomial".* What chance shows in the sample is seen by all trees: a feature that looks
-    good by accident wins again and again, and counts vary far more than Bin(M, p_0) allows. In
-    pure noise of 60 x 30 with K = 5, 8 % of p-values are <= .05 for 50 trees, 15 % for 200, and
-    25 % for 1000: the more trees, the worse. Hence "permuted", which is exact under its null
-    whatever K, and the kinds of columns; it costs S forests. Shares are compared, not counts, as
-    forests on a permuted target have more splits. Features that are correlated with relevant ones
-    are associated with the target and found too. Those that are independent of the target and of
-    the relevant ones lose splits to these, and have p-values that are rather too large.
+    *K > 1, "binomial".* A feature that looks good by chance wins again and again in all trees, and
+    counts vary far more than Bin(M, p_0) allows: the more trees, the worse (figures in
+    docs/guide/janitza.md). Hence "permuted", which is exact under its null whatever K, and the
+    kinds of columns; it costs S forests. Fractions are compared, not counts, as forests on a
+    permuted target have more splits. Features that are correlated with relevant ones are associated
+    with the target and found too. Those that are independent of the target and of the relevant ones
+    lose splits to these, and have p-values that are rather too large.
 
     References
     ----------

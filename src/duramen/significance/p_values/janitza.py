@@ -69,28 +69,24 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
 
     Notes
     -----
-    *What it costs.* No forest beside the one that was measured.
+    If all features without influence have one distribution of importance, and that is symmetric
+    about 0, then about a fraction alpha of them has p <= alpha, the more exactly the more negative
+    values there are: with m of them, the smallest p is at most 1 / (2 m + 1). It is a statement
+    about many features at once, not about one of a few. Symmetric are the values of
+    ``holdout_mda``, of ``air``, where a feature and its shadow may change places, and of ``mdi``
+    and ``mda`` on rows that no tree was grown on. No forest is grown.
 
-    *What a p-value promises.* If all features without influence have one distribution of
-    importance, and that is symmetric about 0, then about a fraction alpha of them has p <= alpha,
-    the more exactly the more negative values there are: with m of them, the smallest p is at most 1
-    / (2 m + 1). It is a statement about many features at once, not about one of a few.
-
-    Without influence are features that are independent of the target. One that is correlated with
-    a relevant feature depends on the target: a forest uses it in place of the other, its importance
+    Without influence are features that are independent of the target. One that is correlated with a
+    relevant feature depends on the target: a forest uses it in place of the other, its importance
     is above 0 in expectation, and it is taken far more often than alpha (docs/guide/proxies.md).
     `strata` have no place here, since no rows are permuted; for rows that are alike give `blocks`
     to ``holdout_mda``.
 
-    It does not hold where the distributions of features differ: of columns with many values and
-    with few, the former reach farther to both sides, so that their p-values are too small and those
-    of the latter too large, while the share over all features stays about right. Nor does it hold
-    where the distribution is skewed (see Warns; figures in the guide). Of hold-out values with
-    classes of 10 and 90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to 2.0 % <= .01.
-
-    *Which values are symmetric.* Those of ``holdout_mda``, where either half of the rows may show
-    a feature the one way or the other; of ``air``, where a feature and its shadow may change
-    places; and of ``mdi`` and ``mda`` on rows that no tree was grown on.
+    It does not hold where the distributions of features differ: p-values of columns with many
+    values are too small and those of columns with few too large, while the fraction over all
+    features stays about right. Nor does it hold where the distribution is skewed (see Warns). Of
+    hold-out values with classes of 10 and 90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to
+    2.0 % <= .01.
 
     References
     ----------

@@ -114,25 +114,21 @@ def mean_rank_test(
 
     Notes
     -----
-    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete
-    null hypothesis that the target is independent of all features together. Where some features are
-    relevant, these hold the first ranks and those correlated with them the next ones, which are
-    found too; only features that are independent of the target and of the relevant ones have
-    p-values that are too large.
+    "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the
+    target is independent of all features together. Where some features are relevant, these hold the
+    first ranks and those correlated with them the next ones, which are found too; only features
+    that are independent of the target and of the relevant ones have p-values that are too large.
 
-    *"irrelevant" promises nothing.* It compares means with single values, which makes it cautious
-    where ranks change from run to run, and it takes its null sample from the end of the same
-    ranking, which makes it bold where they do not. What chance shows in the rows comes again in
-    every subsample, so that ranks are the more stable the more trees there are: in pure noise of
-    60 x 30, with U the last quarter and 25 runs, .6 % of p-values are <= .05 with 20 trees a
-    forest, 9 % with 500, 10 % with 2000. It is there for comparison with the literature. For the
-    same reason the distribution of the mean of R independent ranks, normal with variance
-    (p^2 - 1) / (12 R), is no choice at all: with it 23 % are <= .05.
+    "irrelevant" has no guarantee, and is there for comparison with the literature. It compares
+    means with single values, and takes its null sample from the end of the same ranking; what
+    chance shows in the rows comes again in every subsample, so that the more trees there are, the
+    more p-values are too small (figures in docs/guide/probes.md). For the same reason the
+    distribution of the mean of R independent ranks, normal with variance (p^2 - 1) / (12 R), is no
+    choice at all: with it 23 % of p-values were <= .05 in noise.
 
-    *What it can see.* Ranks know no distance: a feature that is far ahead has rank 1, as one that
-    is ahead by chance. With few features, or several relevant ones, `altmann` sees more.
-
-    *What it costs.* R (S + 1) forests for "permuted", R for "irrelevant".
+    Ranks know no distance: a feature that is far ahead has rank 1, as one that is ahead by chance.
+    With few features, or several relevant ones, `altmann` has more power. The cost is R (S + 1)
+    forests for "permuted", R for "irrelevant".
 
     References
     ----------

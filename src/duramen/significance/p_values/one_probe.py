@@ -87,28 +87,17 @@ def one_probe(
 
     Notes
     -----
-    *What a p-value promises.* Where all columns have one distribution, an irrelevant feature
-    is in each run as good as the probe, and p_j tells how far it stands out among such probes. If
-    forests had no luck of their own, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R
-    + 1) without `add_one`. Few trees make importances differ from run to run, so that p_j of any
-    feature comes closer to 1/2, and the test is cautious: with 60 rows and 30 columns of noise and
-    R = 100, 1.8 % of b / R are <= .05 for 50 trees, 4.1 % for 300, 5.3 % for 1000. A correction for
-    many features needs many runs, as p-values are multiples of 1 / (R + 1).
+    Where all columns have one distribution, an irrelevant feature is in each run as good as the
+    probe. If forests did not vary, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R +
+    1) without `add_one`; with few trees the test is cautious. A probe copies any column: if the
+    measure favors columns of many values, as MDI does, their p-values are too small and those of
+    columns with few values too large. A feature that is correlated with a relevant one beats the
+    probe, which has lost its correlations. The guide, docs/guide/probes.md, has figures.
 
-    *When it does not hold.* A probe copies any column. If the measure likes columns of many values,
-    as MDI does, their p-values are too small and those of columns with few values too large: of
-    columns of 2, 4, 20 and 60 values (100 trees), 0, .4, 3.8 and 9.5 % are <= .05. The
-    "own_probe" of `multiple_probes` compares each column with a copy of itself. And a feature that
-    is correlated with a relevant one beats the probe, which has lost its correlations: it is
-    associated with the target, not independent of it as the null hypothesis says.
-
-    *Candidates.* K is resolved for the p columns, and drawn from p + 1.
-
-    *Blocks* exchange all of their rows with blocks of as many rows. Strata are not possible: within
-    them the probe of a column would keep the association that the column has through them, and one
-    column is compared with probes of others. Use `multiple_probes`.
-
-    *What it costs.* R forests of p + 1 columns.
+    K is resolved for the p columns, and drawn from p + 1. Blocks exchange all of their rows with
+    blocks of as many rows. Strata are not possible: within them the probe of a column would keep
+    the association that the column has through them, and one column is compared with probes of
+    others. The cost is R forests of p + 1 columns.
 
     References
     ----------

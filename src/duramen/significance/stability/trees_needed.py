@@ -201,20 +201,19 @@ def trees_needed(
 
     Notes
     -----
-    *How sure it is.* The curve up to T/2 is unbiased, whatever the distribution of the importances.
-    For k = 10 its last point had a standard error of .04 to .08 in simulations. The continuation
-    assumes that what holds from T/8 to T/2 goes on. Where the wanted agreement is reached only
-    then, grow as many trees as it says and ask again. Some never agree: between features that are
-    equal given these rows, such as copies of a column, lots decide in each forest, no number of
-    trees helps, and the answer is infinity. Features that are equal within a forest, for instance
-    all those that no tree uses, share the last places, as if lots were drawn.
+    The curve up to T/2 is unbiased, whatever the distribution of the importances. For k = 10 its
+    last point had a standard error of .04 to .08 in simulations. The continuation assumes that what
+    holds from T/8 to T/2 goes on. Where the wanted agreement is reached only then, grow as many
+    trees as it says and ask again. Between features that are equal given these rows, such as copies
+    of a column, lots decide in each forest: no number of trees helps, and the answer is infinity.
+    Features that are equal within a forest, for instance all those that no tree uses, share the
+    last places, as if lots were drawn.
 
-    *What it does not say.* A ranking that all forests on these rows repeat may be another one on
-    other rows: for that see `ranking_stability`. Irrelevant features too have an order that many
-    trees repeat, because each goes with the target a little more or less in these rows. That a
+    A ranking that all forests on these rows repeat may be another one on other rows: for that see
+    `ranking_stability`. Irrelevant features too have an order that many trees repeat. That a
     feature was seen once is far from having been valued fairly. Seen means drawn as one of the K
-    candidates; where the growth passes over constant columns, more are drawn than K, and the
-    number of trees is on the safe side.
+    candidates; where the growth passes over constant columns, more are drawn than K, and the number
+    of trees is on the safe side.
 
     References
     ----------
