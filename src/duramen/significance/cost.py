@@ -84,9 +84,7 @@ def estimate_cost(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described.
 
     Examples

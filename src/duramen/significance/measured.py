@@ -125,9 +125,7 @@ def measured(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If `measure`, the data or the labels are not as described.
     """
     found = measure_of(measure, function)

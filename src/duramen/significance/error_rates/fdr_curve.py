@@ -99,9 +99,7 @@ def fdr_curve(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes

@@ -88,9 +88,7 @@ def multiple_probes(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
     MemoryError
         If the table does not fit twice into memory.

@@ -199,9 +199,7 @@ def forest_probe_ranking(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes

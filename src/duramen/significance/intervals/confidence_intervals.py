@@ -139,9 +139,7 @@ def confidence_intervals(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, arguments do not go together, or the checkpoint is of
         another run.
 

@@ -93,9 +93,7 @@ def altmann(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
         checkpoint is of another run.
 

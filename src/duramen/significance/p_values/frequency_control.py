@@ -112,9 +112,7 @@ def frequency_control(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, trees see some of the columns only ("binomial"), K > 1
         without `X` and `y` and no null distribution is named, or the checkpoint is of another run.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.importances.arguments import places_of
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
@@ -136,7 +137,8 @@ def hapfelmeier(
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
     subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
-    columns = _columns(features, subject.names)
+    every = range(len(subject.names))
+    columns = places_of(every if features is None else features, subject.names, f"{name}: features")
     importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
     schedule = _Schedule(observed, n, stop_after)
@@ -244,37 +246,6 @@ def _draws_used(reached: NDArray[np.bool_], stop_after: int | None) -> int:
     if stop_after is None or counts[-1] < stop_after:
         return len(reached)
     return int(np.searchsorted(counts, stop_after)) + 1
-
-
-def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
-    """Return the indices of the features to test."""
-    if features is None:
-        return list(range(len(names)))
-    if isinstance(features, str):
-        raise TypeError(
-            f"hapfelmeier: features must be a sequence of names or indices, got {features!r} alone."
-        )
-    place = {name: j for j, name in enumerate(names)}
-    columns = []
-    for feature in features:
-        if isinstance(feature, str):
-            if feature not in place:
-                raise ValueError(f"hapfelmeier: features holds {feature!r}, which X has not.")
-            columns.append(place[feature])
-        elif checks.is_integer(feature):
-            if not 0 <= feature < len(names):
-                raise ValueError(
-                    f"hapfelmeier: features holds index {feature}; X has features 0 to "
-                    f"{len(names) - 1}."
-                )
-            columns.append(int(feature))
-        else:
-            raise TypeError(
-                f"hapfelmeier: features must be names or indices of features, got {feature!r}."
-            )
-    if not columns or len(set(columns)) < len(columns):
-        raise ValueError("hapfelmeier: features must be at least one, and each of them once.")
-    return columns
 
 
 HAPFELMEIER = SignificanceTest(

@@ -106,9 +106,7 @@ def mean_rank_test(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If there is one feature only, an argument is not as described, or the checkpoint is of
         another run.
 

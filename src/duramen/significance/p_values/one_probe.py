@@ -80,9 +80,7 @@ def one_probe(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes

@@ -263,9 +263,7 @@ def ranking_stability(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     See Also

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
+from duramen.importances.arguments import class_names, forest_of, matched, metadata_of, places_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.measures.fitted.predictor import predictor_mda
 from duramen.importances.passes.ensemble import ensemble_mda
@@ -280,20 +280,12 @@ def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntA
             "mda: groups must map a name to the columns that are permuted together, got "
             f"{groups!r}."
         )
-    place = {name: j for j, name in enumerate(forest.names)}
     members = []
     for name, columns in groups.items():
         several = isinstance(columns, Iterable) and not isinstance(columns, str)
-        given = list(columns) if several else [columns]
-        index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
-        good = [checks.is_integer(j) and 0 <= j < forest.n_features for j in index]
-        if not given or not all(good):
-            wrong = "no column" if not given else repr(given[good.index(False)])
-            raise ValueError(
-                f"mda: groups[{name!r}] must hold names or indices of the {forest.n_features} "
-                f"columns, got {wrong}."
-            )
-        members.append(np.unique(np.array(index, dtype=np.int64)))
+        given = columns if several else [columns]
+        index = places_of(given, forest.names, f"mda: groups[{name!r}]")
+        members.append(np.sort(np.array(index, dtype=np.int64)))
     return tuple(map(str, groups)), members
 
 
