@@ -71,8 +71,7 @@ OWN = {
         "vote_change",
     },
     "n_jobs": {"context_network", "permutation_test"},
-    "checkpoint": {"context_importances", "permutation_test"},
-    "client": {"context_importances"},
+    "checkpoint": {"permutation_test"},
 }
 
 

@@ -140,12 +140,9 @@ def context_importances(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers do the permutations, in place of threads here; `n_jobs` is then for the forest
-        on all rows alone. The data are sent to each of them once. The result is the same, in every
-        bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File that keeps the permutations that are done; a run that was killed goes on from there.
-        For several contexts the name of each is added to that of the file.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -186,6 +183,9 @@ def context_importances(
     level of a tree). Ordered splits condition on intervals: an effect that is not 0 still tells a
     context-dependence, and p-values hold, but there is no closed form, and theorem 6.2 holds only
     in so far as intervals can tell the values apart. Bins lose what happens inside of them.
+
+    *Repeated work.* A cluster does the permutations; `n_jobs` threads then grow the forest on all
+    rows alone. For several contexts the name of each is added to that of the checkpoint.
 
     *Sample size.* A node holds fewer rows of a context than in all, and plug-in information grows
     as rows get fewer: where nothing depends on the context, `signed` is mostly below 0, while deep

@@ -125,16 +125,10 @@ class Comparison(Result):
         return _symmetric(chance @ chance.T / k)
 
     def top(self, k: int, by: str | None = None) -> Comparison:
-        """Return the comparison among the `k` best features of one measure, the best first.
+        """Return the comparison among the `k` best features of one measure, by default the first.
 
-        Features are ranked anew among themselves.
-
-        Parameters
-        ----------
-        k : int
-            How many (all when p < k); of equal ones the first.
-        by : str, optional
-            The measure, by default the first.
+        Features are ranked anew among themselves, the best first; of equal ones the first are
+        taken.
 
         Raises
         ------
@@ -162,13 +156,7 @@ class Comparison(Result):
         return len(self.names)
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row a feature: its name and its rank in each measure.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
+        """Return a data frame with one row a feature: its name and its rank in each measure."""
         return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:

@@ -93,16 +93,8 @@ class Representatives:
     def spread(self, importances: Importances) -> Importances:
         """Return the importances of all p features: each has that of its representative.
 
-        Parameters
-        ----------
-        importances : Importances
-            Any measure of a forest that was grown on `table`.
-
-        Returns
-        -------
-        Importances
-            Of the p features, with whatever is known of the representatives. Members of a cluster
-            share one number, so values no longer add up to what they did.
+        `importances` are any measure of a forest that was grown on `table`. Members of a cluster
+        share one number, so values no longer add up to what they did.
 
         Raises
         ------

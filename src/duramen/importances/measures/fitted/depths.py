@@ -102,13 +102,7 @@ class FirstSplits(Result):
         return {**columns, "used": self.used.copy(), "selected": self.depths < self.threshold}
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the columns.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed. Its columns are those of `columns`.
-        """
+        """Return a data frame of `columns` with one row a feature, in the order of the columns."""
         return native_frame(self.columns())
 
     def __repr__(self) -> str:
