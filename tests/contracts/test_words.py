@@ -6,6 +6,7 @@ The numbers of exceptions are those of the packages that still have some; they m
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,12 +67,15 @@ def help_texts(path: Path) -> Iterator[tuple[str, str]]:
                     yield place, str(keyword.value.value)
 
 
-def texts(package: str) -> Iterator[tuple[str, str]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).parts[0] == package:
-            yield from docstrings(path)
-            if package == "cli":
-                yield from help_texts(path)
+@cache
+def texts(package: str) -> list[tuple[str, str]]:
+    place = SOURCE / package
+    found = []
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+        found += docstrings(path)
+        if package == "cli":
+            found += help_texts(path)
+    return found
 
 
 def found(check: str, package: str) -> list[str]:

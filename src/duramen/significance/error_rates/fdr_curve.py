@@ -55,10 +55,9 @@ def fdr_curve(
     score higher than beside these: where some are relevant, the fraction of such false ones is
     mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
     more. Scores of all features are pooled: of columns that have different chances (few and many
-    values) those with the better ones fill the selection. And the share is one over many data sets:
-    a single one may have many false ones while others have none, the more so the more features
-    depend on each other.
-    :func:`altmann` tests each feature against itself.
+    values) those with the better ones fill the selection. And the rate is a mean over many data
+    sets: a single one may have many false ones while others have none, the more so the more
+    features depend on each other. :func:`altmann` tests each feature against itself.
 
     Parameters
     ----------

@@ -63,8 +63,8 @@ def altmann(
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
-        "empirical": the share above. Else the upper tail at v_j of that distribution, fitted to the
-        S values of feature j by maximum likelihood; where these do not vary, or a
+        "empirical": the fraction above. Else the upper tail at v_j of that distribution, fitted to
+        the S values of feature j by maximum likelihood; where these do not vary, or a
         Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own

@@ -150,7 +150,7 @@ def mean_rank_test(
     checks.check_choice(name, "null", null, NULLS)
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
-        raise checks.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
+        raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
     work = (random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
     subject = refits.subject

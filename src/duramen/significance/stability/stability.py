@@ -143,7 +143,7 @@ def stability(
     .. math:: \frac{r p - k^2}{k (p - k)},
 
     and `kuncheva` its mean over all pairs (Kuncheva 2007). For M selections of any sizes, with
-    :math:`\hat p_f` the share that holds feature f and :math:`\bar k` the mean size,
+    :math:`\hat p_f` the fraction that holds feature f and :math:`\bar k` the mean size,
 
     .. math:: \hat\Phi = 1 - \frac{\frac1p \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
         {\frac{\bar k}{p} \left(1 - \frac{\bar k}{p}\right)}, \qquad
@@ -236,9 +236,9 @@ def ranking_stability(
     n_resamples : int
         Number M of parts, and of forests.
     subsample : int or float
-        Rows of a part, drawn without replacement, within classes if there are any; or their share.
-        Two halves have half of their rows in common on average, parts of 90 % have 90 %: the larger
-        the parts, the more stable a ranking looks.
+        Rows of a part, drawn without replacement, within classes if there are any; or their
+        fraction. Two halves have half of their rows in common on average, parts of 90 % have 90 %:
+        the larger the parts, the more stable a ranking looks.
     level : float
         Probability with which the interval of the stability is to cover.
     blocks : array-like of shape (n,), optional

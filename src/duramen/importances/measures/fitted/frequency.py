@@ -43,7 +43,7 @@ def frequency(
     -------
     Importances
         ``measure="frequency"``, in unit ``"1"``; all 0 if no tree has a split. `standard_error`
-        (None for a single tree) is that over the trees; of a share it is that of a ratio of two
+        (None for a single tree) is that over the trees; of a fraction it is that of a ratio of two
         means, by linearisation.
 
     Raises

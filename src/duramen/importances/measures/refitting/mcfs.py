@@ -74,7 +74,7 @@ def mcfs(
     n_splits : int
         Number t of divisions of the rows, with a tree each, for every subset.
     train_size : float or int
-        Rows that a tree is grown from, as a share or a number; it is tested on all others.
+        Rows that a tree is grown from, as a fraction or a number; it is tested on all others.
     u, v : float
         Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}
