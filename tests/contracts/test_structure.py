@@ -22,13 +22,6 @@ LONG_FUNCTIONS = {
     "cli.exact.exact",
     "cli.rank.rank",
     "cli.select.select",
-    "context.network.context_network",
-    "datasets.generated.madelon_like",
-    "importances.measures.refitting.mcfs.mcfs",
-    "importances.measures.fitted.vote_change.vote_change",
-    "significance.error_rates.conditional_error_rate.conditional_error_rate",
-    "significance.p_values.mean_rank_test.mean_rank_test",
-    "significance.p_values.permutation_test.permutation_test",
 }
 
 

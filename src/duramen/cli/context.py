@@ -40,9 +40,10 @@ from duramen.cli.reading import Reading
 from duramen.cli.source import Demo, check_input, read_source
 
 if TYPE_CHECKING:
-    from duramen.context import ContextImportances, ContextNetwork
     from duramen.reports import Level, Report, Run
     from duramen.reports.contextual import Findings
+    from duramen.results.context_importances import ContextImportances
+    from duramen.results.context_network import ContextNetwork
 
 _DEMO_CONTEXT = "sex"
 # A context of fewer rows is pointed out.
@@ -394,8 +395,8 @@ def _summary(
     level: Level,
     notes: list[str],
 ) -> Report:
-    from duramen.context import ContextNetwork
     from duramen.reports import summarise_context, summarise_context_network
+    from duramen.results.context_network import ContextNetwork
 
     if isinstance(found[0], ContextNetwork):
         return summarise_context_network(found[0], run, level=level, notes=notes)
