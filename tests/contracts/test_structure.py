@@ -18,10 +18,6 @@ IN_CIRCLES = {
 }
 LONG_FILES: set[str] = set()
 LONG_FUNCTIONS = {
-    "cli.context.context",
-    "cli.exact.exact",
-    "cli.rank.rank",
-    "cli.select.select",
     "context.network.context_network",
     "datasets.generated.madelon_like",
     "importances.mcfs.mcfs",

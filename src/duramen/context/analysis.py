@@ -24,7 +24,7 @@ from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
-from duramen.results.context_importances import ContextImportances
+from duramen.results.context_importances import EMPTY, ContextImportances
 from duramen.results.fingerprint import fingerprint
 from duramen.tables import encode, encode_target
 from duramen.tables.learning_set import given_set, of_table, refuse_weights
@@ -32,7 +32,6 @@ from duramen.tables.learning_set import given_set, of_table, refuse_weights
 FloatArray = NDArray[np.float64]
 
 FUNCTION = "context_importances"
-EMPTY = ("skip", "zero")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from duramen.importances.nodes import FloatArray, IntArray
 
@@ -35,6 +34,8 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
     -------
     ndarray of float64, shape (m,)
     """
+    from scipy.special import gammaln
+
     cells, place = _distinct(total, drawn, marked)
     n, a, b = cells
     mean = a * b / np.maximum(n, 1)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances import Inputs, Measure
@@ -370,6 +369,8 @@ def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32])
     rows : uint32 array of shape (n,)
         Which row, in 0..n-1, each is a copy of.
     """
+    from sklearn.base import clone
+
     forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
     of_copies = copies.measure.of_copies
     if of_copies is None:

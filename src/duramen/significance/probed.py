@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
@@ -24,6 +23,8 @@ def with_settled_candidates(subject: Measured) -> Measured:
         "n_subspace_features": settled.column_samples or None,
     }
     offered = subject.template.get_params()
+    from sklearn.base import clone
+
     template = clone(subject.template)
     template.set_params(**{name: k for name, k in resolved.items() if name in offered})
     return replace(subject, template=template)

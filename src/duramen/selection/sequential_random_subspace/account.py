@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duramen.selection.selector import CAUTIONS, Account, Detail
+from duramen.selection.records import CAUTIONS, Account, Detail
 from duramen.selection.sequential_random_subspace.parameters import SearchParameters
 
 PARAMETERS_OF_TESTS = {

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+SAMPLING = ("hard", "soft")
+"""Uses of the places for features found before, the default first."""
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:

@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 # A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
 _TAIL, _MOST_IN_TAIL = 7, 100
 FEWEST_FEATURES = 50
+TESTS = ("decoy", "probe", "binomial")
+"""Names of the tests, the default first."""
 
 
 class RelevanceTest(Protocol):

@@ -17,7 +17,7 @@ from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
-from duramen.selection.selector import Account, Selector
+from duramen.selection.records import Account, Selector
 from duramen.selection.sequential_random_subspace.account import account_of
 from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.selection.sequential_random_subspace.ensemble import (
@@ -482,12 +482,3 @@ class SequentialRandomSubspace(SearchParameters):
             return means[:, 0]
         labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
         return labels
-
-
-SEQUENTIAL_RANDOM_SUBSPACE = Selector(
-    "sequential_random_subspace",
-    SequentialRandomSubspace,
-    title="selection in random subspaces",
-    reference="A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace "
-    "with trees for feature selection under memory constraints. AISTATS 21.",
-)

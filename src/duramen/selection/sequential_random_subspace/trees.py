@@ -21,6 +21,9 @@ from duramen.tables.shadows import with_probes
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
 
+TREES = {"extra": "random", "cart": "best", "random": "random"}
+"""Kinds of trees, the default first, and how they choose the cut of a feature."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grower:
