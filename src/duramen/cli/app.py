@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from inspect import getdoc
 from typing import Annotated
 
 import typer
 
 from duramen import __version__
-from duramen.cli.context import CONTEXT
+from duramen.cli.context.run import context
 from duramen.cli.declaration import ChoiceCommand, callback
-from duramen.cli.exact import EXACT
-from duramen.cli.pack import PACK
-from duramen.cli.plan import PLAN
-from duramen.cli.rank import RANK
-from duramen.cli.select import SELECT
+from duramen.cli.exact.run import exact
+from duramen.cli.pack.run import pack
+from duramen.cli.plan.run import plan
+from duramen.cli.rank.run import rank
+from duramen.cli.select.run import select
 
 app = typer.Typer(
     name="duramen",
@@ -41,5 +42,6 @@ def duramen(
     """Feature importances from ensembles of randomized trees."""
 
 
-for _one in (RANK, EXACT, PLAN, CONTEXT, PACK, SELECT):
-    app.command(_one.name, cls=ChoiceCommand, help=_one.help)(callback(_one.options, _one))
+for _run in (rank, exact, plan, context, pack, select):
+    _help = "\n\n".join(" ".join(part.split()) for part in str(getdoc(_run)).split("\n\n"))
+    app.command(_run.__name__, cls=ChoiceCommand, help=_help)(callback(_run))

@@ -2,66 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duramen.cli.clock import Clock
-from duramen.cli.console import ending_well, user_errors
-from duramen.cli.output import results_folder, write_results
-
-if TYPE_CHECKING:
-    from duramen.reports import Report, Run
-
-
-@dataclass(frozen=True)
-class Command:
-    """Command of the command line.
-
-    Parameters
-    ----------
-    name : str
-        Name.
-    help : str
-        Help, a summary first.
-    options : type
-        Dataclass of its options, with the group ``output``.
-    run : callable
-        Takes the options and does the work.
-    """
-
-    name: str
-    help: str
-    options: type[Any]
-    run: Callable[[Any], None]
-
-    def __call__(self, options: Any) -> None:
-        """Run the command; end it well where it is stopped."""
-        with ending_well(self.name, options.output.out):
-            self.run(options)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Results of a command.
-
-    Parameters
-    ----------
-    columns : mapping
-        Table of results, column by column.
-    run : Run
-        Record.
-    report : callable
-        Gathers the report.
-    show : callable
-        Prints the results in the terminal.
-    """
-
-    columns: Mapping[str, Any]
-    run: Run
-    report: Callable[[], Report]
-    show: Callable[[], None]
+from duramen.cli.console import user_errors
+from duramen.cli.output import Outcome, results_folder, write_results
 
 
 def perform(
@@ -93,8 +40,6 @@ def perform(
             folder = stack.enter_context(results_folder(output.out, command))
             found = find(options, checked, clock)
         outcome = tell(options, checked, found, clock)
-        write_results(
-            folder, outcome.columns, outcome.run, outcome.report, clock, output.spreadsheet_safe
-        )
-    if not output.quiet:
+        write_results(folder, outcome, clock, output.spreadsheet_safe)
+    if outcome.show is not None and not output.quiet:
         outcome.show()

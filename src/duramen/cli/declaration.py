@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
+from duramen.cli.console import ending_well
 
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
 
@@ -278,16 +279,16 @@ def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
     return kind(**made)
 
 
-def callback(kind: type[Any], run: Callable[[Any], None]) -> Callable[..., None]:
-    """Return the function of a typer command that takes the options of a dataclass.
+def callback(run: Callable[[Any], None]) -> Callable[..., None]:
+    """Return the function of a typer command that calls a function with its options.
 
     Parameters
     ----------
-    kind : dataclass
-        The options. A field ``typed``, if there is one, gets the names of those that were typed.
     run : callable
-        Takes the options.
+        Takes the options: the dataclass that its annotation names, with a group ``output``. A
+        field ``typed``, if there is one, gets the names of the options that were typed.
     """
+    kind = get_type_hints(run)["options"]
 
     def command(ctx: typer.Context, **values: Any) -> None:
         more = {}
@@ -296,7 +297,9 @@ def callback(kind: type[Any], run: Callable[[Any], None]) -> Callable[..., None]
             more["typed"] = frozenset(
                 name for name, one in sources.items() if one and one.name == "COMMANDLINE"
             )
-        run(built(kind, values, **more))
+        options = built(kind, values, **more)
+        with ending_well(run.__name__, options.output.out):
+            run(options)
 
     kinds = dict(_types(kind))
     found = [one.as_parameter(kinds[one.name]) for one in declared(kind)]

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,41 +148,40 @@ def _move_others(old: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def write_results(
-    folder: Path,
-    columns: Mapping[str, Any],
-    run: Run,
-    summary: Callable[[], Report],
-    clock: Clock,
-    spreadsheet_safe: bool,
-) -> None:
-    """Write report.html, result.csv, result.parquet and run.json.
+@dataclass(frozen=True)
+class Outcome:
+    """Results of a command.
 
     Parameters
     ----------
-    folder : Path
-        Where to.
-    columns : mapping of str to sequences of one length
-        The result, column by column.
+    columns : mapping
+        Table of results, column by column.
     run : Run
-        What was run; the record on disk gets the timings of all steps, these ones included.
-    summary : callable
+        Record; on disk it gets the timings of all steps, those of writing included.
+    report : callable
         Gathers the report.
-    clock : Clock
-        Times the steps.
-    spreadsheet_safe : bool
-        Whether result.csv is guarded against formulas.
+    show : callable, optional
+        Prints the results in the terminal.
     """
+
+    columns: Mapping[str, Any]
+    run: Run
+    report: Callable[[], Report]
+    show: Callable[[], None] | None = None
+
+
+def write_results(folder: Path, outcome: Outcome, clock: Clock, spreadsheet_safe: bool) -> None:
+    """Write report.html, result.csv, result.parquet and run.json."""
     import pyarrow as pa
 
     from duramen.reports import render
     from duramen.tables import write_table
 
     with clock.step("report"):
-        (folder / "report.html").write_text(render(summary()), encoding="utf-8")
+        (folder / "report.html").write_text(render(outcome.report()), encoding="utf-8")
     with clock.step("write"):
-        table = pa.table(dict(columns))
+        table = pa.table(dict(outcome.columns))
         write_table(table, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
         write_table(table, folder / "result.parquet")
-    record = replace(run, timings=dict(clock.seconds))
+    record = replace(outcome.run, timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

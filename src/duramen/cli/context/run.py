@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli import console
 from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
-from duramen.cli.command import Outcome, perform
+from duramen.cli.command import perform
 from duramen.cli.context.options import COMMAND, Options
 from duramen.cli.context.record import record
 from duramen.cli.context.tables import Given, with_target, without_target
 from duramen.cli.declaration import parameters
 from duramen.cli.options import settled_criterion
+from duramen.cli.output import Outcome
 
 if TYPE_CHECKING:
     from duramen.context import ContextImportances, ContextNetwork
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 _FEW_ROWS = 15
 
 
-def run_context(options: Options) -> None:
-    """Find what depends on a context."""
+def context(options: Options) -> None:
+    """Find the columns whose importance for a target depends on a context.
+
+    With --network, the links between columns that do. Prints what depends on the context, after
+    the relevance of the context itself, and writes result.csv, result.parquet, run.json and
+    report.html to the folder --out.
+    """
     perform(COMMAND, options, _check, _find, _tell)
 
 

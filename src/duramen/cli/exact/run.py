@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from duramen.cli import console
 from duramen.cli.clock import Clock
-from duramen.cli.command import Outcome, perform
+from duramen.cli.command import perform
 from duramen.cli.declaration import command_line, recorded
 from duramen.cli.exact.finite import Finite, finite, names_of_rows
 from duramen.cli.exact.options import COMMAND, Options
 from duramen.cli.exact.population import Found, find
 from duramen.cli.options import settled_criterion
+from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ class Given:
     notes: list[str]
 
 
-def run_exact(options: Options) -> None:
-    """Compute the importances of infinitely many trees, and the relevance of the features."""
+def exact(options: Options) -> None:
+    """Compute the exact importances of infinitely many trees, and the relevance of the features.
+
+    Treats the rows of a table as the population, prints the importances with the relevance of
+    every feature and the Markov boundaries, and writes result.csv, result.parquet, run.json and
+    report.html to the folder --out.
+    """
     perform(COMMAND, options, _check, _find, _tell)
 
 

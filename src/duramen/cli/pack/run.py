@@ -11,7 +11,7 @@ from duramen.cli.checkpoint import keeping
 from duramen.cli.clock import Clock
 from duramen.cli.console import note, standard_error, user_errors, warnings_as_notes
 from duramen.cli.declaration import command_line, recorded
-from duramen.cli.output import write_results
+from duramen.cli.output import Outcome, write_results
 from duramen.cli.pack.options import COMMAND, Options
 from duramen.cli.reading import pairing_unwarned
 
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
 
 
-def run_pack(options: Options) -> None:
-    """Pack a table into a column store."""
+def pack(options: Options) -> None:
+    """Pack a table into a column store, a folder from which columns are read as they are needed.
+
+    Takes little memory however large the file; a run that was stopped goes on where it was. Makes
+    the folder --out, and writes result.csv, result.parquet, run.json and report.html to it.
+    """
     from duramen.cli.pack.show import show_pack, summarise_pack
     from duramen.results.replacing import naming
     from duramen.tables.store import open_store
@@ -43,7 +47,7 @@ def run_pack(options: Options) -> None:
         columns = dict(zip(table.column_names, table.columns, strict=True))
         report = partial(summarise_pack, store, table, run)
         with naming(output.out, folder):
-            write_results(folder, columns, run, report, clock, output.spreadsheet_safe)
+            write_results(folder, Outcome(columns, run, report), clock, output.spreadsheet_safe)
         found.append(table)
 
     with user_errors(COMMAND):

@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.clock import Clock
-from duramen.cli.command import Outcome, perform
+from duramen.cli.command import perform
 from duramen.cli.declaration import command_line
+from duramen.cli.output import Outcome
 from duramen.cli.plan.options import COMMAND, Options
 
 if TYPE_CHECKING:
@@ -29,8 +30,12 @@ _MOST_TREES = 1_000_000
 _MOST_FEATURES = 500
 
 
-def run_plan(options: Options) -> None:
-    """Advise the size and the number of trees."""
+def plan(options: Options) -> None:
+    """Advise how many trees, of how many features each, find the relevant features.
+
+    For tables of which memory does not hold all features. Prints the advice with its reasons, and
+    writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    """
     perform(COMMAND, options, _check, _find, _tell)
 
 

@@ -53,7 +53,7 @@ class Parameters:
 
     distribution: str | None = choice(
         None,
-        "duramen.significance.nulls:LAWS",
+        "duramen.significance.p_values.nulls:LAWS",
         "Distribution of importances under the null hypothesis: the permutations themselves, or "
         "one fitted to them; empirical by default.",
         before=("empirical",),
@@ -72,7 +72,7 @@ class Parameters:
     )
     group_score: str | None = choice(
         None,
-        "duramen.significance.conditional_error_rate:How",
+        "duramen.significance.error_rates.conditional_error_rate:How",
         "Importance of a group, from those of its features; mean by default.",
         parameter="how",
     )

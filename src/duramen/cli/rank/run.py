@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.clock import Clock
-from duramen.cli.command import Outcome, perform
+from duramen.cli.command import perform
 from duramen.cli.console import note, notes, standard_error, warnings_as_notes
 from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
+from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.rank.forests import leaves_rows_out, make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from duramen.tables import EncodedTable
 
 
-def run_rank(options: Options) -> None:
-    """Rank the features of a table."""
+def rank(options: Options) -> None:
+    """Rank the columns of a table by their importance for one of them.
+
+    Grows a forest, prints the ranking, and writes result.csv, result.parquet, run.json and
+    report.html to the folder --out.
+    """
     perform(COMMAND, options, _check, _find, _tell)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
-from duramen.cli.command import Outcome, perform
+from duramen.cli.command import perform
 from duramen.cli.console import notes, warnings_as_notes
 from duramen.cli.declaration import command_line, given, parameters
 from duramen.cli.inputs import noted
 from duramen.cli.numbers import count_or_fraction, parsed_max_features
+from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.select.options import COMMAND, DEFAULT_METHOD, MEMORY, Options
 
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 _DEMO_SUBSPACE = 1000
 
 
-def run_select(options: Options) -> None:
-    """Select features."""
+def select(options: Options) -> None:
+    """Find the columns that are relevant for one of them, with only some of them in memory.
+
+    Grows trees on columns drawn at random and on those found before, prints what was found in
+    order, and writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    """
     perform(COMMAND, options, _check, _find, _tell)
 
 
