@@ -73,20 +73,7 @@ class Problem(Generic[TableT]):
 def encoded(
     command: str, source: Source, *, task: str, categorical: Sequence[str], jobs: int
 ) -> Problem[EncodedTable]:
-    """Encode a table and check its target.
-
-    Parameters
-    ----------
-    command : str
-        The command, for errors.
-    source : Source
-        The table.
-    task : str
-        Task of the target, or "auto".
-    categorical : sequence of str
-        Columns of numbers that are categories.
-    jobs : int
-        Number of threads.
+    """Encode a table and check its target, for a task or "auto"; the command is for errors.
 
     Raises
     ------

@@ -31,27 +31,10 @@ def read_stored(
     drop: Sequence[str],
     labels: Mapping[str, str] | None = None,
 ) -> Problem[ColumnStore]:
-    """Open a store, set its target apart and leave columns out.
+    """Open a store or a .bed file, set its target apart and leave columns out.
 
-    Parameters
-    ----------
-    command : str
-        The command, for errors.
-    path : Path or str
-        A folder that ``duramen pack`` made, its URL, or a .bed file.
-    target : str
-        A column of the store, or of its sample annotations.
-    annotations : Annotations
-        Sample annotations, in place of those of the store.
-    reading : Reading
-        Settings for text files; without ``categorical``, as kinds are those that were packed.
-    task : str
-        Task of the target, or "auto".
-    drop : sequence of str
-        Columns to leave out.
-    labels : mapping, optional
-        Columns of strata and blocks, by the name of the option: of the store, or of its
-        sample annotations.
+    The target, strata and blocks (`labels`, by the name of the option) are columns of the store
+    or of its sample annotations, which `annotations` replace.
 
     Raises
     ------

@@ -78,8 +78,7 @@ class Analysis(Trees):
         record="context_bins",
     )
     plain_p_values: bool = option(
-        False,
-        "Test also the difference of forests, which are grown anew for each permutation.",
+        False, "Test also the difference of forests, which are grown anew for each permutation."
     )
     tolerance: float = option(
         0.05,

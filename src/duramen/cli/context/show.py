@@ -7,13 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from duramen.cli.show import Shown, shape_words, show
+from duramen.cli.show import Shown, named, shape_words, show, taken
 from duramen.reports import Run
 from duramen.reports.context import found_words, relevance_words
 from duramen.reports.contextual import Findings
-from duramen.results.text import printable, width
+from duramen.results.text import printable
 
-_GAP = 3
 _NAME = 16
 # The longest word of a kind, which may be folded between words.
 _KIND = len("complementary")
@@ -52,10 +51,11 @@ def _columns(findings: Sequence[Findings], top: int) -> list[Shown]:
     columns = []
     for pieces in zip(*parts, strict=True):
         column, texts = pieces[0][0], [text for _, some in pieces for text in some]
-        right = column.holds == "number"
         most = _KIND if column.title == "kind" else _NAME
-        least = None if right else min(most, max(map(width, texts), default=0))
-        columns.append(Shown(column.title, texts, right=right, least=least))
+        number = column.holds == "number"
+        columns.append(
+            Shown(column.title, texts, right=True) if number else named(column.title, texts, most)
+        )
     return _fitting(columns)
 
 
@@ -63,11 +63,6 @@ def _fitting(columns: list[Shown]) -> list[Shown]:
     """Leave columns out until the terminal has room for the others."""
     room, p_alone = Console().width, columns[-2].title == "p"
     for title in _SPARED:
-        if sum(map(_taken, columns)) > room and not (title == "p" and p_alone):
+        if sum(map(taken, columns)) > room and not (title == "p" and p_alone):
             columns = [column for column in columns if column.title != title]
     return columns
-
-
-def _taken(column: Shown) -> int:
-    widest = max(map(width, (column.title, *column.cells)))
-    return _GAP + (widest if column.least is None else max(width(column.title), column.least))

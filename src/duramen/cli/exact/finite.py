@@ -34,15 +34,8 @@ class Finite:
 def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:
     """Treat the rows of a table as a distribution.
 
-    Parameters
-    ----------
-    problem : Problem
-        The table and its target.
-    how : str
-        Method of ``--discretize``: "auto" puts columns of more than 10 (and more than `bins`)
-        distinct numbers into intervals by quantiles, any other method those of more than `bins`.
-    bins : int
-        Number of intervals.
+    The method "auto" puts columns of more than 10 (and more than `bins`) distinct numbers into
+    intervals by quantiles, any other method those of more than `bins`.
 
     Raises
     ------

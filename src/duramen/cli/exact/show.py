@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from duramen.cli.exact.population import Found
-from duramen.cli.show import Shown, bars, shape_words, show
+from duramen.cli.show import Shown, bars, named, ranks, shape_words, show
 from duramen.reports import Run
 from duramen.reports.exact import (
     conditionings_words,
@@ -16,12 +15,11 @@ from duramen.reports.exact import (
     trees_words,
 )
 from duramen.reports.report import joined
-from duramen.results.text import fixed, printable, width
+from duramen.results.text import fixed, printable
 
 _BOUNDARIES = 3
 _MEMBERS = 12
 _BAR = 8
-_NAME = 24
 
 
 def show_exact(found: Found, run: Run, top: int, out: Path) -> None:
@@ -29,8 +27,8 @@ def show_exact(found: Found, run: Run, top: int, out: Path) -> None:
     best = found.importances.top(top)
     ranked = relevance_of(best, found.relevance)
     columns = (
-        Shown("", [str(i + 1) for i in range(len(best))], right=True, style="dim"),
-        Shown("feature", list(best.names), least=_widest(best.names)),
+        ranks(len(best)),
+        named("feature", best.names),
         Shown("importance" if best.unit == "1" else best.unit, fixed(best.values, 4), right=True),
         Shown("relevance", [one.relevance for one in ranked]),
         Shown("degree", [degree_words(one) for one in ranked], right=True),
@@ -50,10 +48,6 @@ def _information(found: Found, run: Run) -> list[str]:
         f"{words} of {printable(run.target or '')}",
         f"Importances of {trees_words(run)}: {total:.4f} in all",
     ]
-
-
-def _widest(names: Sequence[str]) -> int:
-    return min(_NAME, max((width(printable(name)) for name in names), default=0))
 
 
 def _boundary_lines(found: Found) -> list[str]:

@@ -39,17 +39,7 @@ def show_pack(store: ColumnStore, table: pa.Table, out: Path) -> None:
 
 
 def summarise_pack(store: ColumnStore, table: pa.Table, run: Run) -> Report:
-    """Gather what a report of a packed store says.
-
-    Parameters
-    ----------
-    store : ColumnStore
-        The store.
-    table : pyarrow.Table
-        As `ColumnStore.to_table` gives it.
-    run : Run
-        What was asked.
-    """
+    """Return the report of a packed store, with its table of columns."""
     cells = _cells(table, _LISTED)
     columns = Table(
         title="Columns",

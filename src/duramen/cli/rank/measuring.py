@@ -45,16 +45,7 @@ class Choice:
 def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) -> Choice:
     """Return the measures to compute: those that were asked for, or those that suit the forest.
 
-    Parameters
-    ----------
-    asked : sequence of str
-        Names of measures; nothing for the default.
-    forest : str
-        Name of the forest, for messages.
-    task : str
-        "classification" or "regression".
-    out_of_bag : bool
-        Whether trees leave rows out.
+    The name of the forest is for messages; `out_of_bag` says whether its trees leave rows out.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from duramen.cli.show import Shown, bars, shape_words, show
+from duramen.cli.show import Shown, bars, named, ranks, shape_words, show, taken
 from duramen.reports import Run
 from duramen.reports.facts import unit_words
 from duramen.reports.measures import LEVEL, n_significant, words_of
@@ -17,14 +17,11 @@ from duramen.reports.ranking import oob_name
 from duramen.reports.report import joined
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
-from duramen.results.text import fixed, printable, width
+from duramen.results.text import fixed
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Measured
     from duramen.reports.significance import Verdict
-
-_GAP = 3
-_NAME = 24
 
 
 def show_ranking(
@@ -33,8 +30,8 @@ def show_ranking(
     """Print what was ranked, the best features by the first measure, and where the results lie."""
     best = ranked(measures, top, tested=tested)
     names = [
-        Shown("", [str(i + 1) for i in range(len(best.first))], right=True, style="dim"),
-        Shown("feature", list(best.first.names), least=_least(best.first.names)),
+        ranks(len(best.first)),
+        named("feature", best.first.names),
     ]
     tests = [Shown(one.title, one.cells, right=one.numbers is not None) for one in best.tested] or [
         Shown(title, cells, right=True) for one in best.scores for title, cells in best.tests(one)
@@ -60,25 +57,16 @@ def _alone(only: Importances) -> list[Shown]:
 
 def _fitting(best: Ranked, others: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
     """Return a column for each measure that the terminal has room for, and the titles of others."""
-    room = Console().width - sum(map(_taken, others))
+    room = Console().width - sum(map(taken, others))
     columns, hidden = list[Shown](), list[str]()
     for one in best.scores:
         column = Shown(one.heading, fixed(one.values, 4), right=True)
-        room -= _taken(column)
+        room -= taken(column)
         if room >= 0 or not columns:
             columns.append(column)
         else:
             hidden.append(one.title)
     return columns, hidden
-
-
-def _taken(column: Shown) -> int:
-    widest = max(map(width, (column.title, *column.cells)))
-    return _GAP + (widest if column.least is None else column.least)
-
-
-def _least(names: Sequence[str]) -> int:
-    return min(_NAME, max((width(printable(name)) for name in names), default=0))
 
 
 def _hidden(titles: Sequence[str]) -> list[str]:

@@ -26,18 +26,7 @@ _TOO_LONG = 60.0
 
 
 def run_test(request: Request, measure: Measure, scores: Any, given: Inputs) -> Verdict:
-    """Test a measure.
-
-    Parameters
-    ----------
-    request : Request
-        What the user asked for.
-    measure : Measure
-        What is tested.
-    scores : Importances
-        That measure of the forest that was grown.
-    given : Inputs
-        The forest, the rows, the seed.
+    """Test a measure, whose scores are those of the forest that was grown.
 
     Raises
     ------

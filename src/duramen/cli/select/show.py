@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duramen.cli.show import Shown, shape_words, show
+from duramen.cli.show import Shown, named, shape_words, show
 from duramen.reports import Run
 from duramen.reports.selection import Selection, found_words
-from duramen.results.text import printable, width
+from duramen.results.text import printable
 
 _LINE = 400
-_NAME = 24
 
 
 def show_select(selection: Selection, run: Run, top: int, out: Path) -> None:
@@ -24,7 +23,7 @@ def show_select(selection: Selection, run: Run, top: int, out: Path) -> None:
     columns = [
         Shown(column.title, texts, right=True)
         if column.holds == "number"
-        else Shown(column.title, texts, least=min(_NAME, max(map(width, texts), default=0)))
+        else named(column.title, texts)
         for column, texts in selection.table(top)
     ]
     hidden = selection.n_found - shown
