@@ -1,4 +1,4 @@
-"""The commands and what they have in common."""
+"""Application of all commands."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
 
 
 def notes(lines: Iterable[str], quiet: bool) -> None:
-    """Show remarks on standard error, unless nothing shall be said."""
+    """Show remarks on standard error, unless quiet."""
     for line in () if quiet else lines:
         note(line)
 

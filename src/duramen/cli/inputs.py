@@ -44,7 +44,7 @@ class Demo:
 
     @property
     def citation(self) -> str:
-        """What to cite."""
+        """Citation of the data."""
         from duramen.datasets import bundled
 
         return str(getattr(bundled, f"{self.constant}_CITATION"))
@@ -104,9 +104,7 @@ class Table:
                 f"give a FILE and --target NAME, or --demo for the {self.demo_set.name}"
             )
         if not self.demo and target is None:
-            raise ValueError(
-                f"--target is missing: which column of {self.file} shall be explained?"
-            )
+            raise ValueError(f"--target is missing: which column of {self.file} is the target?")
 
     def source(
         self, command: str, target: str | None, annotations: Annotations | None = None

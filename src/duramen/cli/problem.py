@@ -48,7 +48,7 @@ class Problem(Generic[TableT]):
 
     @property
     def table(self) -> TableT:
-        """The columns but the target and those left out."""
+        """Columns but the target and those left out."""
         return self.data.table
 
     @property
@@ -141,5 +141,5 @@ def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
     """
     data = problem.data.in_memory()
     if data.table.constant().all():
-        raise ValueError(f"every column is constant, there is nothing to say of {problem.target}")
+        raise ValueError(f"every column is constant: none can be relevant for {problem.target}")
     return replace(problem, data=data)

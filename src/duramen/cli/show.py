@@ -1,4 +1,4 @@
-"""Results in the terminal."""
+"""Tables and lines in the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True)
 class Shown:
-    """A column of a table in the terminal."""
+    """Column of a table in the terminal."""
 
     title: str
     cells: Sequence[str]
@@ -111,6 +111,6 @@ def _table(columns: Sequence[Shown]) -> Table:
     return table
 
 
-def _bar(share: float, longest: int) -> str:
-    eighths = round(8 * longest * max(0.0, share))
+def _bar(fraction: float, longest: int) -> str:
+    eighths = round(8 * longest * max(0.0, fraction))
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()

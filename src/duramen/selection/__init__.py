@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
 
 catalogue = Catalogue("selector", (SEQUENTIAL_RANDOM_SUBSPACE,))
-"""All selectors that ``duramen select`` can run; ``register`` adds one."""
+"""Selectors that ``duramen select`` can run; ``register`` adds one."""
 
 __all__ = [
     "Account",

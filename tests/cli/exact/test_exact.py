@@ -317,7 +317,7 @@ def test_threads_do_not_change_a_byte(out):
 
 def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
     monkeypatch.setattr("duramen.cli.exact.population._FEW_FEATURES", 0)
-    monkeypatch.setattr("duramen.cli.exact.population._MOMENT", -1.0)
+    monkeypatch.setattr("duramen.cli.exact.population._SHORT", -1.0)
     result, _ = done(out, "exact", digits, "--target", "digit")
     assert "note: 128 subsets, less than a second" in result.stderr
     result, _ = done(out, "exact", digits, "--target", "digit", "--max-features", 2)

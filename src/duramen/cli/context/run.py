@@ -42,7 +42,7 @@ def _find(
     given, quiet = _read(options, clock), options.output.quiet
     with (
         console.warnings_as_notes(quiet),
-        clock.step("analyse"),
+        clock.step("analyze"),
         keeping(lambda: kept(options.work.checkpoint), quiet),
     ):
         return given, _analyzed(options, given)
@@ -107,7 +107,7 @@ def _check_network(options: Options) -> None:
     if len(options.names) > 1:
         raise ValueError(f"--network takes one --context, got {len(options.names)} of them")
     if not options.analysis.permutations:
-        raise ValueError("--network needs --permutations of 1 or more, to tell links from chance")
+        raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
     for option, asked in (
         ("--task", options.input.task),
         ("--criterion", options.analysis.criterion),

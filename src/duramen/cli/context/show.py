@@ -1,4 +1,4 @@
-"""What depends on a context, in the terminal."""
+"""Terminal output of `duramen context`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the exact theory finds about a distribution, as far as it can be reckoned in good time."""
+"""Exact importances, relevance and Markov boundaries of a distribution."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 _SETS = 2**18
 # More Markov boundaries than these are counted, not listed.
 _LISTED = 100
-# With fewer features than these it is a matter of a moment; longer than a moment is forewarned of.
+# A run on fewer features than these, or of fewer seconds, is not announced.
 _FEW_FEATURES = 15
-_MOMENT = 2.0
+_SHORT = 2.0
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about a distribution.
+    """Exact results about a distribution.
 
     Parameters
     ----------
     importances : Importances
-        Of infinitely many trees.
+        Importances of infinitely many trees.
     relevance : tuple of Relevance
-        One a feature, in the order of the columns.
+        Relevance of each feature, in the order of the columns.
     boundaries : list of tuple of str, or None
         All Markov boundaries, if there are not too many.
     left_out : tuple of str
-        What was not reckoned, and why.
+        Results that were not computed, and why.
     information, impurity : float
-        What all features together take away of the impurity of the target, and that impurity.
+        Decrease of the impurity of the target by all features together, and that impurity.
     """
 
     importances: Importances
@@ -103,7 +103,7 @@ def find(
     quiet: bool,
     clock: Clock,
 ) -> Found:
-    """Reckon importances, relevance and boundaries.
+    """Compute importances, relevance and boundaries.
 
     Raises
     ------
@@ -150,8 +150,8 @@ def _importances(
     from duramen.theory.population.importances import population_importances
 
     if not quiet:
-        _forewarn(dist, criterion, trees, jobs)
-    with _share_bar("importances", quiet) as progress:
+        _announce(dist, criterion, trees, jobs)
+    with _progress_bar("importances", quiet) as progress:
         return population_importances(
             dist,
             **{**parameters(trees), "criterion": criterion},
@@ -161,20 +161,20 @@ def _importances(
         )
 
 
-def _forewarn(dist: FiniteDistribution, criterion: str, trees: Splits, jobs: int) -> None:
-    """Say how long it will take where that is more than a moment and can be foreseen."""
+def _announce(dist: FiniteDistribution, criterion: str, trees: Splits, jobs: int) -> None:
+    """Say how long it will take where that is long and can be estimated."""
     from duramen.theory.population.lattice import lattice_cost
 
     if trees.max_features > 1 or trees.splits != "multiway" or dist.n_features < _FEW_FEATURES:
         return
     cost = lattice_cost(dist, trees.max_depth, criterion=criterion, n_jobs=jobs)
-    if cost.seconds > _MOMENT:
+    if cost.seconds > _SHORT:
         note(str(cost))
 
 
 @contextmanager
-def _share_bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """Give a function that is told what share of the work is done, and shows it on a terminal."""
+def _progress_bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """Give a function that shows on a terminal what fraction of the work is done."""
     if quiet or not standard_error().is_terminal:
         yield None
         return
@@ -183,8 +183,8 @@ def _share_bar(what: str, quiet: bool) -> Iterator[Callable[[float], None] | Non
     layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=what, bar_format=layout) as bar:
 
-        def report(share: float) -> None:
-            bar.update(share - bar.n)
+        def report(done: float) -> None:
+            bar.update(done - bar.n)
 
         yield report
         report(1.0)

@@ -1,4 +1,4 @@
-"""Exact importances and relevance in the terminal."""
+"""Terminal output of `duramen exact`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in words: in the terminal, and as a report."""
+"""Terminal output and report of `duramen pack`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def summarise_pack(store: ColumnStore, table: pa.Table, run: Run) -> Report:
         "rows where the value is missing. All are in result.csv and result.parquet.",
     )
     kept = Fact("bytes on disk", f"{_size(store):,}")
-    known = Fact("known of the rows", ", ".join(_known(store)) or "nothing")
+    known = Fact("sample annotations", ", ".join(_known(store)) or "nothing")
     return Report(
         kind="column store",
         title=f"{run.file}, packed",

@@ -110,7 +110,7 @@ def parsed_relevant(given: Sequence[str]) -> dict[int, int]:
 
 
 def found_curves(advice: Plan) -> dict[str, dict[float, NDArray[np.float64]]]:
-    """Return, for a chain up to the highest degree and for degree 0, the features found by share.
+    """Return, for a chain up to the highest degree and for degree 0, the features found by `keep`.
 
     Exact for 0 .. n_trees trees; empty where that is too much to draw.
     """

@@ -1,4 +1,4 @@
-"""The plan in the terminal."""
+"""Terminal output of `duramen plan`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duramen.theory.subspaces.planning import Plan
 
 
 def show_plan(advice: Plan, out: Path) -> None:
-    """Print the advice, what shares would take, reasons, cautions, and where the results lie."""
+    """Print the advice, the trees of each option, reasons, cautions, and where the results lie."""
     cells = [option_cells(option) for option in advice.options]
     columns = [
         Shown(title, [row[i] for row in cells], right=True) for i, title in enumerate(OPTION_TITLES)

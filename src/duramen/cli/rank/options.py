@@ -22,7 +22,7 @@ TESTS = "duramen.significance:catalogue"
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """The forest."""
+    """Parameters of the forest."""
 
     forest: str = choice("random-forest", "duramen.estimators.catalogue:FORESTS", "Kind of forest.")
     trees: int = option(1000, "Number of trees.", metavar="T", min=1, parameter="n_estimators")
@@ -80,7 +80,7 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """The significance test."""
+    """Choice and parameters of the significance test."""
 
     significance: str | None = choice(
         None,

@@ -1,4 +1,4 @@
-"""The test of significance that the options of `duramen rank` ask for."""
+"""Significance test that the options of `duramen rank` ask for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """The test that the user asked for.
+    """Significance test that the user asked for.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def requested(asked: Test, checkpoint: Path | None) -> Request | None:
     ValueError
         If options ask for what the test does not do, or for a test and for none.
     OSError
-        If the checkpoint cannot be written where it shall be, or there is no file of groups.
+        If the checkpoint cannot be written, or there is no file of groups.
     """
     from duramen.significance import catalogue
 

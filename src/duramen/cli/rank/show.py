@@ -1,4 +1,4 @@
-"""The ranking in the terminal."""
+"""Terminal output of `duramen rank`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search found, in the terminal."""
+"""Terminal output of `duramen select`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which features a tree is given: some that were found before, the others at random."""
+"""Draws of the features of a tree: some that were found before, the others at random."""
 
 from __future__ import annotations
 

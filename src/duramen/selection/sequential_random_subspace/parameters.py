@@ -119,7 +119,7 @@ class SearchParameters(BaseSelector):
         if tree == "random":
             if self.max_features not in (None, 1):
                 raise ValueError(
-                    f"{owner}: max_features must be None or 1 for totally randomised trees, got "
+                    f"{owner}: max_features must be None or 1 for totally randomized trees, got "
                     f"{self.max_features!r}."
                 )
             K = 1
