@@ -8,7 +8,7 @@ record and the recorded settings follow from the fields.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -186,10 +186,6 @@ def group(kind: type[Any], **defaults: Any) -> Any:
     return field(default_factory=lambda: kind(**defaults), metadata={"group": defaults})
 
 
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def _named(one: Any, defaults: Mapping[str, Any]) -> Declared:
     """Return the declaration of a field with its name and default."""
     made: Declared = one.metadata["declared"]
@@ -203,13 +199,16 @@ def _named(one: Any, defaults: Mapping[str, Any]) -> Declared:
     )
 
 
-def declared(kind: type[Any], defaults: Mapping[str, Any] | None = None) -> Iterator[Declared]:
-    """Yield the options of a dataclass, those of its groups in their place."""
+def declared(
+    kind: type[Any], defaults: Mapping[str, Any] | None = None
+) -> Iterator[tuple[Declared, Any]]:
+    """Yield the options of a dataclass with their types, those of its groups in their place."""
+    hints = get_type_hints(kind)
     for one in fields(kind):
         if "group" in one.metadata:
-            yield from declared(_hints(kind)[one.name], one.metadata["group"])
+            yield from declared(hints[one.name], one.metadata["group"])
         elif "declared" in one.metadata:
-            yield _named(one, defaults or {})
+            yield _named(one, defaults or {}), hints[one.name]
 
 
 def given(options: Any) -> Iterator[tuple[Declared, Any]]:
@@ -266,9 +265,9 @@ def parameters(options: Any) -> dict[str, Any]:
 
 def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
     """Return the options with the values that typer read; empty lists are defaults."""
-    made = dict(more)
+    made, hints = dict(more), get_type_hints(kind)
     for one in fields(kind):
-        hint = _hints(kind)[one.name]
+        hint = hints[one.name]
         if "group" in one.metadata:
             made[one.name] = built(hint, values)
         elif "declared" in one.metadata:
@@ -301,18 +300,11 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
         with ending_well(run.__name__, options.output.out):
             run(options)
 
-    kinds = dict(_types(kind))
-    found = [one.as_parameter(kinds[one.name]) for one in declared(kind)]
+    found = [one.as_parameter(hint) for one, hint in declared(kind)]
     context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
     command.__annotations__ = {one.name: one.annotation for one in (context, *found)}
     cast("Any", command).__signature__ = Signature([context, *found])
     return command
-
-
-def _types(kind: type[Any]) -> Iterable[tuple[str, Any]]:
-    for one in fields(kind):
-        hint = _hints(kind)[one.name]
-        yield from _types(hint) if "group" in one.metadata else [(one.name, hint)]
 
 
 class ChoiceCommand(TyperCommand):

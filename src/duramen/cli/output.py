@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
 
 if TYPE_CHECKING:
@@ -70,17 +71,9 @@ def _checked(out: Path, command: str) -> Path:
         raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(
-            f"duramen {command}: --out {out} lies in {out.parent}, which does not exist; make it"
-        )
     if place.exists() and not os.access(place, os.W_OK | os.X_OK):
         raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
-    if not os.access(place.parent, os.W_OK | os.X_OK):
-        raise PermissionError(
-            f"duramen {command}: --out {out} lies in {place.parent}, which is not writable; name "
-            "another"
-        )
+    check_parent(f"duramen {command}: --out {out}", place.parent, out.parent)
     for name in RESULTS:
         if (place / name).is_dir():
             raise IsADirectoryError(

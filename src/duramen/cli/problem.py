@@ -29,14 +29,8 @@ class Problem(Generic[TableT]):
         Name of the file or folder, without where that lies, or its URL.
     data : LearningSet
         The columns but the target and those left out, and the target.
-    target : str
-        Name of the target.
-    citation : str
-        What the data ask to be cited; empty if nothing.
-    notes : tuple of str
-        Remarks on how the table was read.
-    dropped_rows : int
-        Incomplete rows that were left out.
+    target, citation, notes, dropped_rows
+        As of :class:`Source`.
     """
 
     name: str

@@ -329,14 +329,14 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
 
     from duramen.cli.exact import population
 
-    with population._share_bar("importances", quiet=False) as report:
+    with population._progress_bar("importances", quiet=False) as report:
         assert report is None
     console = Console(stderr=True, force_terminal=True)
     monkeypatch.setattr(population, "standard_error", lambda: console)
-    with population._share_bar("importances", quiet=True) as report:
+    with population._progress_bar("importances", quiet=True) as report:
         assert report is None
     assert capsys.readouterr().err == ""
-    with population._share_bar("importances", quiet=False) as report:
+    with population._progress_bar("importances", quiet=False) as report:
         report(0.25)
     assert "importances: 100%" in capsys.readouterr().err
 

@@ -74,23 +74,18 @@ class Found:
 
     def columns(self) -> dict[str, Any]:
         """Return the table on disk by column: one row a feature, the most important first."""
+        import pyarrow as pa
+
         order = self.importances.order()
         ranked = [self.relevance[j] for j in order]
         return {
             **self.importances.top(len(self.importances)).columns(),
             "relevance": [one.relevance for one in ranked],
-            "degree": _whole([one.degree for one in ranked]),
+            "degree": pa.array([one.degree for one in ranked], pa.int64()),  # some are missing
             "conditionings": [json.dumps(one.conditionings, ensure_ascii=False) for one in ranked],
             "strong_information": [one.strong_information for one in ranked],
             "largest_information": [one.largest_information for one in ranked],
         }
-
-
-def _whole(numbers: list[int | None]) -> Any:
-    """Return whole numbers, some missing, as a column of a table."""
-    import pyarrow as pa
-
-    return pa.array(numbers, pa.int64())
 
 
 def find(

@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.checkpoint import keeping, kept
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
-from duramen.cli.console import note, notes, standard_error, warnings_as_notes
+from duramen.cli.console import notes, standard_error, warnings_as_notes
 from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
@@ -122,7 +123,10 @@ def _tested(
     if not quiet:
         announce(request, one, given)
     try:
-        with clock.step(f"test {request.test.option}"):
+        with (
+            keeping(lambda: kept(request.checkpoint), quiet),
+            clock.step(f"test {request.test.option}"),
+        ):
             verdict = run_test(request, one, scores, given)
     except MemoryError as error:
         if not request.default:
@@ -130,11 +134,6 @@ def _tested(
         left_out = f"the test of importances is left out: {error}"
         notes([left_out], quiet)
         return replace(found, left_out=(*found.left_out, left_out))
-    except KeyboardInterrupt:
-        kept = request.checkpoint
-        if kept is not None and kept.is_file() and not quiet:
-            note(f"{kept} keeps what is done of the test: the same command goes on from it")
-        raise
     notes(verdict.notes, quiet)
     return replace(found, tested=verdict)
 

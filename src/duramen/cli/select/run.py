@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, writable
+from duramen.cli.checkpoint import keeping, kept
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import notes, warnings_as_notes
@@ -53,7 +52,11 @@ def _find(options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock)
         selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
     if _takes(record, "relevance"):
         _check_decoys(options, problem)
-    with keeping(lambda: _kept(options), quiet), clock.step("search"), warnings_as_notes(quiet):
+    with (
+        keeping(lambda: kept(options.work.checkpoint), quiet),
+        clock.step("search"),
+        warnings_as_notes(quiet),
+    ):
         selector.fit(problem.data)
     return problem
 
@@ -160,12 +163,6 @@ def _check_decoys(options: Options, problem: Problem[Any]) -> None:
             f"null distribution, got {p}; take --relevance probe or binomial, or duramen rank "
             "--significance"
         )
-
-
-def _kept(options: Options) -> list[Path]:
-    """Return the file that keeps what is done, if there is one."""
-    file = writable(options.work.checkpoint)
-    return [] if file is None or not file.is_file() else [file]
 
 
 def _record(
