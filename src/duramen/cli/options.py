@@ -8,7 +8,7 @@ from typing import Any
 
 from duramen.cli.checkpoint import writable
 from duramen.cli.console import standard_error
-from duramen.cli.declaration import choice, option
+from duramen.cli.declaration import choice, option, parameters
 
 
 def criterion_option() -> Any:
@@ -29,6 +29,7 @@ class Jobs:
         -1,
         "Number of threads; -1 for all processors. The result does not depend on it.",
         metavar="N",
+        parameter="n_jobs",
         echo="never",
     )
 
@@ -43,13 +44,19 @@ class Work(Jobs):
         metavar="FILE",
         echo="never",
     )
-    seed: int = option(0, "Seed of all random numbers.", metavar="N", min=0, max=2**32 - 1)
+    seed: int = option(
+        0,
+        "Seed of all random numbers.",
+        metavar="N",
+        parameter="random_state",
+        min=0,
+        max=2**32 - 1,
+    )
 
     def parameters(self, quiet: bool) -> dict[str, Any]:
         """Return the parameters of a function that does the work."""
         return {
-            "random_state": self.seed,
-            "n_jobs": self.jobs,
+            **parameters(self),
             "checkpoint": writable(self.checkpoint),
             "verbose": int(not quiet and standard_error().is_terminal),
         }

@@ -90,10 +90,8 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
     search = options.search
     working = options.work.parameters(options.output.quiet)
     for one, _ in (*given(search), *given(options.work)):
-        parameter = {"seed": "random_state", "jobs": "n_jobs"}.get(one.name, one.parameter)
-        if one.name in options.typed and not _takes(record, parameter):
-            if parameter in ("random_state", "n_jobs"):
-                continue
+        wanted = one.name in options.typed and one.name not in ("seed", "jobs")
+        if wanted and not _takes(record, one.parameter):
             raise ValueError(
                 f"{one.word} is not an option of --method {record.option}; leave it out"
             )
@@ -114,10 +112,10 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
     }
     typed = {one.parameter for one, _ in given(search) if one.name in options.typed}
     # Other selectors have defaults of their own.
-    wanted = settings if record.name == DEFAULT_METHOD else {name: settings[name] for name in typed}
+    own = settings if record.name == DEFAULT_METHOD else {name: settings[name] for name in typed}
     taken = {
         name: value
-        for name, value in {**wanted, **working}.items()
+        for name, value in {**own, **working}.items()
         if value is not None and _takes(record, name)
     }
     selector: BaseSelector = record.kind(**taken)
