@@ -90,7 +90,8 @@ def test_command_line_does_the_same_again() -> None:
     full = ran("folder/a.csv", "--trees", "3", "--drop", "a b", *words)
     line = command_line("toy", full)
     assert line == (
-        "duramen toy a.csv --trees 3 --no-bootstrap --drop 'a b' --criterion of-mine --sign , --fast"
+        "duramen toy a.csv --trees 3 --no-bootstrap --drop 'a b' --criterion of-mine --sign , "
+        "--fast"
     )
     growth = ("--trees", "3", "--no-bootstrap", "--drop", "a b")
     again = ran("a.csv", *growth, "--criterion", "of-mine", "--sign", ",", "--fast")

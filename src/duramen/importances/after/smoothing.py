@@ -131,6 +131,7 @@ def _own_weights(weights: sparse.csr_array) -> sparse.csr_array:
 
 
 def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
+    from scipy import sparse
     from scipy.spatial import KDTree
 
     places = np.asarray(positions, dtype=np.float64)
