@@ -27,22 +27,13 @@ _SHORT = 36  # characters of choices that stand beside an option, not below the 
 
 @dataclass(frozen=True)
 class Choices:
-    """Names that an option can take, read where they are needed: imports take long.
+    """Names that an option can take, read where they are needed: imports take long."""
 
-    Parameters
-    ----------
-    reference : str
-        Module and name of a tuple of names, a Literal or a catalogue, as "module:name".
-    before, after : tuple of str
-        Further names.
-    describe : callable
-        Returns the text for an entry of a catalogue in the help.
-    """
-
+    # Module and name of a tuple of names, a Literal or a catalogue, as "module:name".
     reference: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    describe: Callable[[Any], str] | None = None
+    before: tuple[str, ...] = ()  # further names
+    after: tuple[str, ...] = ()  # further names
+    describe: Callable[[Any], str] | None = None  # text for an entry of a catalogue in the help
     __name__ = "name"  # typer asks for it
 
     def shown(self) -> dict[str, str]:

@@ -26,21 +26,11 @@ _ALONE = "that ships with duramen, in place of FILE and --target."
 
 @dataclass(frozen=True)
 class Demo:
-    """Data set that ships.
+    """Data set that ships."""
 
-    Parameters
-    ----------
-    name : str
-        Name in sentences.
-    constant : str
-        Name of its file and, with ``_CITATION``, its citation in :mod:`duramen.datasets.bundled`.
-    dropped : tuple of str
-        Columns to leave out.
-    """
-
-    name: str
-    constant: str
-    dropped: tuple[str, ...] = ()
+    name: str  # in sentences
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.bundled
+    dropped: tuple[str, ...] = ()  # columns to leave out
 
     @property
     def citation(self) -> str:

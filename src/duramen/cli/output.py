@@ -143,24 +143,12 @@ def _move_others(old: Path, place: Path) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Results of a command.
+    """Results of a command."""
 
-    Parameters
-    ----------
-    columns : mapping
-        Table of results, column by column.
-    run : Run
-        Record; on disk it gets the timings of all steps, those of writing included.
-    report : callable
-        Gathers the report.
-    show : callable, optional
-        Prints the results in the terminal.
-    """
-
-    columns: Mapping[str, Any]
-    run: Run
-    report: Callable[[], Report]
-    show: Callable[[], None] | None = None
+    columns: Mapping[str, Any]  # table of results, column by column
+    run: Run  # record; on disk it gets the timings of all steps
+    report: Callable[[], Report]  # gathers the report
+    show: Callable[[], None] | None = None  # prints the results
 
 
 def write_results(folder: Path, outcome: Outcome, clock: Clock, spreadsheet_safe: bool) -> None:

@@ -21,24 +21,14 @@ TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
 
 @dataclass(frozen=True)
 class Problem(Generic[TableT]):
-    """Learning set, and what the command line knows of where it came from.
+    """Learning set, and what the command line knows of where it came from."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the file or folder, without where that lies, or its URL.
-    data : LearningSet
-        The columns but the target and those left out, and the target.
-    target, citation, notes, dropped_rows
-        As of :class:`Source`.
-    """
-
-    name: str
-    data: LearningSet[TableT]
-    target: str
-    citation: str = ""
-    notes: tuple[str, ...] = ()
-    dropped_rows: int = 0
+    name: str  # of the file or folder, without where that lies, or its URL
+    data: LearningSet[TableT]  # the columns but those left out, and the target
+    target: str  # its name
+    citation: str = ""  # what the data ask to be cited
+    notes: tuple[str, ...] = ()  # on how the table was read
+    dropped_rows: int = 0  # incomplete rows that were left out
 
     @property
     def table(self) -> TableT:

@@ -10,36 +10,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Source:
-    """Table and its target as they were read.
+    """Table and its target as they were read."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the file, without its folder.
-    features : pyarrow.Table
-        The columns but the target and those left out.
-    column : pyarrow.ChunkedArray
-        The target.
-    target : str
-        Name of the target.
-    citation : str
-        What the data ask to be cited; empty if nothing.
-    labels : mapping
-        Strata and blocks of the rows, by the name of the option; empty for none.
-    notes : tuple of str
-        Remarks on how it was read.
-    dropped_rows : int
-        Incomplete rows that were left out.
-    """
-
-    name: str
-    features: Any
-    column: Any
-    target: str
-    citation: str = ""
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    dropped_rows: int = 0
+    name: str  # of the file, without its folder
+    features: Any  # pyarrow.Table: columns but the target and those left out
+    column: Any  # pyarrow.ChunkedArray: the target
+    target: str  # its name
+    citation: str = ""  # what the data ask to be cited
+    labels: Mapping[str, Any] = field(default_factory=dict)  # strata and blocks, by the option
+    notes: tuple[str, ...] = ()  # on how it was read
+    dropped_rows: int = 0  # incomplete rows that were left out
 
     def labelled(self, columns: Mapping[str, str]) -> Source:
         """Set columns apart as strata and blocks of the rows, by the name of the option.

@@ -17,27 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Given:
-    """Table, its contexts, and its target if there is one.
+    """Table, its contexts, and its target if there is one."""
 
-    Parameters
-    ----------
-    source : Source
-        What was read, without the contexts; the column of a network is its context.
-    contexts : mapping of str to arrays of shape (n,)
-        Values of each context.
-    table : EncodedTable
-        The columns that are no contexts.
-    problem : Problem or None
-        The table with the target; None for a network.
-    notes : tuple of str
-        Remarks on how the table was read.
-    """
-
-    source: Source
-    contexts: Mapping[str, Any]
-    table: EncodedTable
-    problem: Problem[EncodedTable] | None
-    notes: tuple[str, ...] = ()
+    source: Source  # without the contexts; the column of a network is its context
+    contexts: Mapping[str, Any]  # values of each context, of shape (n,)
+    table: EncodedTable  # columns that are no contexts
+    problem: Problem[EncodedTable] | None  # the table with the target; None for a network
+    notes: tuple[str, ...] = ()  # on how the table was read
 
 
 def with_target(

@@ -15,20 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finite:
-    """Finite distribution, and the intervals of its columns of numbers.
-
-    Parameters
-    ----------
-    dist : FiniteDistribution
-    method : str
-        "quantile", "uniform", "mdl" or "none".
-    cuts : dict of str to list of float
-        The cut points of each column that was put into intervals.
-    """
+    """Finite distribution, and the intervals of its columns of numbers."""
 
     dist: FiniteDistribution
-    method: str
-    cuts: dict[str, list[float]]
+    method: str  # quantile, uniform, mdl or none
+    cuts: dict[str, list[float]]  # cut points of the columns in intervals
 
 
 def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:

@@ -30,28 +30,14 @@ _SHORT = 2.0
 
 @dataclass(frozen=True)
 class Found:
-    """Exact results about a distribution.
+    """Exact results about a distribution."""
 
-    Parameters
-    ----------
-    importances : Importances
-        Importances of infinitely many trees.
-    relevance : tuple of Relevance
-        Relevance of each feature, in the order of the columns.
-    boundaries : list of tuple of str, or None
-        All Markov boundaries, if there are not too many.
-    left_out : tuple of str
-        Results that were not computed, and why.
-    information, impurity : float
-        Decrease of the impurity of the target by all features together, and that impurity.
-    """
-
-    importances: Importances
-    relevance: tuple[Relevance, ...]
-    boundaries: list[tuple[str, ...]] | None
-    left_out: tuple[str, ...]
-    information: float
-    impurity: float
+    importances: Importances  # of infinitely many trees
+    relevance: tuple[Relevance, ...]  # of each feature, in the order of the columns
+    boundaries: list[tuple[str, ...]] | None  # all Markov boundaries, if there are not too many
+    left_out: tuple[str, ...]  # results that were not computed, and why
+    information: float  # decrease of the impurity of the target by all features together
+    impurity: float  # of the target
 
     @property
     def searched_degree(self) -> int:

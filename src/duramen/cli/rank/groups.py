@@ -15,18 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of features.
+    """Groups of features."""
 
-    Parameters
-    ----------
-    file : str
-        Name of the file, without its folder.
-    of_feature : mapping of str to str
-        The group of each feature that is in one.
-    """
-
-    file: str
-    of_feature: Mapping[str, str]
+    file: str  # its name, without its folder
+    of_feature: Mapping[str, str]  # the group of each feature that is in one
 
     def check(self, features: Sequence[str], target: str) -> None:
         """Check that they are groups of these features.

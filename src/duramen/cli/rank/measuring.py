@@ -17,24 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """Measures to compute.
+    """Measures to compute."""
 
-    Parameters
-    ----------
-    measures : tuple of Measure
-        The first is ranked by.
-    asked : bool
-        Whether the user named them.
-    left_out : tuple of str
-        What is left out, and why.
-    tested : Measure or None
-        The one that a test is about.
-    """
-
-    measures: tuple[Measure, ...]
-    asked: bool
-    left_out: tuple[str, ...] = ()
-    tested: Measure | None = None
+    measures: tuple[Measure, ...]  # the first is ranked by
+    asked: bool  # True if the user named them
+    left_out: tuple[str, ...] = ()  # what is left out, and why
+    tested: Measure | None = None  # the one that a test is about
 
     def with_tested(self, one: Measure) -> Choice:
         """Return this choice with a measure to be tested, which comes last if it is not in it."""
@@ -79,24 +67,12 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
 
 @dataclass(frozen=True)
 class Found:
-    """Importances by the measures.
+    """Importances by the measures."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The measures that were computed.
-    measures : tuple of Importances and Significance
-        Importances by each; the first is ranked by.
-    left_out : tuple of str
-        What is left out, and why.
-    tested : Verdict or None
-        A test of one of them.
-    """
-
-    names: tuple[str, ...]
-    measures: tuple[Measured, ...]
-    left_out: tuple[str, ...]
-    tested: Verdict | None = None
+    names: tuple[str, ...]  # of the measures that were computed
+    measures: tuple[Measured, ...]  # importances by each; the first is ranked by
+    left_out: tuple[str, ...]  # what is left out, and why
+    tested: Verdict | None = None  # a test of one of them
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""

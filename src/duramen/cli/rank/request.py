@@ -20,30 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """Significance test that the user asked for.
-
-    Parameters
-    ----------
-    test : SignificanceTest
-    permutations : int or None
-        Rounds; None for the test's default.
-    checkpoint : Path or None
-        Where to keep what is done.
-    choices : mapping
-        Further parameters of the test, without its groups; strata and blocks by the names of
-        their columns.
-    groups : Groups or None
-        The groups of features that it is about.
-    default : bool
-        Whether it is run because the user named no test.
-    """
+    """Significance test that the user asked for."""
 
     test: SignificanceTest
-    permutations: int | None = None
+    permutations: int | None = None  # rounds; None for the test's default
     checkpoint: Path | None = None
+    # Further parameters, without groups; strata and blocks by the names of their columns.
     choices: Mapping[str, Any] = field(default_factory=dict)
-    groups: Groups | None = None
-    default: bool = False
+    groups: Groups | None = None  # of features that it is about
+    default: bool = False  # True if the user named no test
 
     def measure(self, chosen: Sequence[Measure]) -> Measure:
         """Return the measure that is tested: the first of these that suits the test, or of all.
