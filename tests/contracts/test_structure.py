@@ -17,12 +17,7 @@ IN_CIRCLES = {
     *("tables.encoded", "tables.encoding", "tables.schema", "tables.store.column_store"),
 }
 LONG_FILES: set[str] = set()
-LONG_FUNCTIONS = {
-    "cli.context.context",
-    "cli.exact.exact",
-    "cli.rank.rank",
-    "cli.select.select",
-}
+LONG_FUNCTIONS: set[str] = set()
 
 
 def import_circles() -> list[set[str]]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from duramen import checks
 from duramen.jobs.replicates import Plan
-
-EMPTY = ("skip", "zero")
+from duramen.results.context_importances import EMPTY
 
 
 @dataclass(frozen=True)

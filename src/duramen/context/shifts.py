@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
@@ -135,6 +134,8 @@ def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata:
     if rank == 0:
         return 1.0
     statistic = float(excess @ np.linalg.pinv(covariance, hermitian=True) @ excess)
+    from scipy import stats
+
     return float(stats.chi2.sf(statistic, rank))
 
 

@@ -13,6 +13,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
+from duramen.results.context_importances import SPLITS
 from duramen.tables import EncodedTable, LearningSet, Target, Task
 from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
@@ -21,7 +22,6 @@ FloatArray = NDArray[np.float64]
 
 # A numeric column with more distinct values than this has no child for each of them by default.
 FEW_VALUES = 10
-SPLITS = ("auto", "multiway", "ordered")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.catalogue import Entry
 from duramen.results.importances import Importances
@@ -53,6 +52,8 @@ class Inputs:
 
     def unfitted(self) -> Inputs:
         """Return the same with the parameters of the forest in place of the forest."""
+        from sklearn.base import clone
+
         return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from duramen.estimators.base import BaseForest
 from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, template_of
 from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 FloatArray = NDArray[np.float64]
 Data = LearningSet[EncodedTable]
@@ -45,6 +46,8 @@ class Measured:
         """Grow a forest from a seed and measure it, on these rows or on others in their place."""
         data = self.data if data is None else data
         seed %= 2**32
+        from sklearn.base import clone
+
         template = clone(self.template).set_params(random_state=seed)
         if self.measure.refits:
             found = self.measure(Inputs(template, self._exchanging(data), seed))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
@@ -26,6 +25,8 @@ def with_settled_candidates(refits: Refits) -> Refits:
         "n_subspace_features": settled.column_samples or None,
     }
     offered = subject.template.get_params()
+    from sklearn.base import clone
+
     template = clone(subject.template)
     template.set_params(**{name: k for name, k in resolved.items() if name in offered})
     return replace(refits, subject=replace(subject, template=template))

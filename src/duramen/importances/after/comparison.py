@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy  # its subpackages are imported when they are used
 
 from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen
@@ -103,10 +102,12 @@ class Comparison(Result):
         both, D in the opposite one, A and B tied by one of them alone; NaN beside a measure whose
         features are all equal.
         """
+        from scipy.stats import kendalltau
+
         tau = np.full((len(self.measures),) * 2, np.nan)
         if len(self.names) > 1:
             for i, j in combinations(range(len(self.measures)), 2):
-                pair = scipy.stats.kendalltau(self.ranks[i], self.ranks[j])
+                pair = kendalltau(self.ranks[i], self.ranks[j])
                 tau[i, j] = tau[j, i] = pair.statistic
         return _symmetric(tau)
 
@@ -135,13 +136,15 @@ class Comparison(Result):
         ValueError
             If `k` is less than 1 or `by` is no measure of this comparison.
         """
+        from scipy.stats import rankdata
+
         checks.check_integer("Comparison.top", "k", k, 1)
         index = np.argsort(self.ranks[self._measure(by)], kind="stable")[:k]
         return Comparison(
             tuple(self.names[j] for j in index),
             self.measures,
             self.scores[:, index],
-            scipy.stats.rankdata(self.ranks[:, index], axis=1),
+            rankdata(self.ranks[:, index], axis=1),
             self.metadata,
         )
 
@@ -269,13 +272,15 @@ def _scores(one: Measured) -> FloatArray:
 
 def _ranks(one: Measured) -> FloatArray:
     """Return the ranks in the order of `one.order()`; equal features share theirs."""
+    from scipy.stats import rankdata
+
     order = one.order()
     scores = _scores(one)[order]
     p_values = one.p_values[order] if isinstance(one, Significance) else np.zeros(len(one))
     step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
     place = np.empty(len(one), dtype=np.int64)
     place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(one)), dtype=np.int64), step]))
-    ranks: FloatArray = scipy.stats.rankdata(place)
+    ranks: FloatArray = rankdata(place)
     return ranks
 
 
@@ -302,7 +307,9 @@ def _some(names: Sequence[str]) -> str:
 
 def _among_best(ranks: FloatArray, k: int) -> FloatArray:
     """Return the probability that each feature is among the k best, ties by lot."""
-    first = scipy.stats.rankdata(ranks, "min")
+    from scipy.stats import rankdata
+
+    first = rankdata(ranks, "min")
     size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
     share: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
     return share

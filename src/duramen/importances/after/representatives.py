@@ -8,7 +8,6 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from duramen import checks
 from duramen.importances.after.correlations import (
@@ -304,5 +303,7 @@ def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> Floa
     n, p = columns.shape
     turned = np.where(np.einsum("ij,ij->j", columns, columns[:, medoids[labels]]) < 0, -1.0, 1.0)
     mean = turned / np.bincount(labels)[labels] * np.sqrt(n)
+    from scipy import sparse
+
     weights = sparse.csc_array((mean, (np.arange(p), labels)), shape=(p, medoids.size))
     return np.asarray(columns @ weights, dtype=np.float64)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.tables.memory import require_memory
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _BYTES_A_PAIR = 120  # two entries, in coordinates, in rows, and normalized
 
@@ -97,6 +99,8 @@ def smooth(
         weights, source = _own_weights(_adjacency(neighbors, p)), "neighbors"
     else:
         weights, source = _within(positions, float(radius or 0.0), p), "positions"
+    from scipy import sparse
+
     totals = sparse.diags_array(1 / weights.sum(axis=1))
     passed = totals @ weights if how == "mean" else (totals @ weights).T
 
@@ -116,6 +120,8 @@ def smooth(
 
 
 def _adjacency(neighbors: Any, p: int) -> sparse.csr_array:
+    from scipy import sparse
+
     weights = sparse.csr_array(neighbors, dtype=np.float64)
     if weights.shape != (p, p):
         raise ValueError(
@@ -128,11 +134,14 @@ def _adjacency(neighbors: Any, p: int) -> sparse.csr_array:
 
 
 def _own_weights(weights: sparse.csr_array) -> sparse.csr_array:
+    from scipy import sparse
+
     own = weights.diagonal()
     return sparse.csr_array(weights + sparse.diags_array(np.where(own > 0, 0.0, 1.0)))
 
 
 def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
+    from scipy import sparse
     from scipy.spatial import KDTree
 
     places = np.asarray(positions, dtype=np.float64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, erfc
 
 from duramen.importances.passes.nodes import FloatArray
 from duramen.results.magnitude import of_unit_size
@@ -63,6 +62,8 @@ def _centered(scores: FloatArray) -> FloatArray:
 
 
 def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
+    from scipy.special import erfc
+
     scores = _centered(np.array([_scores(table, j) for j in columns]))
     size = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     scores = np.divide(scores, size, out=np.zeros_like(scores), where=size > 0)
@@ -74,6 +75,8 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
 
 
 def _pair(table: EncodedTable, j: int, k: int) -> float:
+    from scipy.special import chdtrc
+
     kept = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
         if table.missing[column]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from duramen.importances.passes.nodes import FloatArray, IntArray
 
@@ -26,6 +25,8 @@ def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArra
     run over ten standard deviations and forty counts to either side of the mean, outside of which
     the probability is below 1e-20.
     """
+    from scipy.special import gammaln
+
     cells, place = _distinct(total, drawn, marked)
     n, a, b = cells
     mean = a * b / np.maximum(n, 1)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances import Inputs, Measure
@@ -342,6 +341,8 @@ def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
 
 def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
     """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
+    from sklearn.base import clone
+
     forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
     of_copies = copies.measure.of_copies
     if of_copies is None:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from duramen.significance.measured import FloatArray
 
@@ -78,6 +77,8 @@ def ends(
     values = given.values
     if kind == "percentile":
         return _percentiles(given, error, method, level)
+    from scipy import stats
+
     reach = stats.t.ppf((1 + level) / 2, freedom) * error
     above = reach if kind == "normal" else wilson_reach(values, reach)
     return values - reach, values + above, t_tails(values, error, freedom)
@@ -104,6 +105,8 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
     """
     without = np.where(values > 0, np.inf, -np.inf)
     ratio = np.divide(values, error, out=without, where=error > 0)
+    from scipy import stats
+
     tails: FloatArray = np.asarray(stats.t.sf(ratio, freedom))
     return tails
 

@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.forests.forest import Forest
@@ -213,6 +212,8 @@ def _check_permuted(null: str, restricted: bool) -> None:
 
 
 def _grown(subject: Measured, seed: int) -> Forest:
+    from sklearn.base import clone
+
     template = clone(subject.template).set_params(random_state=seed % 2**32)
     return forest_of(template.fit(subject.data), "frequency_control")
 

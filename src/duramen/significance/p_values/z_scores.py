@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from duramen.importances import catalogue
 from duramen.results.importances import Importances
@@ -79,6 +78,8 @@ def z_scores(importances: Importances) -> Significance:
     >>> result.top(1).names
     ('x0',)
     """
+    from scipy.stats import norm
+
     if not isinstance(importances, Importances):
         raise TypeError(
             f"z_scores: importances must be Importances, got {type(importances).__name__}. Hint: "
@@ -103,7 +104,7 @@ def z_scores(importances: Importances) -> Significance:
     return Significance(
         names=importances.names,
         scores=z,
-        p_values=np.where(tested, stats.norm.sf(z), 1.0),
+        p_values=np.where(tested, norm.sf(z), 1.0),
         method="z_scores",
         null=NULL,
         details={"importance": importances.values, "standard_error": error},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.significance.stability.best import chance_among_best
@@ -74,6 +73,8 @@ def trees_for(
     Where the curve falls it is taken to be chance, and neighbors are pooled (weighted by how many
     forests of that size the trees make, until it rises); it is linear in log T between its points.
     """
+    from scipy.optimize import isotonic_regression
+
     agreement = isotonic_regression(agreement, weights=1.0 / sizes).x
     short = np.flatnonzero(agreement < wanted)
     if not short.size:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from duramen import checks
 from duramen.jobs.replicates import replicate_seed
@@ -324,6 +323,8 @@ def _stability(
 ) -> Stability:
     frequency = chosen.mean(axis=0)
     phi, variance = nogueira_index(chosen)
+    from scipy import stats
+
     reach = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(variance)
     return Stability(
         names=names,

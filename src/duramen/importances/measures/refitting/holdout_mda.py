@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances.arguments import matched, metadata_of
@@ -110,6 +109,8 @@ def holdout_mda(
     n_threads = plan.threads_within
 
     def measured(k: int) -> tuple[Importances, dict[str, Any]]:
+        from sklearn.base import clone
+
         model = clone(template).set_params(random_state=int(seeds[k + 2] % 2**32))
         training = data.of_rows(np.flatnonzero(part != k), key=("part", seeds.tolist(), k))
         forest = model.fit(training).forest_

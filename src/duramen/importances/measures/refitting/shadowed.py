@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
 from duramen.importances.passes.nodes import Nodes, blocks
 from duramen.importances.passes.tally import Tally
 from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_shadows
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 
 def shadowed_forest(
@@ -31,6 +33,8 @@ def shadowed_forest(
     """
     settled = template.growth_settings(*data.table.shape)
     order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
+    from sklearn.base import clone
+
     estimator: BaseForest = clone(template)
     estimator.max_features = settled.max_features
     estimator.n_subspace_features = settled.column_samples or None
