@@ -49,7 +49,7 @@ def digits7() -> Dataset:
 
 
 def xor() -> Dataset:
-    """Make the exclusive or of two bits: each alone is independent of the target, both decide it.
+    """Make the exclusive or of two bits: each alone is independent of the target, both give it.
 
     Returns
     -------
