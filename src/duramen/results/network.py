@@ -15,6 +15,7 @@ from duramen import checks
 from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
+from duramen.results.network_scores import PAIRS, NetworkScores, links_of, score_ranking
 from duramen.results.notes import note_lines
 from duramen.results.replacing import replacing
 from duramen.results.result import Result
@@ -243,6 +244,51 @@ class Network(Result):
         )
         with replacing(Path(path)) as file:
             file.writelines(line.encode() for line in lines)
+
+    def score(self, gold: Any, *, pairs: str = "candidates") -> NetworkScores:
+        """Score the ranked links against a gold standard.
+
+        Parameters
+        ----------
+        gold : bool array of shape (p, p), data frame, networkx graph, or iterable of tuples
+            True links: a matrix from source to target; or source, target and, optionally, 1 for
+            links and 0 for pairs that are none.
+        pairs : {"candidates", "listed", "dream5"}
+            Pairs that are scored. "candidates": those of a source and another target of this
+            network. "listed": those that `gold` lists, as in DREAM4. "dream5": each source of a
+            link of `gold` with each variable that `gold` names; pairs that are no candidates of
+            this network are ranked last, in random order (Marbach et al. 2012).
+
+        Returns
+        -------
+        NetworkScores
+
+        Raises
+        ------
+        ValueError
+            If `gold` has another shape, names no pair of the network, or holds none or all of the
+            pairs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from duramen.results.network import Network
+        >>> network = Network(("a", "b", "c"), np.triu(np.arange(9.0).reshape(3, 3), 1))
+        >>> network.score([("b", "c"), ("a", "c")]).auroc
+        1.0
+        """
+        checks.check_choice(f"{_OWNER}.score", "pairs", pairs, PAIRS)
+        links, listed = links_of(gold, self.names)
+        candidates = self.sources[:, None] & self.targets
+        scored = candidates if pairs == "candidates" else listed
+        if pairs == "dream5":
+            named = links.any(axis=0) | links.any(axis=1)
+            scored = links.any(axis=1)[:, None] & named
+        scored = scored & ~np.eye(len(self.names), dtype=np.bool_)
+        if not self.directed:
+            links, scored = links | links.T, np.triu(scored | scored.T)
+        weights = np.where(candidates[scored], self.weights[scored], -np.inf)
+        return score_ranking(weights.astype(np.float64), links[scored])
 
     def undirected(self) -> Network:
         """Return the network of pairs: each has the larger weight of its two directions."""
