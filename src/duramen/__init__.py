@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         estimators,
         forests,
         importances,
+        networks,
         plots,
         reports,
         selection,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     )
     from duramen.forests import Forest
     from duramen.importances import Importances, Significance
+    from duramen.networks import Network, genie3
     from duramen.selection import SequentialRandomSubspace
     from duramen.tables import EncodedTable, encode
     from duramen.tables.learning_set import LearningSet, learning_set
@@ -69,6 +71,7 @@ __all__ = [
     "Forest",
     "Importances",
     "LearningSet",
+    "Network",
     "PERTClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -87,8 +90,10 @@ __all__ = [
     "encode",
     "estimators",
     "forests",
+    "genie3",
     "importances",
     "learning_set",
+    "networks",
     "open_store",
     "pack",
     "plots",
@@ -104,6 +109,7 @@ _ROOMS = (
     "estimators",
     "forests",
     "importances",
+    "networks",
     "plots",
     "reports",
     "results",
@@ -123,7 +129,9 @@ _HOMES = {
     "Forest": "forests",
     "Importances": "importances",
     "LearningSet": "tables",
+    "genie3": "networks",
     "learning_set": "tables",
+    "Network": "networks",
     "SequentialRandomSubspace": "selection",
     "Significance": "importances",
     "open_store": "tables.store",

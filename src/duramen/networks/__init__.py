@@ -1,6 +1,15 @@
 """Network inference: which variables, such as genes, regulate which."""
 
-from duramen.networks.genie3 import genie3
+from duramen.networks.challenge import ChallengeScore, challenge_score
+from duramen.networks.inference import genie3
 from duramen.results.network import Network
+from duramen.results.network_scores import NetworkScores, Orientation
 
-__all__ = ["Network", "genie3"]
+__all__ = [
+    "ChallengeScore",
+    "Network",
+    "NetworkScores",
+    "Orientation",
+    "challenge_score",
+    "genie3",
+]

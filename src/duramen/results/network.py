@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,15 @@ from duramen import checks
 from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
-from duramen.results.network_scores import PAIRS, NetworkScores, links_of, score_ranking
+from duramen.results.multiplicity import adjusted
+from duramen.results.network_scores import (
+    PAIRS,
+    NetworkScores,
+    Orientation,
+    links_of,
+    orientation_of,
+    score_ranking,
+)
 from duramen.results.notes import note_lines
 from duramen.results.replacing import replacing
 from duramen.results.result import Result
@@ -193,12 +202,7 @@ class Network(Result):
         ModuleNotFoundError
             If networkx is not installed.
         """
-        try:
-            import networkx as nx
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                f"{_OWNER}.to_networkx needs the package networkx; pip install duramen[networks]"
-            ) from None
+        nx = _networkx("to_networkx")
         graph = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from(self.names)
         columns = self.columns(n)
@@ -221,9 +225,9 @@ class Network(Result):
         n : int, optional
             As for `to_networkx`.
         """
-        import networkx as nx
-
-        nx.write_graphml(self.to_networkx(n), path)
+        graph = self.to_networkx(n)
+        with replacing(Path(path)) as file:
+            _networkx("write_graphml").write_graphml(graph, file)
 
     def write_tsv(self, path: str | PathLike[str], n: int | None = None) -> None:
         """Write source, target and weight of the heaviest links, one a line, without a header.
@@ -280,15 +284,66 @@ class Network(Result):
         checks.check_choice(f"{_OWNER}.score", "pairs", pairs, PAIRS)
         links, listed = links_of(gold, self.names)
         candidates = self.sources[:, None] & self.targets
-        scored = candidates if pairs == "candidates" else listed
+        scored: NDArray[np.bool_] = candidates if pairs == "candidates" else listed
         if pairs == "dream5":
             named = links.any(axis=0) | links.any(axis=1)
-            scored = links.any(axis=1)[:, None] & named
-        scored = scored & ~np.eye(len(self.names), dtype=np.bool_)
+            scored = np.outer(links.any(axis=1), named)
+        scored = np.logical_and(scored, ~np.eye(len(self.names), dtype=np.bool_))
         if not self.directed:
-            links, scored = links | links.T, np.triu(scored | scored.T)
+            links, scored = links | links.T, np.triu(np.asarray(scored | scored.T))
         weights = np.where(candidates[scored], self.weights[scored], -np.inf)
         return score_ranking(weights.astype(np.float64), links[scored])
+
+    def orientation(self, gold: Any) -> Orientation:
+        """Tell whether the weights give the direction of the links of a gold standard.
+
+        Compared are pairs with exactly one true direction, both of whose directions are candidates
+        (Huynh-Thu et al. 2010; thesis, 8.2.3).
+
+        Parameters
+        ----------
+        gold
+            True links, as for `score`.
+
+        Returns
+        -------
+        Orientation
+
+        Raises
+        ------
+        ValueError
+            If there is no such pair.
+        """
+        links, _ = links_of(gold, self.names)
+        candidates = np.outer(self.sources, self.targets)
+        i, j = np.nonzero(links & ~links.T & candidates & candidates.T)
+        if not len(i) or not self.directed:
+            raise ValueError(
+                f"{_OWNER}.orientation: there must be links in gold of one direction, between "
+                "variables that are both sources and targets of a directed network."
+            )
+        forward, backward = self.weights[i, j], self.weights[j, i]
+        return orientation_of(forward.astype(np.float64), backward.astype(np.float64))
+
+    def q_values(self) -> FloatArray:
+        """Return p-values of the candidates adjusted for the false discovery rate, shape (p, p).
+
+        Benjamini and Hochberg's rule over all candidates; 1 for other pairs.
+
+        Raises
+        ------
+        ValueError
+            If the network has no p-values.
+        """
+        if self.p_values is None:
+            raise ValueError(
+                f"{_OWNER}.q_values: this network has no p-values. Hint: genie3 with "
+                "n_permutations=20."
+            )
+        i, j = self.ranked()
+        result = np.ones(self.weights.shape)
+        result[i, j] = adjusted(self.p_values[i, j], "fdr")
+        return result
 
     def undirected(self) -> Network:
         """Return the network of pairs: each has the larger weight of its two directions."""
@@ -312,6 +367,15 @@ class Network(Result):
         cells = [columns["source"], columns["target"], fixed(columns["weight"], 4)]
         lines += aligned(["source", "target", "weight"], cells, right=[False, False, True])
         return "\n".join([*lines, *note_lines(self.notes)])
+
+
+def _networkx(method: str) -> Any:
+    try:
+        return import_module("networkx")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{_OWNER}.{method} needs the package networkx; pip install duramen[networks]"
+        ) from None
 
 
 def _matrix(what: str, given: Any, p: int) -> NDArray[Any]:

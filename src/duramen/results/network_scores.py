@@ -77,6 +77,36 @@ class NetworkScores(Result):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Orientation(Result):
+    """Whether weights tell the direction of links.
+
+    Attributes
+    ----------
+    fraction : float
+        Fraction of the links of one direction whose weight is above that of the reverse; of equal
+        weights one half counts.
+    n_links : int
+        Number of such links.
+    p_value : float
+        Of a binomial test of one half, two-sided; links of equal weights are left out.
+    """
+
+    fraction: float
+    n_links: int
+    p_value: float
+
+
+def orientation_of(forward: FloatArray, backward: FloatArray) -> Orientation:
+    """Compare the weights of links with those of their reverses, both of shape (m,)."""
+    from scipy.stats import binomtest
+
+    above, equal = int((forward > backward).sum()), int((forward == backward).sum())
+    differ = len(forward) - equal
+    p_value = float(binomtest(above, differ).pvalue) if differ else 1.0
+    return Orientation((above + 0.5 * equal) / len(forward), len(forward), p_value)
+
+
 def score_ranking(weights: FloatArray, truth: NDArray[np.bool_]) -> NetworkScores:
     """Score weights of pairs, the heaviest first, against which of the pairs are links.
 
@@ -106,7 +136,9 @@ def score_ranking(weights: FloatArray, truth: NDArray[np.bool_]) -> NetworkScore
             f"them, got {n_true}. Hint: compare the names of the network with those of gold."
         )
     order = np.argsort(-weights, kind="stable")
-    ends = np.flatnonzero(np.diff(weights[order]) != 0) + 1  # after each group of equal weights
+    sorted_weights = weights[order]
+    # After each group of equal weights.
+    ends = np.flatnonzero(sorted_weights[1:] != sorted_weights[:-1]) + 1
     ranked = np.concatenate([[0], ends, [n_pairs]]).astype(np.float64)
     counts = np.concatenate([[0], np.cumsum(truth[order])])
     true = counts[ranked.astype(np.int64)].astype(np.float64)
@@ -130,9 +162,7 @@ def _precision_area(true: FloatArray, ranked: FloatArray) -> float:
     return float((a / c + np.where(k > 0, grown, 0.0)).sum())
 
 
-def links_of(
-    gold: Any, names: tuple[str, ...]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def links_of(gold: Any, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the links of a gold standard, and the pairs that it lists, as (p, p) masks.
 
     Parameters
