@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
@@ -165,45 +166,71 @@ bootstrap, splits
     3
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
+    scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
+    scoring.check()
     checks.check_choice(_FUNCTION, "forest", forest, forest_names())
-    checks.check_choice(_FUNCTION, "measure", measure, measure_names())
-    checks.check_choice(_FUNCTION, "normalization", normalization, NORMALIZATIONS)
-    checks.check_choice(_FUNCTION, "source_scaling", source_scaling, SOURCE_SCALINGS)
-    checks.check_choice(_FUNCTION, "null", null, NULLS)
-    checks.check_integer(_FUNCTION, "n_permutations", n_permutations, 0)
-    table = encoded(
-        expression,
-        genes=genes,
-        names=names,
-        kinds=kinds,
-        n_threads=plan.n_threads,
-        function=_FUNCTION,
+    grown = {"n_estimators": n_estimators, "max_features": max_features} | _given(
+        max_depth=max_depth,
+        min_samples_split=min_samples_split,
+        min_samples_leaf=min_samples_leaf,
+        stop_alpha=stop_alpha,
+        bootstrap=bootstrap,
+        splits=splits,
     )
+    reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
+    table = encoded(expression, function=_FUNCTION, **reading)
     _refuse_large(table, n_permutations)
     variables = _variables(table, regulators, targets, time, series, decay, knocked_out)
-    parameters = {
-        "n_estimators": n_estimators,
-        "max_features": max_features,
-        **_given(
-            max_depth=max_depth,
-            min_samples_split=min_samples_split,
-            min_samples_leaf=min_samples_leaf,
-            stop_alpha=stop_alpha,
-            bootstrap=bootstrap,
-            splits=splits,
-        ),
-    }
     seed = checks.draw_seed(random_state)
+    network = _inferred(variables, forest, grown, scoring, seed, plan)
+    warn_of(_FUNCTION, network.notes)
+    return network
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How links are scored, as the user gave it; see `genie3`."""
+
+    measure: str
+    normalization: str
+    source_scaling: str
+    n_permutations: int
+    null: str
+
+    def check(self) -> None:
+        """Raise where a choice is unknown or a number out of range."""
+        checks.check_choice(_FUNCTION, "measure", self.measure, measure_names())
+        checks.check_choice(_FUNCTION, "normalization", self.normalization, NORMALIZATIONS)
+        checks.check_choice(_FUNCTION, "source_scaling", self.source_scaling, SOURCE_SCALINGS)
+        checks.check_choice(_FUNCTION, "null", self.null, NULLS)
+        checks.check_integer(_FUNCTION, "n_permutations", self.n_permutations, 0)
+
+
+def _inferred(
+    variables: Variables,
+    forest: str,
+    parameters: dict[str, Any],
+    scoring: Scoring,
+    seed: int,
+    plan: Plan,
+) -> Network:
+    """Grow the forests of all targets, and put their scores side by side."""
+    table = variables.table
     job = TargetForest(
-        variables, forest, parameters, measure, normalization, seed, n_permutations, null, _FUNCTION
+        variables,
+        forest,
+        parameters,
+        scoring.measure,
+        scoring.normalization,
+        seed,
+        scoring.n_permutations,
+        scoring.null,
+        _FUNCTION,
     )
     identity = {
         "forest": forest,
         "parameters": parameters,
-        "measure": measure,
-        "normalization": normalization,
-        "n_permutations": n_permutations,
-        "null": null,
+        **asdict(scoring),
         "fingerprint": fingerprint(table.fingerprint(), variables.responses, variables.usable),
     }
     links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
@@ -216,10 +243,8 @@ bootstrap, splits
         function=_FUNCTION,
         unit="target",
     )
-    settings = {**identity, "source_scaling": source_scaling, "seed": seed, "versions": versions()}
-    network = _network(variables, found, measure, source_scaling, settings)
-    warn_of(_FUNCTION, network.notes)
-    return network
+    settings = {**identity, "seed": seed, "versions": versions()}
+    return _network(variables, found, scoring, settings)
 
 
 def _given(**parameters: Any) -> dict[str, Any]:
@@ -290,8 +315,7 @@ def _usable(knocked_out: Any, table: EncodedTable) -> NDArray[np.bool_]:
 def _network(
     variables: Variables,
     found: list[dict[str, NDArray[Any]]],
-    measure: str,
-    source_scaling: str,
+    scoring: Scoring,
     settings: dict[str, Any],
 ) -> Network:
     """Put the weights of all targets side by side."""
@@ -304,7 +328,7 @@ def _network(
         weights[sources, j] = one["weights"]
         if p_values is not None:
             p_values[sources, j] = one["p_values"]
-    if source_scaling == "variance":
+    if scoring.source_scaling == "variance":
         weights = scaled_by_variance(weights, variables.targets)
     is_source, is_target = np.zeros((2, p), dtype=np.bool_)
     is_source[sources] = True
@@ -318,7 +342,7 @@ def _network(
         weights,
         is_source,
         is_target,
-        measure=measure,
+        measure=scoring.measure,
         p_values=p_values,
         notes=notes,
         metadata=settings,
