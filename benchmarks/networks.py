@@ -1,8 +1,8 @@
 """Network inference on real and simulated data: accuracy, time and memory.
 
 ``python -m benchmarks.networks dream4 --data DIR`` scores the published settings of GENIE3 and the
-default of `duramen.genie3` on the DREAM4 multifactorial networks of 100 genes, in the folders
-``net1``, ``net2``, ... of DIR (``expression.parquet``, ``gold.parquet``), over several seeds.
+default of `duramen.genie3` on the DREAM4 multifactorial networks of 100 genes, in
+DIR (`duramen.datasets.load_dream4`), over several seeds.
 
 ``python -m benchmarks.networks speed`` times 1000 trees a target on 100 genes and 100 samples, and
 a loop over scikit-learn's forests in the same run.
@@ -33,9 +33,7 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
     print("| network | settings | AUPR | AUROC | early precision | orientation |")
     print("| --- | --- | --- | --- | --- | --- |")
     for number in (1, 2, 3):
-        folder = data / f"net{number}"
-        expression = pq.read_table(folder / "expression.parquet")
-        gold = list(zip(*pq.read_table(folder / "gold.parquet").to_pydict().values(), strict=True))
+        made = dm.datasets.load_dream4(number, data)
         print(
             f"| {number} | as printed | {PUBLISHED['AUPR'][number - 1]:.3f} "
             f"| {PUBLISHED['AUROC'][number - 1]:.3f} | | |"
@@ -43,9 +41,11 @@ def dream4(data: Path, seeds: int, jobs: int) -> None:
         for name, settings in (("published", PUBLISHED_SETTINGS), ("default", {})):
             found = []
             for seed in range(seeds):
-                network = dm.genie3(expression, random_state=seed, n_jobs=jobs, **settings)
-                one = network.score(gold, pairs="listed")
-                right = network.orientation(gold).fraction
+                network = dm.genie3(
+                    made.expression, names=made.names, random_state=seed, n_jobs=jobs, **settings
+                )
+                one = network.score(made.links)
+                right = network.orientation(made.links).fraction
                 found.append((one.aupr, one.auroc, one.early_precision, right))
             mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
             cells = " | ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(mean, spread, strict=True))
