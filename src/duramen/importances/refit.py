@@ -49,19 +49,6 @@ def data_for(
 ) -> LearningSet[EncodedTable]:
     """Return X and y, encoded as the template would, which then needs no categorical_features.
 
-    Parameters
-    ----------
-    template : BaseForest
-        From :func:`template_of`.
-    X, y : table of shape (n, p) and array-like of shape (n,), or LearningSet and None
-        What the user gave.
-    function : str
-        The function that the user called, for errors.
-    allow_one_class : bool
-        Whether there may be a single class.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`duramen.learning_set`.
-
     Raises
     ------
     ValueError, TypeError

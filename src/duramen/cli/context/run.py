@@ -17,9 +17,10 @@ from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
 
 if TYPE_CHECKING:
-    from duramen.context import ContextImportances, ContextNetwork
     from duramen.reports import Level, Report, Run
     from duramen.reports.contextual import Findings
+    from duramen.results.context_importances import ContextImportances
+    from duramen.results.context_network import ContextNetwork
 
 # A context of fewer rows is pointed out.
 _FEW_ROWS = 15
@@ -170,8 +171,8 @@ def _summary(
     level: Level,
     notes: list[str],
 ) -> Report:
-    from duramen.context import ContextNetwork
     from duramen.reports import summarise_context, summarise_context_network
+    from duramen.results.context_network import ContextNetwork
 
     if isinstance(found[0], ContextNetwork):
         return summarise_context_network(found[0], run, level=level, notes=notes)

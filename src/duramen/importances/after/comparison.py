@@ -48,6 +48,14 @@ class Comparison(Result):
         If a name is not a string.
     ValueError
         If shapes disagree, names repeat or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> mdi = dm.Importances(("a", "b", "c"), [3.0, 2.0, 1.0], "mdi", "gini")
+    >>> mda = dm.Importances(("a", "b", "c"), [0.3, 0.0, 0.1], "mda", "accuracy")
+    >>> dm.importances.compare([mdi, mda]).spearman.tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
     """
 
     names: tuple[str, ...]
@@ -79,8 +87,8 @@ class Comparison(Result):
 
         It is Pearson's correlation of the ranks; NaN beside a measure whose features are all equal.
         """
-        centred = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
-        products = centred @ centred.T
+        centered = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
+        products = centered @ centered.T
         squares = np.diagonal(products)
         with np.errstate(invalid="ignore"):
             correlation = np.clip(products / np.sqrt(np.outer(squares, squares)), -1.0, 1.0)
@@ -104,7 +112,7 @@ class Comparison(Result):
         return _symmetric(tau)
 
     def overlap(self, k: int) -> FloatArray:
-        """Return the share of their `k` best features that two measures have in common, (m, m).
+        """Return the fraction of their `k` best features that two measures have in common, (m, m).
 
         Features that are tied for the last places count as if lots were drawn for each measure.
 
@@ -118,16 +126,10 @@ class Comparison(Result):
         return _symmetric(chance @ chance.T / k)
 
     def top(self, k: int, by: str | None = None) -> Comparison:
-        """Return the comparison among the `k` best features of one measure, the best first.
+        """Return the comparison among the `k` best features of one measure, by default the first.
 
-        Features are ranked anew among themselves.
-
-        Parameters
-        ----------
-        k : int
-            How many (all when p < k); of equal ones the first.
-        by : str, optional
-            The measure, by default the first.
+        Features are ranked anew among themselves, the best first; of equal ones the first are
+        taken.
 
         Raises
         ------
@@ -157,13 +159,7 @@ class Comparison(Result):
         return len(self.names)
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row a feature: its name and its rank in each measure.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
+        """Return a data frame with one row a feature: its name and its rank in each measure."""
         return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
@@ -222,6 +218,16 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
         If something else is given.
     ValueError
         If there are less than two measures, two have the same name, or features differ.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> measures = [dm.importances.mdi(forest), dm.importances.frequency(forest)]
+    >>> result = dm.importances.compare(measures)
+    >>> round(float(result.spearman[0, 1]), 2)
+    0.37
     """
     if isinstance(measures, Importances | Significance) or not isinstance(measures, Iterable):
         raise TypeError(

@@ -65,6 +65,18 @@ def z_scores(importances: Importances) -> Significance:
     L. Breiman, A. Cutler (2004). Random forests (manual). C. Strobl, A. Zeileis (2008). Danger:
     high power! Exploring the statistical properties of a test for random forest variable
     importance. COMPSTAT 2008.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = dm.significance.z_scores(dm.importances.mda(forest, data.X, data.y))
+    >>> result.top(1).names
+    ('x0',)
     """
     from scipy.stats import norm
 

@@ -1,4 +1,4 @@
-"""Forests grown on a table and its shadows: what columns gain beyond copies that say nothing."""
+"""Forests grown on a table and its shadow features: gains of columns beyond their shadows."""
 
 from __future__ import annotations
 
@@ -25,27 +25,11 @@ def shadowed_forest(
     seeds: NDArray[np.uint32],
     function: str,
 ) -> Forest:
-    """Grow a forest on the 2p columns of a table and of its shadows.
+    """Grow a forest on the 2p columns of a table and of its shadows, column p + j that of column j.
 
     A tree sees as many columns, and a node has as many candidates K, as without shadows: both are
-    resolved for p columns, and drawn from 2p.
-
-    Parameters
-    ----------
-    template : BaseForest
-        The estimator whose parameters to use; `data_for` has cleared `categorical_features`.
-    data : LearningSet
-        n rows, p columns; shadows exchange the rows that it says may be exchanged.
-    seeds : uint32 array of shape (2,)
-        Seeds of the permutation of the rows and of the forest.
-    function : str
-        The function that the user called, for errors.
-
-    Returns
-    -------
-    Forest
-        On 2p columns, column p + j the shadow of column j. It has no other use: about half of its
-        splits are on noise.
+    resolved for p columns, and drawn from 2p. `seeds` are those of the permutation of the rows and
+    of the forest. `data_for` has cleared `categorical_features` of the template.
     """
     settled = template.growth_settings(*data.table.shape)
     order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
@@ -63,16 +47,8 @@ def shadowed_forest(
 def differences(forest: Forest) -> Tally:
     """Tally the decreases of impurity of p columns, less those of their shadows.
 
-    Parameters
-    ----------
-    forest : Forest
-        A forest on 2p columns, column p + j the shadow of column j.
-
-    Returns
-    -------
-    Tally
-        Of p features: a tree counts with the sum over the nodes t that split on column j of
-        p(t) times their decrease, minus the same sum for column p + j.
+    A tree counts with the sum over the nodes t that split on column j of p(t) times their decrease,
+    minus the same sum for column p + j.
     """
     p = forest.n_features // 2
     tally = Tally(p)
