@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         estimators,
         forests,
         importances,
+        networks,
         plots,
         reports,
         selection,
@@ -46,9 +47,11 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesRegressor,
     )
     from duramen.forests import Forest
+    from duramen.networks import genie3
     from duramen.results.context_importances import ContextImportances
     from duramen.results.context_network import ContextNetwork
     from duramen.results.importances import Importances
+    from duramen.results.network import Network
     from duramen.results.significance import Significance
     from duramen.selection import SequentialRandomSubspace
     from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
@@ -66,6 +69,7 @@ __all__ = [
     "Forest",
     "Importances",
     "LearningSet",
+    "Network",
     "PERTClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -84,8 +88,10 @@ __all__ = [
     "encode",
     "estimators",
     "forests",
+    "genie3",
     "importances",
     "learning_set",
+    "networks",
     "open_store",
     "pack",
     "plots",
@@ -101,6 +107,7 @@ _ROOMS = (
     "estimators",
     "forests",
     "importances",
+    "networks",
     "plots",
     "reports",
     "results",
@@ -120,7 +127,9 @@ _HOMES = {
     "Forest": "forests",
     "Importances": "results.importances",
     "LearningSet": "tables",
+    "genie3": "networks",
     "learning_set": "tables",
+    "Network": "results.network",
     "SequentialRandomSubspace": "selection",
     "Significance": "results.significance",
     "open_store": "tables",
