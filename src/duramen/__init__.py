@@ -54,9 +54,8 @@ if TYPE_CHECKING:
     from duramen.results.network import Network
     from duramen.results.significance import Significance
     from duramen.selection import SequentialRandomSubspace
-    from duramen.tables import EncodedTable, encode
+    from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
-    from duramen.tables.store import ColumnStore, open_store, pack
 
 __all__ = [
     "BaggedTreesClassifier",
@@ -118,7 +117,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
-    "ColumnStore": "tables.store",
+    "ColumnStore": "tables",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_network",
     "context_importances": "context",
@@ -133,8 +132,8 @@ _HOMES = {
     "Network": "results.network",
     "SequentialRandomSubspace": "selection",
     "Significance": "results.significance",
-    "open_store": "tables.store",
-    "pack": "tables.store",
+    "open_store": "tables",
+    "pack": "tables",
 }
 
 
