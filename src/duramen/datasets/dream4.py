@@ -55,6 +55,13 @@ def load_dream4(i: int, folder: str | PathLike[str], *, size: int = 100) -> Gene
     ----------
     D. Marbach et al. (2010). Revealing strengths and weaknesses of methods for gene network
     inference. PNAS 107.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.datasets.load_dream4(1, "nowhere")
+    Traceback (most recent call last):
+    FileNotFoundError: load_dream4: nowhere must hold insilico_size100_1_multifactorial.tsv, ...
     """
     checks.check_integer(_FUNCTION, "i", i, 1, most=5)
     if size not in (10, 100):

@@ -31,6 +31,13 @@ class GeneNetwork:
         True where the gene of the row regulates the gene of the column.
     activating : bool array of shape (p, p) or None
         True for links that raise the expression of their target; None where that is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.datasets import GeneNetwork
+    >>> GeneNetwork(np.ones((4, 2)), ("a", "b"), np.array([[False, True], [False, False]]), None)
+    GeneNetwork(4 samples x 2 genes, 1 links)
     """
 
     expression: FloatArray
