@@ -2,19 +2,19 @@
 
 Python blocks of a file share one namespace and run in a folder of their own, in order; in a
 shell block, the lines that call ``duramen`` run in the same folder. What the blocks draw or
-print is thrown away: the text around them says what they show.
+print is thrown away: the text around them says what they show. Commands run in this process, which
+has imported what each would import again.
 """
 
 import inspect
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import duramen
 
 import duramen as dm
 
@@ -53,18 +53,17 @@ def test_blocks_of_page_run(
             exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
         elif language == "sh":
             for command in commands(code):
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                assert done.returncode == 0, f"{name_of(page)}:{line}: {command}\n{done.stderr}"
+                done = duramen(*command)
+                assert done.exit_code == 0, f"{name_of(page)}:{line}: {command}\n{done.output}"
     capsys.readouterr()
 
 
 def commands(code: str) -> Iterator[list[str]]:
-    """The calls of duramen in a shell block, as the interpreter under test would make them."""
+    """The calls of duramen in a shell block, without its name."""
     for line in code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words and words[0] == "duramen":
-            call = "import sys; from duramen.cli import main; sys.exit(main())"
-            yield [sys.executable, "-c", call, *words[1:]]
+            yield words[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -102,4 +101,4 @@ def test_the_list_of_names_of_the_theory_is_complete() -> None:
 
 def test_commands_are_found_in_a_shell_block() -> None:
     code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
-    assert [words[3:] for words in commands(code)] == [["rank", "genes.csv", "--target", "kind"]]
+    assert list(commands(code)) == [["rank", "genes.csv", "--target", "kind"]]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 
@@ -35,6 +36,7 @@ def test_dir_lists_the_public_names() -> None:
     assert set(dm.__all__) <= set(dir(dm))
 
 
+@one_test
 @pytest.mark.parametrize("name", [name for name in dm.__all__ if not name.startswith("_")])
 def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
     thing = getattr(dm, name)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.jobs import replicates
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
@@ -60,6 +61,7 @@ def test_task_gets_the_seed_of_its_number():
     np.testing.assert_array_equal(run(7), expected)
 
 
+@one_test
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 def test_any_number_of_threads_gives_the_same_in_the_same_order(n_threads):
     def late(b, seed):
