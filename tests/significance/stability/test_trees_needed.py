@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
@@ -136,6 +137,7 @@ def test_equals_never_agree_and_one_above_all_always_does():
     assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
 
 
+@one_test
 @pytest.mark.parametrize("n_trees", [16, 64, 90, 200])
 @pytest.mark.parametrize("measure", ["mdi", "mda", "mdi_oob", "noising", "frequency"])
 def test_parts_of_a_forest_make_up_the_whole(n_trees, measure):
@@ -258,6 +260,7 @@ def test_the_same_every_time():
     assert not other.equals(trees_needed(forest, k=3))
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

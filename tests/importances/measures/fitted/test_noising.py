@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import noising as oracle
 
@@ -48,6 +49,7 @@ def rises(estimator, train, held, loss, rows, rise=oracle.rise):
 # --- against row by row --------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 @pytest.mark.parametrize("rows", ["oob", None])
@@ -237,6 +239,7 @@ def fitted():
     return X, y, estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, options, message",
     [
