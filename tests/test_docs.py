@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 from tests.cli.commands import duramen
+from tests.grid import one_test
 
 import duramen as dm
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Some seconds each: tested with the slow ones.
+LONG = {"context.md", "exact.md", "mcfs.md", "permutation-tests.md", "rank.md", "srs.md"}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -36,12 +39,19 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@one_test
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_says_its_language(page: Path) -> None:
     assert {language for language, _, _ in blocks(page)} <= LANGUAGES
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=name_of(page))
+        for page in PAGES
+    ],
+)
 def test_blocks_of_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,6 +76,7 @@ def commands(code: str) -> Iterator[list[str]]:
             yield words[1:]
 
 
+@one_test
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = [target.split("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8"))]

@@ -358,6 +358,7 @@ def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
 # --- as a program --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # `make demo` does nearly the same
 def test_demo_as_a_program(tmp_path):
     ended = as_program(tmp_path, "rank", "--demo", "--trees", 100)
     assert ended.returncode == 0, ended.stderr

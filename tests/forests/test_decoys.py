@@ -266,6 +266,7 @@ def bias(kind, n_relevant, n_sets, n_trees=6, **changes):
     return means.mean() / scale, means.std(ddof=1) / np.sqrt(n_sets) / scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, n_relevant, changes",
     [

@@ -136,6 +136,7 @@ def test_without_the_correction_a_mean_has_0398_for_0500(tmp_path):
     assert errors[1] / errors[0] == pytest.approx(np.sqrt(1 - 37 / 100), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "kind"),
     [

@@ -83,6 +83,7 @@ def test_unquoted(field, text):
     assert unquoted(field.encode()) == text.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::duramen.tables.StrayValuesWarning")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

@@ -257,6 +257,7 @@ def test_progress_goes_up_evenly_to_one():
     assert 0.2 < (middle - start) / (end - start) < 0.8
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "dist, depth",

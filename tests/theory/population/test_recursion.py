@@ -195,6 +195,7 @@ def test_agrees_with_growing_every_tree(rows, trees, max_depth):
     assert_agrees_with_every_tree(rows, trees, max_depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("K", [1, 2, 3])
 @pytest.mark.parametrize(

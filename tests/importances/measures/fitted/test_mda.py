@@ -142,7 +142,7 @@ def test_linear_predictor_and_its_closed_form():
     X = random.normal(size=(40, 2))
     y = X @ [1.0, -0.5] + random.normal(size=40)
     model = LinearRegression().fit(X[:20], y[:20])
-    result = mda(model, X, y, n_repeats=3000, random_state=1)
+    result = mda(model, X, y, n_repeats=1000, random_state=1)
     residual = y - model.predict(X)
     for j in range(2):
         a, x = model.coef_[j], X[:, j]

@@ -67,6 +67,7 @@ def test_against_enumeration_of_the_leaves(task, splits, rows):
     assert result.unit == ("1" if task == "classes" else "variance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_random_sides_have_that_mean(task):
     train, held, kind, loss = problem(task, "oob")

@@ -53,6 +53,7 @@ def test_null_columns_of_few_and_many_values_are_alike():
     np.testing.assert_allclose(actual.mean(axis=0), 0, atol=0.015)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "estimator",
