@@ -349,6 +349,7 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
     words = ["rank", "--demo", "--trees", "200000", "--max-features", "all"]

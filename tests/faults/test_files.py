@@ -248,6 +248,7 @@ def test_a_damaged_part_of_a_store_is_packed_anew(
     assert store.fingerprint() == dm.pack(table, tmp_path / "t").fingerprint()
 
 
+@pytest.mark.slow
 @linux
 def test_names_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
     random = np.random.default_rng(0)

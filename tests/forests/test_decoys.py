@@ -292,6 +292,7 @@ def test_irrelevant_columns_get_no_more_than_their_decoys(kind, n_relevant, chan
     assert abs(relative) < 4 * error
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "kind, changes",

@@ -381,6 +381,7 @@ def of_correlations(X, y, seed, rows):
     return test(correlation, X, y, random_state=seed, n_permutations=19, **rows)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
 def test_correlations_are_taken_at_the_level_with_strata_or_blocks(name):

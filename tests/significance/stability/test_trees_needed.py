@@ -60,6 +60,7 @@ def test_agreement_of_single_parts_against_all_pairs(seed, k):
     assert curve[0] == pytest.approx(oracle.agreement(values.tolist(), k))
 
 
+@pytest.mark.slow
 def test_agreement_of_halves_is_unbiased():
     """Parts with normal noise, 200 forests, seed 0: the mean curve is that of independent forests.
 

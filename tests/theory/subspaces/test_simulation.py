@@ -98,6 +98,7 @@ def test_one_candidate_takes_features_in_random_order():
 # --- the mixed setting ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_mixed_setting_of_the_slides():
     """p = 500, r = 20, degrees up to 5: features kept help, and so do places and candidates."""
     mixed = random_conditionings(20, max_degree=5, random_state=3)
