@@ -51,10 +51,10 @@ demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an 
 	@echo "The report: $(abspath $(DEMO))/report.html"
 
 test: $(TESTERS) setup ## the fast tests
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 test-slow: $(TESTERS) setup ## the slow tests only
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
 
 lint: style types layers cpp-style ## all that reads the code without running it
 
