@@ -10,7 +10,7 @@ from scipy import stats
 from tests.grid import one_test
 
 from duramen.importances.after.comparison import Comparison, compare
-from duramen.results import Importances
+from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
 
