@@ -51,10 +51,10 @@ demo: setup ## rank the genes of the bundled leukemia set; leaves tables and an 
 	@echo "The report: $(abspath $(DEMO))/report.html"
 
 test: $(TESTERS) setup ## the fast tests
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 test-slow: $(TESTERS) setup ## the slow tests only
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ARGS)
 
 lint: style types layers cpp-style ## all that reads the code without running it
 
@@ -92,9 +92,11 @@ fuzz: $(FUZZERS) setup ## inputs for the text reader and stores, guided by cover
 			-artifact_prefix=build/fuzz/$$target. || exit 1; \
 	done
 
-dist: $(PACKERS) ## wheel and source distribution in dist/
+# Without --sdist and --wheel, the wheel is built from the source distribution, in an environment of
+# its own with the build requirements of pyproject.toml, as `pip install` of the archive does.
+dist: $(PACKERS) ## source distribution, and the wheel built from it, in dist/
 	rm -rf dist
-	$(BIN)/python -m build --no-isolation --sdist --wheel --outdir dist .
+	$(BIN)/python -m build --outdir dist .
 
 bench: $(BENCHERS) setup ## the fast cases against scikit-learn (benchmarks/README.md has the rest)
 	$(BIN)/python -m benchmarks.peers --quick $(ARGS)

@@ -2,24 +2,27 @@
 
 Python blocks of a file share one namespace and run in a folder of their own, in order; in a
 shell block, the lines that call ``duramen`` run in the same folder. What the blocks draw or
-print is thrown away: the text around them says what they show.
+print is thrown away: the text around them says what they show. Commands run in this process, which
+has imported what each would import again.
 """
 
 import inspect
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.cli.commands import duramen
+from tests.grid import one_test
 
 import duramen as dm
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Some seconds each: tested with the slow ones.
+LONG = {"context.md", "exact.md", "mcfs.md", "permutation-tests.md", "rank.md", "srs.md"}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -36,12 +39,19 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@one_test
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_says_its_language(page: Path) -> None:
     assert {language for language, _, _ in blocks(page)} <= LANGUAGES
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=name_of(page))
+        for page in PAGES
+    ],
+)
 def test_blocks_of_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,20 +63,20 @@ def test_blocks_of_page_run(
             exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
         elif language == "sh":
             for command in commands(code):
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
-                assert done.returncode == 0, f"{name_of(page)}:{line}: {command}\n{done.stderr}"
+                done = duramen(*command)
+                assert done.exit_code == 0, f"{name_of(page)}:{line}: {command}\n{done.output}"
     capsys.readouterr()
 
 
 def commands(code: str) -> Iterator[list[str]]:
-    """The calls of duramen in a shell block, as the interpreter under test would make them."""
+    """The calls of duramen in a shell block, without its name."""
     for line in code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words and words[0] == "duramen":
-            call = "import sys; from duramen.cli import main; sys.exit(main())"
-            yield [sys.executable, "-c", call, *words[1:]]
+            yield words[1:]
 
 
+@one_test
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     targets = [target.split("#")[0] for target in LINK.findall(page.read_text(encoding="utf-8"))]
@@ -102,4 +112,4 @@ def test_the_list_of_names_of_the_theory_is_complete() -> None:
 
 def test_commands_are_found_in_a_shell_block() -> None:
     code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
-    assert [words[3:] for words in commands(code)] == [["rank", "genes.csv", "--target", "kind"]]
+    assert list(commands(code)) == [["rank", "genes.csv", "--target", "kind"]]

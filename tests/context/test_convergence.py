@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.theory import FiniteDistribution, population_importances
@@ -64,6 +65,7 @@ def exact_relevance(X, y, context, **options):
     return population_importances(table, **options).values[-1]
 
 
+@one_test
 @pytest.mark.parametrize("empty", ["skip", "zero"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_values_tend_to_those_of_the_sample(seed, empty):
@@ -91,6 +93,7 @@ def test_other_impurities(criterion):
     assert_near(drawn["relevance"], relevance, "relevance")
 
 
+@one_test
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("depth", [1, 2])
 def test_limited_depth(depth, constant):

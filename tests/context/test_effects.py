@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.context.trees import as_context, opened, rows_of
+from tests.grid import one_test
 from tests.oracles import context_nodes as oracle
 
 from duramen.context.effects import context_effects, levels
@@ -61,6 +62,7 @@ def assert_as_oracle(one, codes, n_contexts, empty, rows=None, forest=None):
     return wanted
 
 
+@one_test
 @pytest.mark.parametrize("empty", ["skip", "zero"])
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 @pytest.mark.parametrize("splits", ["multiway", "ordered"])
@@ -78,6 +80,7 @@ def test_effects_are_those_of_the_oracle(n_contexts, splits, criterion, empty):
     assert wanted["relevance"] > 0.001
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["entropy", "variance"])
 @pytest.mark.parametrize(
     "growth",
@@ -98,6 +101,7 @@ def test_other_trees(growth, criterion):
     assert_as_oracle(one, codes, 3, "skip")
 
 
+@one_test
 @pytest.mark.parametrize("n", [255, 256, 300])
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_counts_of_more_rows_than_one_byte_holds(criterion, n):
@@ -120,6 +124,7 @@ def test_counts_of_more_rows_than_two_bytes_hold():
     assert found.absolute[0, 1, 0] == pytest.approx(1.0, abs=1e-6)
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_a_context_without_any_row(criterion):
     """Never seen with "skip"; with "zero" all that a feature says is lost."""
@@ -243,6 +248,7 @@ def test_permuted_effects_are_those_of_the_permuted_contexts(readable, criterion
         assert_as_oracle(one, codes, 3, "skip", forest=forest)
 
 
+@one_test
 @pytest.mark.parametrize("count", [1, 2, 40])
 def test_effects_of_permutations_that_were_drawn_before(count):
     random = np.random.default_rng(9)
@@ -269,6 +275,7 @@ def test_permutations_that_are_no_contexts_are_refused_by_the_kernel():
             context_effects(forest, one, context, "skip", seed=8, drawn=drawn)
 
 
+@one_test
 @pytest.mark.parametrize("n", [100, 400])
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
 def test_chunks_and_threads_do_not_matter_to_a_bit(criterion, n):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.checks import draw_seed
@@ -212,6 +213,7 @@ def test_the_context_can_be_a_column():
     assert len(numbers.contexts) == 4
 
 
+@one_test
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import context_nulls
 from scipy import stats
 from tests.context.trees import as_context
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.checks import draw_seed
@@ -258,6 +259,7 @@ def test_few_arrangements_are_a_note():
     assert "note: only 1" in repr(same)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.context import p_values
@@ -42,6 +43,7 @@ def test_any_number_of_threads(data, tmp_path, plain_p_values):
     assert saved(other, tmp_path / "n") != expected
 
 
+@one_test
 @pytest.mark.parametrize("permute", ["all", "within_target"])
 @pytest.mark.parametrize("size", [32, 64, 300, 1024])
 def test_any_size_of_chunks(data, tmp_path, monkeypatch, size, permute):
@@ -124,6 +126,7 @@ def test_an_interrupted_run_goes_on(data, tmp_path, monkeypatch, permute):
     assert result.equals(dm.context_importances(*data, **settings))
 
 
+@one_test
 @pytest.mark.parametrize(
     "change",
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.grid import one_test
 
 from duramen.context import propensity_strata
 from duramen.context.shifts import shift_p_values, stratified_chi_square
@@ -107,6 +108,7 @@ def test_strata_are_quantiles_of_the_score():
     assert all(a[-1] < b[0] for a, b in itertools.pairwise(inside))
 
 
+@one_test
 @pytest.mark.parametrize("power", [-1070, -600, 600, 1020])
 def test_the_unit_of_a_column_does_not_matter(power):
     x = np.random.default_rng(5).integers(-6, 7, (60, 3)).astype(float)
@@ -136,6 +138,7 @@ def test_three_contexts_and_columns_of_all_kinds():
     assert after[:2].min() > 0.05
 
 
+@one_test
 @pytest.mark.parametrize(
     ("context", "options", "message"),
     [

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.context.values import read_context, split_off
@@ -32,6 +33,7 @@ def read(given, n_bins=3):
 # --- one context ---------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("given", "labels"),
     [
@@ -63,6 +65,7 @@ def test_categories(given, labels):
     assert [context.labels[code] for code in context.codes] == values
 
 
+@one_test
 @pytest.mark.parametrize("kind", [float, int, object])
 def test_numbers_in_quantile_bins(kind):
     numbers = np.random.default_rng(0).permutation(40).astype(kind)
@@ -105,6 +108,7 @@ def test_bins_of_an_analysis():
     np.testing.assert_array_equal(by_hand.absolute_p_values, five.absolute_p_values)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("given", "name"),
     [
@@ -144,6 +148,7 @@ def as_kind(frame, kind):
     return encode(frame) if kind == "encoded" else frame
 
 
+@one_test
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_name_of_a_column(kind):
     frame = table()
@@ -156,6 +161,7 @@ def test_the_name_of_a_column(kind):
     assert result.metadata["seed"] == apart.metadata["seed"]
 
 
+@one_test
 @pytest.mark.parametrize("column", ["sex", "grade", "code", "age"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_is_read_as_its_values_are(kind, column):
@@ -183,6 +189,7 @@ def test_a_list_of_names_gives_a_result_for_each():
     assert list(analyze(("sex", "age"), X=frame)) == ["sex", "age"]
 
 
+@one_test
 @pytest.mark.parametrize(
     "make",
     [
@@ -206,6 +213,7 @@ def test_several_contexts_at_once(make):
 # --- the learning set ----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_table(kind):
     frame = table()
@@ -270,6 +278,7 @@ def test_a_constant_number_as_the_target():
 # --- what is refused -----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

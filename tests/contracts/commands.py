@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from tests.contracts.inputs import jobs
 from tests.contracts.registry import Case, add
@@ -48,42 +49,23 @@ def command(
 
 def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) -> Any:
     """Run a command in a folder of its own, and return what it left."""
-    from typer.testing import CliRunner
-
-    from duramen.cli.app import app
+    from tests.cli.commands import duramen, undrawn
 
     before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder, _no_drawing():
+    # Charts of the report cost most of a command's time, and are pinned as plots.
+    drawing = patch("duramen.reports.figures.draw", undrawn)
+    with tempfile.TemporaryDirectory() as folder, drawing:
         write(Path(folder))
         os.chdir(folder)
         try:
             threads = [] if words[0] == "plan" else ["--jobs", str(jobs())]
-            done = CliRunner().invoke(app, [*words, "--quiet", "--out", "out", *threads])
+            done = duramen(*words, "--quiet", "--out", "out", *threads)
         finally:
             os.chdir(before)
         if done.exit_code != status:
             raise RuntimeError(f"{words}: exit status {done.exit_code}: {done.output}")
         out = Path(folder) / "out"
         return (_rows(out), _record(out), done.exit_code) if out.exists() else done.exit_code
-
-
-class _no_drawing:
-    """Charts of the report cost most of a command's time, and are pinned as plots."""
-
-    def __enter__(self) -> None:
-        from matplotlib.figure import Figure
-
-        self._savefig = Figure.savefig
-        Figure.savefig = _empty  # type: ignore[method-assign]
-
-    def __exit__(self, *_: object) -> None:
-        from matplotlib.figure import Figure
-
-        Figure.savefig = self._savefig  # type: ignore[method-assign]
-
-
-def _empty(figure: Any, file: Any, **_: Any) -> None:
-    file.write('<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"></svg>')
 
 
 def _rows(out: Path) -> list[list[Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 from tests.contracts.registry import cases
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.cli.app import app
@@ -123,6 +124,7 @@ def options(command: str) -> dict[str, bool]:
     }
 
 
+@one_test
 @pytest.mark.parametrize("command", commands())
 def test_options_and_choices_have_cases(command: str) -> None:
     lines = typed()[command]

@@ -9,8 +9,10 @@ import pytest
 from tests.contracts.digests import digest, head
 from tests.contracts.pins import computed, difference
 from tests.contracts.registry import Case
+from tests.grid import one_test
 
 
+@one_test
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -31,6 +33,7 @@ def test_the_same(one, other):
     assert digest(one) == digest(other)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("one", "other"),
     [

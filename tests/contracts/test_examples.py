@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.grid import one_test
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 MODULES = [
@@ -31,6 +32,7 @@ COMPLETE = [
 ]
 
 
+@one_test
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_module(
     name: str,
@@ -44,6 +46,7 @@ def test_examples_of_module(
     assert found.failed == 0, capsys.readouterr().out
 
 
+@one_test
 @pytest.mark.parametrize("name", COMPLETE)
 def test_public_names_have_an_example(name: str) -> None:
     assert [public for public, text in documented(name) if ">>> " not in text] == []

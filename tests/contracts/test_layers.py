@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.grid import one_test
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -49,6 +50,7 @@ def may_come_from_root(name: str | None) -> bool:
     return name in FROM_ROOT or (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file()
 
 
+@one_test
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_of_a_file(path: Path) -> None:
     here = room(path)

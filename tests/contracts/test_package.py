@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.results.result import Result
@@ -38,6 +39,7 @@ def test_dir_lists_the_public_names() -> None:
     assert set(dm.__all__) <= set(dir(dm))
 
 
+@one_test
 @pytest.mark.parametrize("name", [name for name in dm.__all__ if not name.startswith("_")])
 def test_public_name_has_a_docstring_of_its_own(name: str) -> None:
     thing = getattr(dm, name)
@@ -64,13 +66,9 @@ def test_the_library_does_not_print() -> None:
     assert [place for path in library for place in calls_of_print(path)] == []
 
 
-@pytest.mark.parametrize(
-    "names", ["dm", "dm.encode, dm.RandomForestClassifier, dm.importances.mdi"]
-)
-def test_import_loads_no_heavy_optional_package(names: str) -> None:
-    code = (
-        f"import sys, json, duramen as dm; {names or None}; print(json.dumps(sorted(sys.modules)))"
-    )
+def test_import_loads_no_heavy_optional_package() -> None:
+    names = "dm.encode, dm.RandomForestClassifier, dm.importances.mdi"
+    code = f"import sys, json, duramen as dm; {names}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     by_dependencies = set(json.loads(_modules_of_dependencies()))

@@ -19,13 +19,33 @@ from tests.contracts.registry import cases
 CASES = cases()
 
 
-@pytest.mark.parametrize(
-    "key",
-    [pytest.param(key, marks=pytest.mark.slow if case.slow else ()) for key, case in CASES.items()],
-)
-def test_result_is_as_pinned(key: str) -> None:
-    told = pins.difference(CASES[key], pins.pinned().get(key))
-    assert told is None, told
+def subjects(*, slow: bool) -> list[str]:
+    """What the cases are about: a class, a function, or a command."""
+    return sorted({subject(key) for key, case in CASES.items() if case.slow is slow})
+
+
+def subject(key: str) -> str:
+    first, second = f"{key}/".split("/")[:2]
+    return f"{first}/{second.split()[0]}" if first in {"cli", "forest", "theory"} else first
+
+
+def assert_as_pinned(about: str, *, slow: bool) -> None:
+    chosen = [case for key, case in CASES.items() if subject(key) == about and case.slow is slow]
+    assert chosen
+    pinned = pins.pinned()
+    told = [pins.difference(case, pinned.get(case.key)) for case in chosen]
+    assert not any(told), "\n".join(filter(None, told))
+
+
+@pytest.mark.parametrize("about", subjects(slow=False))
+def test_results_are_as_pinned(about: str) -> None:
+    assert_as_pinned(about, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("about", subjects(slow=True))
+def test_slow_results_are_as_pinned(about: str) -> None:
+    assert_as_pinned(about, slow=True)
 
 
 def test_every_pin_has_its_case() -> None:

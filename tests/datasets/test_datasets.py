@@ -3,6 +3,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen import datasets
 
@@ -16,6 +17,7 @@ LOADERS = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("name", LOADERS)
 def test_every_set_is_whole(name):
     load, n_rows, n_features = LOADERS[name]
@@ -118,6 +120,7 @@ def test_random_state(make):
     assert np.array_equal(one.X, drawn.X)
 
 
+@one_test
 @pytest.mark.parametrize(
     "make, arguments, message",
     [

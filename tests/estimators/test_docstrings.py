@@ -5,6 +5,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.estimators.catalogue import FORESTS
@@ -25,6 +26,7 @@ def tool():
     return module
 
 
+@one_test
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_parameters_are_documented_as_in_the_catalogue(kind):
     expected = inspect.cleandoc(tool().parameter_block(kind))

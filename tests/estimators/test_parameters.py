@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from tests.grid import one_test
 
 from duramen import estimators
 from duramen.tables import encode
@@ -18,6 +19,7 @@ RF = estimators.RandomForestClassifier
 RR = estimators.RandomForestRegressor
 
 
+@one_test
 @pytest.mark.parametrize(
     ("name", "values", "allowed"),
     [
@@ -116,6 +118,7 @@ def test_parameters_are_checked_before_the_data_are_read():
     assert time.perf_counter() - start < 1
 
 
+@one_test
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -142,6 +145,7 @@ def test_wrong_class_weights():
         RF(2, class_weight={0: 0, 1: 0, 2: 0}).fit(X, Y)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -256,6 +260,7 @@ def test_proximities_that_cannot_fit_are_refused(monkeypatch):
         forest.proximity(X)
 
 
+@one_test
 @pytest.mark.parametrize(
     "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.PERTClassifier]
 )
@@ -278,6 +283,7 @@ def test_columns_that_are_all_missing():
     assert forest.feature_importances_[4] == 0
 
 
+@one_test
 @pytest.mark.parametrize(
     "kind", [RF, RR, estimators.ExtraTreesClassifier, estimators.ExtraTreesRegressor]
 )

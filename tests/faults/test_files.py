@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from tests.cli.commands import duramen
+from typer.testing import Result
 
 import duramen as dm
 from duramen.results.locking import InUseError, held
@@ -38,6 +41,12 @@ def program(folder: Path, *words: object, **options: object) -> subprocess.Compl
     )
 
 
+def here(folder: Path, *words: object) -> Result:
+    """Run a command in a folder, in this process."""
+    with contextlib.chdir(folder):
+        return duramen(*words)
+
+
 def exact(table: Path, out: str = "out") -> tuple[object, ...]:
     return "exact", table, "--target", "y", "--bins", 2, "--out", out, "--quiet"
 
@@ -57,8 +66,8 @@ def test_other_files_come_along_and_leftovers_of_a_killed_run_go(
         (tmp_path / name).mkdir()
     (tmp_path / ".out.0123abcd.part" / "run.json").write_text("half")
     (tmp_path / ".out.89abcdef.part" / "precious.txt").write_text("not ours")
-    done = program(tmp_path, *exact(table))
-    assert done.returncode == 0, done.stderr
+    done = here(tmp_path, *exact(table))
+    assert done.exit_code == 0, done.output
     assert listing(out) == sorted([*FILES, "mine", "notes.txt"])
     assert (out / "run.json").read_text() != "old"
     assert listing(tmp_path) == [".out.89abcdef.part", "out", "table.csv"]
@@ -67,8 +76,8 @@ def test_other_files_come_along_and_leftovers_of_a_killed_run_go(
 def test_a_move_that_was_cut_short_is_put_back(tmp_path: Path, table: Path) -> None:
     (tmp_path / ".out.0123abcd.old").mkdir()
     (tmp_path / ".out.0123abcd.old" / "notes.txt").write_text("mine")
-    done = program(tmp_path, *exact(table))
-    assert done.returncode == 0, done.stderr
+    done = here(tmp_path, *exact(table))
+    assert done.exit_code == 0, done.output
     assert listing(tmp_path / "out") == sorted([*FILES, "notes.txt"])
     assert listing(tmp_path) == ["out", "table.csv"]
 
@@ -77,17 +86,17 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(
     tmp_path: Path, table: Path
 ) -> None:
     (tmp_path / "out" / "result.csv").mkdir(parents=True)
-    done = program(tmp_path, *exact(table))
-    assert done.returncode == 2
+    done = here(tmp_path, *exact(table))
+    assert done.exit_code == 2
     assert "holds a folder result.csv" in done.stderr
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    done = program(tmp_path, *exact(table, "link"))
-    assert done.returncode == 0, done.stderr
+    done = here(tmp_path, *exact(table, "link"))
+    assert done.exit_code == 0, done.output
     assert (tmp_path / "link").is_symlink()
     assert listing(tmp_path / "elsewhere") == FILES
     (tmp_path / "nowhere").symlink_to(tmp_path / "no" / "where")
-    done = program(tmp_path, *exact(table, "nowhere"))
-    assert done.returncode == 2
+    done = here(tmp_path, *exact(table, "nowhere"))
+    assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1
     assert "does not exist" in done.stderr
 
@@ -95,12 +104,12 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(
 @linux
 def test_a_second_run_to_one_place_is_refused(tmp_path: Path, table: Path) -> None:
     with held(tmp_path / "out"):
-        done = program(tmp_path, *exact(table))
-    assert done.returncode == 2
+        done = here(tmp_path, *exact(table))
+    assert done.exit_code == 2
     assert "is being written by another run" in done.stderr
     assert listing(tmp_path) == ["table.csv"]
-    done = program(tmp_path, *exact(table))
-    assert done.returncode == 0, done.stderr
+    done = here(tmp_path, *exact(table))
+    assert done.exit_code == 0, done.output
 
 
 @linux
@@ -239,6 +248,7 @@ def test_a_damaged_part_of_a_store_is_packed_anew(
     assert store.fingerprint() == dm.pack(table, tmp_path / "t").fingerprint()
 
 
+@pytest.mark.slow
 @linux
 def test_names_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -> None:
     random = np.random.default_rng(0)

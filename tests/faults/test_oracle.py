@@ -14,6 +14,7 @@ import pytest
 from tests.faults import fuzz_text, routing
 from tests.faults.batches import READ, REFUSED, outcome_of
 from tests.faults.problems import Column
+from tests.grid import one_test
 
 import duramen as dm
 
@@ -33,6 +34,7 @@ def test_odd_problems_have_right_results(kind: str, tmp_path: Path) -> None:
     assert outcomes[READ] >= SHORT[kind] // 10
 
 
+@one_test
 @pytest.mark.parametrize(
     "found",
     [
@@ -54,6 +56,7 @@ def test_the_same_computations_on_several_threads() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@one_test
 @pytest.mark.parametrize("what", ["cell", "bag", "weight"])
 def test_the_oracle_sees_what_is_wrong(what: str) -> None:
     random = np.random.default_rng(0)

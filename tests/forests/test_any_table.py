@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import route as oracle
 
@@ -98,7 +98,6 @@ def problems(draw):
     return X, y, weights, kind(**parameters)
 
 
-@settings(max_examples=150)
 @given(problems())
 def test_any_forest_is_sound(problem):
     X, y, weights, estimator = problem

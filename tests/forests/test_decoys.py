@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import decoys as oracle
 
 import duramen as dm
@@ -71,6 +72,7 @@ def agrees(X, y, growth, cycle, judged, seed):
 JUDGED = {"all": slice(None), "irrelevant": slice(2, None), "one": slice(0, 1)}
 
 
+@one_test
 @pytest.mark.parametrize("judged", JUDGED)
 @pytest.mark.parametrize("cut", ["best", "random"])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
@@ -88,6 +90,7 @@ def test_two_values(p, depth, criterion, cut, judged):
     assert n_compared >= 3
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
 @pytest.mark.parametrize("p, depth", [(2, 2), (6, 2)])
 def test_three_values_multiway(p, depth, criterion):
@@ -215,6 +218,7 @@ def test_the_tree_does_not_depend_on_what_is_judged(problem):
             np.testing.assert_array_equal(getattr(again, name), getattr(forest, name))
 
 
+@one_test
 @pytest.mark.parametrize("kind", ["numbers", "two values"])
 @pytest.mark.parametrize("splits", ["ordered", "one-vs-rest", "any", "multiway"])
 def test_judging_leaves_deep_trees_alone(splits, kind):
@@ -262,6 +266,7 @@ def bias(kind, n_relevant, n_sets, n_trees=6, **changes):
     return means.mean() / scale, means.std(ddof=1) / np.sqrt(n_sets) / scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind, n_relevant, changes",
     [
@@ -287,6 +292,8 @@ def test_irrelevant_columns_get_no_more_than_their_decoys(kind, n_relevant, chan
     assert abs(relative) < 4 * error
 
 
+@pytest.mark.slow
+@one_test
 @pytest.mark.parametrize(
     "kind, changes",
     [
@@ -307,6 +314,7 @@ def test_used_up_columns_leave_the_others_a_little_more(kind, changes):
 # Where there is something.
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "variance"])
 @pytest.mark.parametrize("cut", ["best", "random"])
 def test_a_strong_column_keeps_what_it_gets(cut, criterion):
@@ -328,6 +336,7 @@ def test_a_strong_column_keeps_what_it_gets(cut, criterion):
 # Errors.
 
 
+@one_test
 @pytest.mark.parametrize(
     "change, message",
     [

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
+from tests.grid import one_test
 
 from duramen import estimators
 from duramen.forests.growth import bag, grow
@@ -21,6 +22,7 @@ def same(one, other):
         assert array.tobytes() == again.tobytes(), name
 
 
+@one_test
 @pytest.mark.parametrize(
     "kind",
     [

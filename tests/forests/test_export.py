@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests.grid import one_test
 
 from duramen import estimators
 
@@ -34,6 +35,7 @@ def test_dot_of_a_small_tree():
     assert len(re.findall("->", dot)) == 2
 
 
+@one_test
 @pytest.mark.parametrize(
     "name",
     [

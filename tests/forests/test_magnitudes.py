@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.tables.weights import row_weights
@@ -25,6 +26,7 @@ def measured(estimator, y, weights):
     }
 
 
+@one_test
 @pytest.mark.parametrize(
     "make, y",
     [
@@ -44,6 +46,7 @@ def test_only_ratios_of_weights_matter(make, y):
             np.testing.assert_allclose(values, wanted[name], rtol=0, atol=precision, err_msg=name)
 
 
+@one_test
 @pytest.mark.parametrize("exponent", [-1074, -1000, -500, 500, 1000, 1023])
 def test_powers_of_two_change_nothing(exponent):
     weights = np.ldexp(np.arange(1.0, 3.0), min(exponent, 1022))
@@ -70,6 +73,7 @@ def test_weights_of_classes():
         np.testing.assert_allclose(both, importances(1.0, WEIGHTS), atol=1e-9)
 
 
+@one_test
 @pytest.mark.parametrize("exponent", [-300, -160, -150, -100, -75, 75, 100, 150, 160, 300])
 def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
     y = NUMBERS * 10.0**exponent
@@ -82,6 +86,7 @@ def test_targets_whose_variance_is_out_of_range_are_refused(exponent):
         dm.SequentialRandomSubspace(3, n_subspace_features=2).fit(X, y)
 
 
+@one_test
 @pytest.mark.parametrize("exponent", [-300, -160, -149, -100, -75, 75, 100, 149, 160, 300])
 def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
     def importances(scale):
@@ -97,6 +102,7 @@ def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
         importances(scale)
 
 
+@one_test
 @pytest.mark.parametrize("exponent", [-68, -30, 30, 68])
 def test_targets_in_range(exponent):
     scale = 10.0**exponent

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.forests import classical_scaling, outlier_measure
@@ -68,6 +69,7 @@ def test_classes_of_one_row_and_of_equal_rows_have_no_outliers():
     assert alone.tolist() == [np.inf, 0, 0, 0, 0]
 
 
+@one_test
 @pytest.mark.parametrize("function", [classical_scaling, lambda s: outlier_measure(s, [0, 1, 0])])
 @pytest.mark.parametrize(
     ("shares", "message"),

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from tests.grid import one_test
 
 import duramen as dm
 
@@ -114,6 +115,7 @@ def test_each_row_alone(container):
     same_alone(forest, make(other), row)
 
 
+@one_test
 @pytest.mark.parametrize("name", ["color", "size", "number", "flag", "ward"])
 @pytest.mark.parametrize("container", list(CONTAINERS))
 def test_batches_that_lack_a_column_altogether(container, name):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles import splits as oracle
 
 from duramen import estimators
@@ -91,6 +92,7 @@ def roots(forest, *names):
     return [getattr(forest.forest_, name)[at] for name in names]
 
 
+@one_test
 @pytest.mark.parametrize(
     "kind",
     [
@@ -113,6 +115,7 @@ def test_one_candidate_is_drawn_uniformly_among_columns_that_vary(kind):
     assert stats.chisquare(counts[[0, 1, 3, 4, 5]]).pvalue > 1e-3
 
 
+@one_test
 @pytest.mark.parametrize("family", ["ordered", "multiway", "one-vs-rest", "any"])
 @pytest.mark.parametrize("task", ["Classifier", "Regressor"])
 def test_equal_columns_are_chosen_equally_often(task, family):
@@ -141,6 +144,7 @@ def test_equal_cuts_are_chosen_equally_often(task):
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
+@one_test
 @pytest.mark.parametrize("n_rows", [12, 400])
 @pytest.mark.parametrize("task", ["Classifier", "Regressor"])
 def test_random_cuts_are_uniform_in_real_values(task, n_rows):
@@ -197,6 +201,7 @@ def test_pert_draws_columns_uniformly_among_those_that_differ():
     assert stats.chisquare(counts[1:]).pvalue > 1e-3
 
 
+@one_test
 @pytest.mark.parametrize("kinds", ["numeric", "ordinal", "nominal"])
 def test_pert_leaves_no_child_fewer_rows_than_allowed(kinds):
     random = np.random.default_rng(0)

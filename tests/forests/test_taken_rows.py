@@ -5,6 +5,7 @@ Where both tables have codes of the same width, that is: it decides on the order
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 
@@ -22,6 +23,7 @@ FORESTS = [
 ]
 
 
+@one_test
 @pytest.mark.parametrize(("kind", "options"), FORESTS)
 @pytest.mark.parametrize(("n", "kept"), [(80, 60), (256, 40), (250, 5), (1000, 400)])
 def test_same_trees_as_the_rows_encoded_alone(kind, options, n, kept):

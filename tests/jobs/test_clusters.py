@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen import importances, significance
@@ -105,6 +106,7 @@ def saved(result, path):
     return path.read_bytes()
 
 
+@one_test
 @pytest.mark.parametrize("name", CALLS)
 def test_same_bytes_on_a_cluster(client, tmp_path, name):
     call = CALLS[name]

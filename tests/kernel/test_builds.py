@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen import _kernel
 from duramen.forests.growth import table_arguments
@@ -18,6 +19,7 @@ def problem(n, task):
     return X, target, random
 
 
+@one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("cut", ["best", "random"])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
@@ -45,6 +47,7 @@ def test_same_trees(both_kernels, n, cut, task, bootstrap):
         assert array.tobytes() == grown[1][name].tobytes(), name
 
 
+@one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
 def test_same_decoys(both_kernels, n, task):
@@ -60,6 +63,7 @@ def test_same_decoys(both_kernels, n, task):
     assert excess[0].tobytes() == excess[1].tobytes()
 
 
+@one_test
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("K", [1, 3, 40])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 
@@ -31,6 +32,7 @@ def importances(X, y, n_trees=10_000, **parameters):
     return dm.importances.mdi(forest, by_degree=True)
 
 
+@one_test
 @pytest.mark.parametrize("K", sorted(DIGITS))
 def test_digits(K):
     digits = dm.datasets.digits7()
@@ -66,6 +68,7 @@ def test_a_binary_copy_of_a_ternary_feature(splits, expected):
     np.testing.assert_allclose(found.values, expected, atol=0.015)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("splits", "expected"),
     # Section 7 of the theory: X1 split at random into 4 values, K = 1.

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.importances import mdi
@@ -117,6 +118,7 @@ def test_equal_splits_of_two_classes(estimator, settings, criterion, weighting):
     assert (z**2).sum() < len(z) + 5.0 * np.sqrt(2.0 * len(z))
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 @pytest.mark.parametrize("splits", ["any", "multiway"])
 def test_equal_splits_of_three_classes(criterion, splits):
@@ -133,6 +135,7 @@ def test_equal_splits_of_three_classes(criterion, splits):
     assert np.abs(z_of(np.array(found))).max() < LARGEST_Z
 
 
+@one_test
 @pytest.mark.parametrize("estimator", [dm.RandomForestRegressor, dm.ExtraTreesRegressor])
 @pytest.mark.parametrize("unit, origin", [(1.0, 0.0), (0.1, 0.0), (0.1, 1000.0), (1e-9, 7e-9)])
 @pytest.mark.parametrize("weight", [None, 0.3])
@@ -151,6 +154,7 @@ def test_equal_splits_of_numbers(estimator, unit, origin, weight):
     assert np.abs(z_of(np.array(found))).max() < LARGEST_Z
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 @pytest.mark.parametrize("weight", [None, 0.1])
 def test_scores_that_differ_a_little_do_not_tie(criterion, weight):
@@ -203,6 +207,7 @@ def test_bipartitions_that_gain_nothing(criterion):
     assert np.all(np.abs(grown.values - exact.values) < 4 * grown.standard_error)
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 3])
 @pytest.mark.parametrize("depth", [2, 4])
 def test_constant_columns_take_levels_of_the_exact_depth(K, depth):

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from tests.grid import one_test
 from tests.plots.test_plots import drawn
 
 from duramen.plots import context_effects, context_links
@@ -141,6 +142,7 @@ def test_effects_draw_where_they_are_told():
     assert any(isinstance(c, LineCollection) for c in ax.collections)
 
 
+@one_test
 @pytest.mark.parametrize(
     "words, message",
     [
@@ -272,6 +274,7 @@ def test_nothing_touches_pyplot():
     assert dict(mpl.rcParams) == before
 
 
+@one_test
 @pytest.mark.parametrize(
     "words, message",
     [

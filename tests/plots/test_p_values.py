@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.grid import one_test
 
 from duramen.plots.p_values import BINS, binned, p_values
 from duramen.plots.ranking import ranking
@@ -25,6 +26,7 @@ def test_bars_are_the_numbers_of_p_values():
     assert ax.get_ylim()[1] > max(heights)
 
 
+@one_test
 @pytest.mark.parametrize("rounds", [19, 99, 199, 999])
 def test_p_values_on_an_edge_stay_below_it(rounds):
     """Each bar gets as many of the possible p-values as the others, however they are rounded."""

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.grid import one_test
 
 from duramen.plots import by_degree, found, oob_error, ranking
 from duramen.plots.degrees import folded
@@ -152,6 +153,7 @@ def test_names_are_drawn_as_they_are(plot):
     assert "…" in svg
 
 
+@one_test
 @pytest.mark.parametrize("plot", [ranking, by_degree])
 @pytest.mark.parametrize("k", [0, -1])
 def test_refuses_k_below_one(plot, k):

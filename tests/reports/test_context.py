@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 from tests.plots.test_context import P_VALUES, network, result
 from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothing_else
 
@@ -47,6 +48,7 @@ def words(report, title):
 # --- verdicts at a level -------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("control", ["fdr", "fwer", "none"])
 def test_kinds_are_the_verdicts_of_the_result(control):
     one = example()

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.reports import Run, render
@@ -119,6 +120,7 @@ def test_nothing_found():
     assert search.account(RECORD).nothing == words
 
 
+@one_test
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.significance import Significance
@@ -83,6 +84,7 @@ def test_saves_loads_and_pickles(tmp_path):
         found.p_adjusted[0] = 0
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [

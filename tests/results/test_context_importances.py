@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.results.context_importances import KINDS, ContextImportances
 
@@ -68,6 +69,7 @@ def one_cell(absolute, signed, conditional=1.0, importance=1.0, **changes):
 # --- verdicts ------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("absolute", "signed", "rest", "verdict"),
     [
@@ -160,6 +162,7 @@ def test_verdicts_agree_with_the_numbers(absolute, shares, tolerance):
     assert ((wider == "independent") >= (result.kind == "independent")).all()
 
 
+@one_test
 @pytest.mark.parametrize("result", [example(), untested()])
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -272,6 +275,7 @@ def test_arrays_are_copies():
     assert result.importances[0] == 1.0
 
 
+@one_test
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -300,6 +304,7 @@ def test_refuses(changes, message):
         example(**changes)
 
 
+@one_test
 @pytest.mark.parametrize("what", ["names", "contexts"])
 @pytest.mark.parametrize("wrong", ["ab", (1, 2)])
 def test_names_are_strings(what, wrong):
@@ -356,6 +361,7 @@ EMPTY = ContextImportances(
 )
 
 
+@one_test
 @pytest.mark.parametrize("result", [example(), with_plain(empty="zero"), untested(), EMPTY])
 def test_saved_loaded_pickled_and_copied(tmp_path, result):
     path = tmp_path / "result"

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork
@@ -211,6 +212,7 @@ def test_does_not_keep_the_given_mapping():
     assert network.targets == ("u",)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("analyses", "message"),
     [
@@ -253,6 +255,7 @@ def test_equals():
     assert example().equals(nearly, rtol=1e-6)
 
 
+@one_test
 @pytest.mark.parametrize("network", [example(), example(targets=("w", "u")), untested()])
 def test_saved_loaded_pickled_and_copied(tmp_path, network):
     path = tmp_path / "network"

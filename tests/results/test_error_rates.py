@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.error_rates import ErrorRates
 
@@ -61,6 +62,7 @@ def test_arrays_cannot_be_changed():
         result.meaning = "another"
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen import RandomForestClassifier, encode
 from duramen.results.fingerprint import fingerprint
@@ -26,6 +27,7 @@ def test_a_changed_bit_changes_the_fingerprint(content, data):
     assert fingerprint(array) != fingerprint(other)
 
 
+@one_test
 @pytest.mark.parametrize(
     "other",
     [

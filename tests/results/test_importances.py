@@ -4,6 +4,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.importances import Importances
 
@@ -35,6 +36,7 @@ def test_arrays_are_read_only_copies_of_float64():
         result.metadata["seed"] = 4
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -111,6 +113,7 @@ def test_normalized_needs_a_positive_sum(values):
         Importances(("a", "b"), values, "mdi", "bits").normalized()
 
 
+@one_test
 @pytest.mark.parametrize("missing", ["by_degree", "standard_error", None])
 def test_save_and_load(tmp_path, missing):
     result = example(**({missing: None} if missing else {}))
@@ -155,6 +158,7 @@ def test_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["r.npz"]
 
 
+@one_test
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 broken"])
 def test_load_refuses_what_is_no_result(tmp_path, content):
     (tmp_path / "x").write_bytes(content)

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.intervals import Intervals
 
@@ -60,6 +61,7 @@ def test_p_values_as_a_test():
         example(p_values=None).significance()
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [

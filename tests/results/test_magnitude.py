@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.results.magnitude import OF_DISTRIBUTIONS, OF_SAMPLES, check_magnitude
 
 
+@one_test
 @pytest.mark.parametrize(
     "numbers",
     [
@@ -21,6 +23,7 @@ def test_numbers_in_range(numbers):
     check_magnitude(np.array(numbers), "y", "f")
 
 
+@one_test
 @pytest.mark.parametrize(
     ("numbers", "message"),
     [

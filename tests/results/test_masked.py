@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.results.masked import refuse_masked, unmasked
@@ -16,6 +17,7 @@ def masked(values):
     return np.ma.array(values, mask=MASK)
 
 
+@one_test
 @pytest.mark.parametrize(
     "data, wanted",
     [
@@ -107,6 +109,7 @@ def doors():
     }
 
 
+@one_test
 @pytest.mark.parametrize("door", list(doors()))
 def test_a_masked_target_is_refused(door):
     with pytest.raises(ValueError, match=r"(y|target).* row 7"):

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import pytest
+from tests.grid import one_test
 
 from duramen.results.error_rates import ErrorRates
 from duramen.results.importances import Importances
@@ -33,6 +34,7 @@ def intervals(**changes):
 KINDS = (significance, error_rates, intervals)
 
 
+@one_test
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_carry_print_and_keep_their_notes(kind, tmp_path):
     result = kind(notes=[FIRST, LONG, FIRST])
@@ -61,6 +63,7 @@ def test_without_notes_nothing_is_printed():
     assert note_lines(()) == []
 
 
+@one_test
 @pytest.mark.parametrize(
     ("notes", "kind", "message"),
     [

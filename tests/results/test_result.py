@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.grid import one_test
 
 from duramen.results.result import Result
 
@@ -80,6 +81,7 @@ BASE = Outer(
 )
 
 
+@one_test
 @pytest.mark.parametrize(
     "change",
     [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.results.significance import Significance
 
@@ -152,6 +153,7 @@ def test_top_takes_everything_along():
         example().top(-1)
 
 
+@one_test
 @pytest.mark.parametrize("alpha", [-0.1, 1.5, np.nan])
 def test_alpha_is_a_probability(alpha):
     with pytest.raises(ValueError, match=r"alpha must be a number in \[0, 1\]"):
@@ -187,6 +189,7 @@ def test_fields_are_read_only():
         result.details["x"] = result.scores
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [

@@ -1,10 +1,12 @@
 """Names are shown on one short line, whatever is in them."""
 
 import pytest
+from tests.grid import one_test
 
 from duramen.results.text import first_line, printable, quoted, width
 
 
+@one_test
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -19,6 +21,7 @@ def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
+@one_test
 @pytest.mark.parametrize("text", ["a" * 10**6, "遺" * 10**6, "e\u0301" * 10**6, "\u0301" * 10**6])
 def test_long_text_is_cut_in_the_middle(text: str) -> None:
     shown = printable(text, 20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from tests.grid import one_test
 
 from duramen.results import threads
 from duramen.results.threads import Pool, startable
@@ -34,6 +35,7 @@ def test_a_pool_without_threads_tells_of_the_limit(monkeypatch: pytest.MonkeyPat
         pool.submit(abs, -1)
 
 
+@one_test
 @pytest.mark.parametrize("most", [0, 3, 100])
 def test_startable_counts_the_calling_thread(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     _limit(monkeypatch, most)

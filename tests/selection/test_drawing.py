@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from tests.grid import one_test
 from tests.oracles.subspaces import law_among_found, law_by_weight, law_of_filling
 
 from duramen.selection.sequential_random_subspace.drawing import (
@@ -81,6 +82,7 @@ def p_value(draw, law, times):
 LEVEL = 1e-3
 
 
+@one_test
 @pytest.mark.parametrize("kept", [[], [0], [4, 1], [8, 0, 5], [3, 4, 5, 6]])
 def test_what_fills_up_is_uniform(kept):
     kept = np.array(kept, dtype=np.int64)
@@ -88,6 +90,7 @@ def test_what_fills_up_is_uniform(kept):
     assert p_value(lambda random: filled_up(random, kept, 9, 5), law, 40 * len(law)) > LEVEL
 
 
+@one_test
 @pytest.mark.parametrize(
     ("found", "n_features", "size", "places"),
     [
@@ -105,6 +108,7 @@ def test_law_among_those_found(found, n_features, size, places):
     assert p_value(draw, law, 3000) > LEVEL
 
 
+@one_test
 @pytest.mark.parametrize(
     ("weights", "size", "places"),
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.selection.sequential_random_subspace.evidence import Evidence
 from duramen.selection.sequential_random_subspace.relevance import (
@@ -143,12 +144,14 @@ def test_equal_negative_scores_have_no_tail():
     assert not DecoyTest(0.05).passes(compared(scores)).any()
 
 
+@one_test
 @pytest.mark.parametrize("scores", [np.zeros(200), np.full(200, 0.3), np.full(200, -0.3)])
 def test_without_any_difference_none_passes(scores):
     assert not DecoyTest(0.05).passes(compared(scores)).any()
     assert not DecoyTest(1.0).passes(compared(scores)).any()
 
 
+@one_test
 @pytest.mark.parametrize("p", [0, 1, 49])
 def test_few_features_have_no_tail(p):
     passes = DecoyTest(0.5).passes(compared(np.linspace(-1, 100, p)))
@@ -180,6 +183,7 @@ def test_it_changes_no_evidence():
     np.testing.assert_array_equal(evidence.excess, before)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("law", "most"),
     [("normal", 0.01), ("uniform", 0.01), ("laplace", 0.05), ("standard_cauchy", 0.12)],

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("keep", [0, 1])
 @pytest.mark.parametrize("setting", SMALL, ids=lambda setting: setting[0])
 def test_real_trees_on_the_distribution_against_the_model(setting, keep):
-    """200 searches; constants beside the relevant features, so that any importance is relevance.
+    """100 searches; constants beside the relevant features, so that any importance is relevance.
 
     Chains and marginal features are found as the model has it. Of a clique the model says that one
     feature is found by a tree, the last on all its paths: paths of a real tree end with different
@@ -25,9 +25,9 @@ def test_real_trees_on_the_distribution_against_the_model(setting, keep):
     model = expected_trees(scenario, n_features=p, subspace=q, n_relevant=r, keep=keep)
     found = [
         trees_until_found(X, y, r, q, keep, 1, seed, Positive(), int(40 * model))
-        for seed in range(200)
+        for seed in range(100)
     ]
-    error = np.std(found, ddof=1) / np.sqrt(200)
+    error = np.std(found, ddof=1) / np.sqrt(100)
     if scenario == "clique":
         assert 0.4 * model < np.mean(found) < 0.9 * model
         assert np.mean(found) < model - 3 * error

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.grid import one_test
 from tests.selection.test_sequential_random_subspace import everything, kept, problem, selector
 
 import duramen as dm
@@ -63,6 +64,7 @@ def at_tree(client, monkeypatch, number, action):
 # --- workers in this process ------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("given", VARIANTS)
 def test_a_client_changes_nothing(client, given):
     X, y = problem()
@@ -170,6 +172,7 @@ def test_clones_keep_the_client_and_pickles_do_not(client):
     assert everything(model.fit(X, y)) == everything(again)
 
 
+@one_test
 @pytest.mark.parametrize("wrong", ["scheduler:8786", 4, object])
 def test_what_is_no_client_is_refused(wrong):
     with pytest.raises(ValueError, match=r"SequentialRandomSubspace: client must be"):

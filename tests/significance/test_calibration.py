@@ -1,12 +1,12 @@
 """Rates of the tests of significance where no feature says anything, in small.
 
-Three nulls and three shapes, 400 data sets each, forests of ten shallow trees and 19 permutations,
+Three nulls and three shapes, 250 data sets each, forests of ten shallow trees and 19 permutations,
 the fewest that a p-value of .05 can come from. What costs little is tried in every cell; the others
 in one or a few, so chosen that each meets what is hardest for it. The same in full, and what comes
 of it, is in docs/guide/calibration.md.
 
 Every rate that is looked at lies in the band that holds all of them with probability .999, by
-Bonferroni; for 400 data sets this is .01 to .105. That is wide, so shares of p-values over all
+Bonferroni; for 250 data sets this is .004 to .124. That is wide, so shares of p-values over all
 features, which vary less, are looked at too.
 """
 
@@ -35,7 +35,7 @@ from scipy import stats
 import duramen as dm
 from duramen.jobs.replicates import Plan, run_replicates
 
-DATA_SETS = 400
+DATA_SETS = 250
 OUTSIDE = 1e-3  # probability that any rate lies outside, if all promises hold
 
 SMALL = dm.RandomForestClassifier(10, max_depth=5)

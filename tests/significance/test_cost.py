@@ -2,6 +2,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.significance.cost import Cost, estimate_cost
@@ -46,6 +47,7 @@ def test_numpys_global_state_is_left_alone():
     assert np.random.random() == expected  # noqa: NPY002
 
 
+@one_test
 @pytest.mark.parametrize(
     "seconds, text",
     [
@@ -61,6 +63,7 @@ def test_it_reads_as_a_sentence(seconds, text):
     assert str(Cost(seconds, 1)) == f"1 forest, 1 at a time: {text}"
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 from duramen.significance.sequential import all_decided, sequential_p_values
@@ -49,6 +50,7 @@ def test_what_comes_after_the_decision_changes_nothing(seed, stop_after, p):
         )
 
 
+@one_test
 @pytest.mark.parametrize("stop_after", [None, 1, 3, 10])
 @pytest.mark.parametrize("levels", [None, 5])
 def test_valid_under_the_null(stop_after, levels):

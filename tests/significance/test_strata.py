@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.strata import PROBLEMS, populations, samples, variants
 from benchmarks.taken import correlation, rates, refitted
+from tests.grid import one_test
 from tests.significance.noise import TINY, band
 
 import duramen as dm
@@ -75,6 +76,7 @@ def table():
     return pa.table(columns), y
 
 
+@one_test
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_are_exchanged_within_strata(name):
     X, y = table()
@@ -91,6 +93,7 @@ def test_rows_are_exchanged_within_strata(name):
     assert set(result.metadata) >= {"strata"}
 
 
+@one_test
 @pytest.mark.parametrize("name", {**METHODS, **BLOCKS_ONLY})
 def test_blocks_of_rows_stay_together(name):
     X, y = table()
@@ -108,6 +111,7 @@ def test_blocks_of_rows_stay_together(name):
     assert "Whole blocks" in (getattr(result, "null", None) or result.meaning)
 
 
+@one_test
 @pytest.mark.parametrize("name", {**METHODS, "frequency_control": {}})
 def test_one_stratum_and_blocks_of_one_row_are_no_restriction(name):
     X, y = table()
@@ -148,6 +152,7 @@ def test_permutation_test_exchanges_within_strata_and_whole_blocks():
     np.testing.assert_array_equal(plain, same)
 
 
+@one_test
 @pytest.mark.parametrize("name", RESAMPLING)
 def test_resampling_draws_whole_blocks(name):
     X, y = table()
@@ -211,6 +216,7 @@ def test_sizes_are_of_blocks(name, options, message):
 # --- hold-out parts ------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("classes", [True, False])
 @pytest.mark.parametrize("n_parts", [2, 3, 5])
 def test_parts_hold_whole_blocks_and_their_fraction_of_each_class(n_parts, classes):
@@ -287,6 +293,7 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
 # --- what is refused -----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize(
     "given, error, message",
@@ -374,6 +381,8 @@ def of_correlations(X, y, seed, rows):
     return test(correlation, X, y, random_state=seed, n_permutations=19, **rows)
 
 
+@pytest.mark.slow
+@one_test
 @pytest.mark.parametrize("name", ["populations", "samples", "families", "copies"])
 def test_correlations_are_taken_at_the_level_with_strata_or_blocks(name):
     found, rows, label = problem_rates(name, {"correlation": of_correlations}, 25)

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.grid import one_test
 from tests.tables.agree import assert_agrees, assert_same
 
 from duramen.tables import EncodedTable, encode
@@ -40,6 +41,7 @@ CONTAINERS = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_same_codes_from_every_container(container: str) -> None:
     X = CONTAINERS[container]()
@@ -93,6 +95,7 @@ def frames_of_categories() -> dict[str, object]:
     }
 
 
+@one_test
 @pytest.mark.parametrize("container", frames_of_categories())
 def test_categories(container: str) -> None:
     X = frames_of_categories()[container]
@@ -225,6 +228,7 @@ def test_repr_and_kind_codes() -> None:
     assert table.shape == (400, 6)
 
 
+@one_test
 @pytest.mark.parametrize("many", [0, 16, 1000])  # copied one by one, as it comes, all at once
 def test_take_columns(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("duramen.tables.encoded._MANY_VALUES", many)

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from tests.grid import one_test
 
 from duramen.tables import encode
 from duramen.tables.memory import available_bytes
@@ -64,12 +65,14 @@ CASES = [
 ]  # fmt: skip
 
 
+@one_test
 @pytest.mark.parametrize(("X", "error", "message"), CASES)
 def test_bad_tables(X: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=r"(?s)encode: .*" + message):
         encode(X)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

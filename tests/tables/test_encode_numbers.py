@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.grid import one_test
 from tests.tables.agree import assert_agrees, assert_same
 
 from duramen.tables import encode
@@ -69,6 +70,7 @@ WHATS = [
 ]  # fmt: skip
 
 
+@one_test
 @pytest.mark.parametrize("holes", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("n", [1, 2, 72, 255, 256, 257, 300, 2500])
 @pytest.mark.parametrize("what", WHATS)
@@ -79,6 +81,7 @@ def test_every_way_to_rank(what: str, n: int, holes: float) -> None:
     assert_agrees(encode(X), columns_of(X))
 
 
+@one_test
 @pytest.mark.parametrize("what", ["normal", "clumps", "whole", "decimals"])
 def test_many_rows_take_all_three_widths(what: str) -> None:
     rng = np.random.default_rng(0)
@@ -87,6 +90,7 @@ def test_many_rows_take_all_three_widths(what: str) -> None:
     assert_agrees(encode(X), columns_of(X))
 
 
+@one_test
 @pytest.mark.parametrize("n", [255, 256, 257, 65_535, 65_536, 65_537])
 @pytest.mark.parametrize("missing", [False, True])
 def test_widths_at_their_limits(n: int, missing: bool) -> None:
@@ -96,6 +100,7 @@ def test_widths_at_their_limits(n: int, missing: bool) -> None:
     assert_agrees(encode(column[:, None]), [column])
 
 
+@one_test
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [40, 700])
 def test_every_type_of_number(dtype: str, n: int) -> None:
@@ -112,6 +117,7 @@ def test_integers_keep_exact_ranks_up_to_2_to_the_53(n: int) -> None:
     assert_agrees(encode(column[:, None]), [column])
 
 
+@one_test
 @pytest.mark.parametrize("n", [3, 300])
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)])
 def test_integers_beyond_are_refused_unless_they_are_categories(n: int, value: int) -> None:
@@ -125,6 +131,7 @@ def test_integers_beyond_are_refused_unless_they_are_categories(n: int, value: i
     np.testing.assert_array_equal(routed[:, 1], table.codes(1))
 
 
+@one_test
 @pytest.mark.parametrize("n", [3, 300])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sign", [1, -1])
@@ -136,6 +143,7 @@ def test_infinities_name_the_first_column(n: int, dtype: type, sign: int) -> Non
             encode(X, n_jobs=n_jobs)
 
 
+@one_test
 @pytest.mark.parametrize("shape", [(1, 1), (72, 1000), (300, 257), (5000, 9)])
 def test_threads_never_change_a_bit(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(2)
@@ -175,6 +183,7 @@ def test_a_list_of_rows() -> None:
     assert_agrees(encode([[1, 2.5], [0, None], [1, 3]]), [[1, 0, 1], [2.5, None, 3]])
 
 
+@one_test
 @pytest.mark.parametrize("make_sparse", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix])
 def test_sparse_is_as_dense(make_sparse: type) -> None:
     rng = np.random.default_rng(4)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.tables.exchangeability import Exchangeability
 
@@ -56,6 +57,7 @@ SCHEMES = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("strata, blocks", SCHEMES.values(), ids=SCHEMES)
 def test_every_admissible_permutation_is_drawn_as_often(strata, blocks):
     n = len(strata or blocks)
@@ -134,6 +136,7 @@ def test_draws_respect_strata_and_blocks(seed, n):
         np.testing.assert_array_equal(taken, np.flatnonzero(blocks == blocks[taken[0]]))
 
 
+@one_test
 @pytest.mark.parametrize("n", [1, 2, 17])
 @pytest.mark.parametrize("given_", [{}, {"strata": 0}, {"blocks": 1}, {"strata": 0, "blocks": 1}])
 def test_without_restriction_the_stream_is_that_of_a_plain_permutation(n, given_):
@@ -176,6 +179,7 @@ CONTAINERS = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 def test_labels_of_every_container_are_the_same(container):
     labels = ["b", "a", "b", "c", "a"]
@@ -183,6 +187,7 @@ def test_labels_of_every_container_are_the_same(container):
     np.testing.assert_array_equal(scheme.strata, [0, 1, 0, 2, 1])
 
 
+@one_test
 @pytest.mark.parametrize(
     "labels",
     [
@@ -220,6 +225,7 @@ MISSING = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("parameter", ["strata", "blocks"])
 @pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
 def test_missing_labels_are_refused(labels, parameter):
@@ -227,6 +233,7 @@ def test_missing_labels_are_refused(labels, parameter):
         checked(3, **{parameter: labels})
 
 
+@one_test
 @pytest.mark.parametrize(
     "labels, error, message",
     [
@@ -249,6 +256,7 @@ def test_torn_blocks_are_refused_by_name():
         checked(4, ["x", "x", "y", "y"], ["a", "b", "c", "b"])
 
 
+@one_test
 @pytest.mark.parametrize(
     "strata, blocks, values, message",
     [

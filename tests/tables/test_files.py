@@ -10,6 +10,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from tests.grid import one_test
 
 from duramen.tables import encode, pack, read_table, target_column, write_table
 
@@ -67,6 +68,7 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         encode(read_table(path))
 
 
+@one_test
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -129,6 +131,7 @@ def test_target_column() -> None:
         target_column(TABLE.select(["n"]), "n")
 
 
+@one_test
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
 def test_what_is_written_can_be_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -145,6 +148,7 @@ def _umask() -> int:
     return mask
 
 
+@one_test
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
 def test_a_failure_leaves_the_old_file(
@@ -167,6 +171,7 @@ def test_other_formats_are_not_written(tmp_path: Path) -> None:
         write_table(TABLE, tmp_path / "a.xlsx")
 
 
+@one_test
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv"])
 def test_a_quote_that_is_not_closed_does_not_swallow_the_rest(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

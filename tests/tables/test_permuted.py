@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 
 from duramen.tables import encode
 from duramen.tables.permuted import with_permuted
@@ -19,6 +20,7 @@ def mixed(n=300):
     )
 
 
+@one_test
 @pytest.mark.parametrize("columns", [[0, 1], [3], [], [True, False, True, False]])
 def test_it_is_the_table_that_encoding_permuted_columns_gives(columns):
     frame = mixed()

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.tables import encode, memory
 from duramen.tables.shadows import with_probes, with_shadows
@@ -89,6 +90,7 @@ def test_columns_can_be_taken_apart_again(n, p, seed):
         np.testing.assert_array_equal(back.codes(p + j), table.codes(j))
 
 
+@one_test
 @pytest.mark.parametrize("order", [[0, 1], [0, 0, 1], [0, 1, 3], [0.0, 1.0, 2.0], [[0, 1, 2]]])
 def test_order_must_be_a_permutation(order):
     table = encode(np.arange(6.0).reshape(3, 2))

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.tables import StrayValuesWarning, encode, read_table
@@ -25,6 +26,7 @@ def found(values):
     return one
 
 
+@one_test
 @pytest.mark.parametrize(
     ("values", "stray", "rows"),
     [
@@ -55,6 +57,7 @@ def test_decimal_commas():
     assert found([*(text.replace(".", ",") for text in DECIMALS), "?", "3"]).commas
 
 
+@one_test
 @pytest.mark.parametrize(
     "values",
     [
@@ -90,6 +93,7 @@ FRAMES = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("container", list(FRAMES))
 def test_encode_warns_where_it_was_called(container):
     X = FRAMES[container]([*DECIMALS, "?", None])

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
+from tests.grid import one_test
 
 from duramen.tables import encode_target, infer_task
 
@@ -31,6 +32,7 @@ STRINGS = {
 }
 
 
+@one_test
 @pytest.mark.parametrize("container", STRINGS)
 def test_strings_are_classes_from_every_container(container: str) -> None:
     y = STRINGS[container]
@@ -45,6 +47,7 @@ def test_strings_are_classes_from_every_container(container: str) -> None:
 NUMBERS = [2, 1, 3, 2]
 
 
+@one_test
 @pytest.mark.parametrize(
     "y",
     [
@@ -77,6 +80,7 @@ def test_classes_keep_their_type() -> None:
     assert encode_target(np.array([3.0, 1]), "classification").classes.dtype == np.float64
 
 
+@one_test
 @pytest.mark.parametrize(
     ("y", "task"),
     [
@@ -112,6 +116,7 @@ DAY = datetime.datetime(2020, 1, 1)
 BOTH = ("classification", "regression")
 
 
+@one_test
 @pytest.mark.parametrize("task", BOTH)
 @pytest.mark.parametrize(
     ("y", "error", "message"),

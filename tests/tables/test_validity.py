@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 from duramen.tables import validity
 from duramen.tables.validity import unknown_code, unsorted_values
@@ -16,6 +17,7 @@ def wrong(values: np.ndarray, offsets: np.ndarray) -> bool:
     )
 
 
+@one_test
 @pytest.mark.parametrize("piece", [1, 3, 1 << 17])
 def test_values_ascend(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validity, "_PIECE", piece)
@@ -40,6 +42,7 @@ def test_values_ascend(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(counts.values()) > 200
 
 
+@one_test
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32])
 def test_codes_are_known(kind: type) -> None:
     random = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen import theory
@@ -10,6 +11,7 @@ from duramen.theory.relevance import feature_relevance, minimal_optimal, strong_
 from duramen.theory.subspaces import simulate
 
 
+@one_test
 @pytest.mark.parametrize(
     "function",
     [

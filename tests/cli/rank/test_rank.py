@@ -350,6 +350,7 @@ def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
     words = ["rank", "--demo", "--trees", "200000", "--max-features", "all"]
@@ -359,6 +360,7 @@ def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
 # --- as a program --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # `make demo` does nearly the same
 def test_demo_as_a_program(tmp_path):
     ended = as_program(tmp_path, "rank", "--demo", "--trees", 100)
     assert ended.returncode == 0, ended.stderr

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.grid import one_test
 
 from duramen.importances.after.comparison import Comparison, compare
 from duramen.results.importances import Importances
@@ -215,6 +216,7 @@ def test_one_feature_or_none_has_no_correlation():
 # --- errors --------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "measures, message",
     [
@@ -234,6 +236,7 @@ def test_clear_errors(measures, message):
         compare(measures)
 
 
+@one_test
 @pytest.mark.parametrize("measures", [measure([1.0], "x"), 3, [measure([1.0], "x"), [1.0]]])
 def test_needs_measures(measures):
     with pytest.raises(TypeError, match="compare: measures must be"):

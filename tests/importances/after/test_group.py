@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.importances.after.group import group
 from duramen.results.importances import Importances
@@ -25,6 +26,7 @@ def example(**changes):
 REGIONS = {"left": ["a", "d"], "right": ["b", "c", "e"]}
 
 
+@one_test
 @pytest.mark.parametrize(
     "how, values, degrees, classes",
     [
@@ -56,6 +58,7 @@ def test_result_says_where_it_comes_from():
     }
 
 
+@one_test
 @pytest.mark.parametrize("how", ["sum", "mean", "max"])
 def test_groups_of_one_have_the_scores_of_their_features(how):
     for groups in ({name: [name] for name in "abcde"}, list("abcde")):
@@ -69,6 +72,7 @@ def test_indices_serve_as_well_as_names_and_groups_may_overlap():
     assert dict(result) == {"one": 4.0, "two": 1.0}
 
 
+@one_test
 @pytest.mark.parametrize(
     "labels",
     [
@@ -131,6 +135,7 @@ def test_against_a_loop(pairs, how):
         assert result.values.sum() == pytest.approx(sum(values), abs=1e-9)
 
 
+@one_test
 @pytest.mark.parametrize(
     "groups, options, error, message",
     [

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen import estimators
@@ -20,6 +21,7 @@ def correlated(n=200, seed=0):
     )
 
 
+@one_test
 @pytest.mark.parametrize("correlation", ["spearman", "pearson"])
 @pytest.mark.parametrize("linkage", ["average", "complete", "single"])
 @pytest.mark.parametrize("size", [{"threshold": 0.8}, {"n_clusters": 3}])
@@ -179,6 +181,7 @@ def test_prints_the_largest_clusters():
     assert repr(representatives(random, n_clusters=14)).endswith("... and 4 more")
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -222,6 +225,7 @@ def test_spread_is_for_these_representatives():
         result.spread([1.0])
 
 
+@one_test
 @pytest.mark.parametrize("power", [-1074, -600, 1020])
 def test_pearson_correlations_do_not_depend_on_the_unit(power):
     columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.grid import one_test
 
 from duramen.importances.after.smoothing import smooth
 from duramen.results.importances import Importances
@@ -38,6 +39,7 @@ def test_sharing_out_keeps_the_sum():
     assert smooth(line(values), weights, how="share").values.sum() == pytest.approx(values.sum())
 
 
+@one_test
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.coo_matrix])
 @pytest.mark.parametrize("how", ["mean", "share"])
 def test_positions_and_neighbours_agree(container, how):
@@ -81,6 +83,7 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
     assert result.standard_error is None
 
 
+@one_test
 @pytest.mark.parametrize(
     "neighbors, options, message",
     [

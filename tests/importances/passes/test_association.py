@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles import association as oracle
 
 import duramen as dm
@@ -47,6 +48,7 @@ def expected(columns, nominal):
     ]
 
 
+@one_test
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_pair_of_kinds_against_the_oracle(seed, missing):
@@ -90,6 +92,7 @@ def test_a_perfect_association_and_none():
     assert found[2, 3] == pytest.approx(1.0)
 
 
+@one_test
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 0.37, 1e9 + 0.1])
 def test_constant_columns_are_associated_with_nothing(value):
     # Their mean is not always what they hold: of three values .1 it is 0.10000000000000002.
@@ -147,6 +150,7 @@ def test_p_values_of_independent_columns_are_uniform():
         assert stats.kstest(block, "uniform").pvalue > 0.01
 
 
+@one_test
 @pytest.mark.parametrize("power", [-1070, -600, 600, 1020])
 def test_the_size_of_the_numbers_does_not_matter(power):
     columns = np.round(4 * mixed(missing=0.1)[:, :2])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import mdi as oracle
 
 from duramen.importances.passes import chance
@@ -21,6 +22,7 @@ def mean_information(sides, labels):
     return (cells - margins + chance.xlog2x(np.array([n]))[0]) / n
 
 
+@one_test
 @pytest.mark.parametrize(
     "sides, labels",
     [("aabb", "xyxy"), ("aaab", "xxyz"), ("abcabc", "xxyyzz"), ("aaaaaaab", "xxxxyyyy")],

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
@@ -61,6 +62,7 @@ def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None)
 GROUPS = {"a": [0, 1], "c": [2], "b": [4, 3]}
 
 
+@one_test
 @pytest.mark.parametrize("rank_based", [False, True])
 @pytest.mark.parametrize("groups", [None, GROUPS])
 def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
@@ -78,6 +80,7 @@ def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
     assert result.metadata["n_grown"] == 19 * len(rates)
 
 
+@one_test
 @pytest.mark.parametrize("forest", [FOREST, dm.RandomForestClassifier(10)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
@@ -192,6 +195,7 @@ def test_groups_of_one_are_the_features():
         assert grouped.names == plain.names
 
 
+@one_test
 @pytest.mark.parametrize("how", ["mean", "sum", "max"])
 @pytest.mark.parametrize("groups", [GROUPS, ["b", "a", "b", None, "a"], {"z": ["x4", "x1"]}])
 def test_scores_of_groups_are_those_of_the_measure_group(how, groups):
@@ -335,6 +339,7 @@ def test_cost_is_said_beforehand(capfd):
     assert err.startswith("conditional_error_rate: at most 95 forests, 1 at a time: about ")
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

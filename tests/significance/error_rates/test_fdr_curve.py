@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles.monte_carlo import false_discovery_curve
 
 import duramen as dm
@@ -124,6 +125,7 @@ def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
     assert np.mean(found) >= 0.3 * n_relevant
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import probes as oracle
 from tests.significance.noise import (
     TINY,
@@ -31,6 +32,7 @@ def test_known_answer_of_the_tail():
     assert probe_tail(1.0, 9) == 0.0
 
 
+@one_test
 @pytest.mark.parametrize("freedom", [2, 3, 9, 40])
 @pytest.mark.parametrize("cos2", [0.01, 0.3, 0.9])
 def test_tail_by_integration_over_the_angle(cos2, freedom):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.intervals import Cell, coverage
 from scipy import stats
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.forests.growth import bag
@@ -43,6 +44,7 @@ def linear(n=80, p=4, seed=0, classes=False):
 # --- standard errors: what is exact for a mean -------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("method", ["subsampling", "delete-d"])
 @pytest.mark.parametrize("m", [2, 3, 5])
 def test_all_subsets_give_the_standard_error_of_a_mean(method, m):
@@ -135,6 +137,7 @@ def test_without_the_correction_a_mean_has_0398_for_0500(tmp_path):
     assert errors[1] / errors[0] == pytest.approx(np.sqrt(1 - 37 / 100), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
@@ -291,6 +294,7 @@ def test_every_row_is_as_likely_to_be_drawn():
         np.testing.assert_allclose(share, 0.1, atol=0.01)
 
 
+@one_test
 @pytest.mark.parametrize(("n", "size"), [(100, 75), (1000, 750), (4000, 1500), (3, 2)])
 def test_default_size_of_a_subsample(n, size):
     X = np.random.default_rng(0).normal(size=(n, 1))
@@ -334,6 +338,7 @@ def test_no_p_values_where_irrelevant_features_have_more_than_0():
     assert own.above() == ("x3", "x2", "x1")
 
 
+@one_test
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_for_any_number_of_threads(method):
     X, y = linear(classes=True)
@@ -416,6 +421,7 @@ def test_few_rows_are_noted():
     assert confidence_intervals(forest, X, y, **options).notes == ()
 
 
+@one_test
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
@@ -433,6 +439,7 @@ def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words)
     assert words in note
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
@@ -122,6 +123,7 @@ def oracle(values, score, law):
     return fitted.sf(score), True
 
 
+@one_test
 @pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
 @pytest.mark.parametrize("shape", [0.3, 2.0, 200.0])
 def test_fitted_tails_are_those_of_scipy(law, shape):
@@ -136,6 +138,7 @@ def test_fitted_tails_are_those_of_scipy(law, shape):
         assert used.sum() >= 20
 
 
+@one_test
 @pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
 def test_what_no_law_fits_is_left_alone(law):
     random = np.random.default_rng(0)
@@ -153,6 +156,7 @@ def test_what_no_law_fits_is_left_alone(law):
     assert not fitted_tails(np.ones(1), random.random((2, 1)), law)[1].any()
 
 
+@one_test
 @pytest.mark.parametrize("law", ["lognormal", "gamma"])
 @pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-8, 1e-10])
 def test_positive_laws_of_nearly_constant_values_are_nearly_normal_or_refused(law, spread):
@@ -164,6 +168,7 @@ def test_positive_laws_of_nearly_constant_values_are_nearly_normal_or_refused(la
     assert used.all() or spread < 1e-7
 
 
+@one_test
 @pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
 def test_fitted_p_values_fall_back_to_empirical_ones(law):
     X, y = problem()
@@ -216,6 +221,7 @@ def test_any_number_of_threads_and_any_resumption_give_the_same(tmp_path):
     )
 
 
+@one_test
 @pytest.mark.parametrize("change", ["X", "y", "estimator", "measure", "seed"])
 def test_checkpoint_of_another_run_is_refused(tmp_path, change):
     X, y = problem()
@@ -233,6 +239,7 @@ def test_checkpoint_of_another_run_is_refused(tmp_path, change):
         altmann(**{**call, **other[change]})
 
 
+@one_test
 @pytest.mark.parametrize("measure", ["mdi_oob", "mda", "holdout_mda", "air", "sandri"])
 def test_any_measure_finds_what_is_relevant(measure):
     X, y = problem(n=40, p=4)
@@ -263,6 +270,7 @@ def test_result_says_what_was_tested_and_survives_saving(tmp_path):
     assert Significance.load(tmp_path / "r").equals(result)
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

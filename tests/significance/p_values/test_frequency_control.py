@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.oracles import probes as oracle
 from tests.significance.noise import band, noise, signal
 
@@ -19,6 +20,7 @@ def test_known_answer_of_the_probability_of_a_split():
     assert split_probability(30, 27, 4) == 0.0  # a winner is always there
 
 
+@one_test
 @pytest.mark.parametrize(("p", "k"), [(5, 1), (5, 2), (6, 3), (7, 5), (4, 4)])
 def test_probability_of_a_split_by_counting_draws(p, k):
     for winners in range(p):

@@ -3,6 +3,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
@@ -40,6 +41,7 @@ def by_hand(X, y, columns, n_permutations, seed):
     return scores(replicate_seed(seed, OBSERVED), X), null
 
 
+@one_test
 @pytest.mark.parametrize("stop_after", [None, 1, 3])
 def test_p_values_are_those_of_permuting_and_fitting_by_hand(stop_after):
     X, y = problem()
@@ -141,6 +143,7 @@ def test_p_values_are_valid_under_the_null():
 # --- checkpoints ---------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("stop_after", [None, 2])
 @pytest.mark.parametrize("killed_at", [0, 3, 11, 20])
 def test_killed_run_goes_on_to_the_same(tmp_path, monkeypatch, stop_after, killed_at):
@@ -186,6 +189,7 @@ def test_cost_is_said_beforehand(capfd):
     assert "15/15" in err
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

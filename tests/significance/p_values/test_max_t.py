@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import step_down as oracle
 from tests.significance.noise import TINY, Interrupted, band, noise
 
@@ -259,6 +260,7 @@ def test_level_where_rows_are_exchangeable(balanced):
     assert abs(np.mean(taken) - 0.05) <= band(0.05, 2000)
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

@@ -3,6 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
@@ -176,6 +177,7 @@ def returning(*values):
     return lambda X, y, seed: left.pop(0)
 
 
+@one_test
 @pytest.mark.parametrize(
     "importance, message",
     [
@@ -192,6 +194,7 @@ def test_what_the_function_returns_is_checked(importance, message):
         permutation_test(importance, *problem(), n_permutations=2)
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
@@ -102,6 +103,7 @@ def test_the_interval_covers():
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
+@one_test
 @pytest.mark.parametrize(
     ("selections", "message"),
     [
@@ -185,6 +187,7 @@ def test_a_checkpoint_goes_on_and_serves_any_k(tmp_path, monkeypatch):
     assert more.mean_size == pytest.approx(3)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import selections as oracle
 
 import duramen as dm
@@ -60,6 +61,7 @@ def test_agreement_of_single_parts_against_all_pairs(seed, k):
     assert curve[0] == pytest.approx(oracle.agreement(values.tolist(), k))
 
 
+@pytest.mark.slow
 def test_agreement_of_halves_is_unbiased():
     """Parts with normal noise, 200 forests, seed 0: the mean curve is that of independent forests.
 
@@ -137,6 +139,7 @@ def test_equals_never_agree_and_one_above_all_always_does():
     assert (first.trees_to_rank, first.extrapolated) == (first.sizes[0], False)
 
 
+@one_test
 @pytest.mark.parametrize("n_trees", [16, 64, 90, 200])
 @pytest.mark.parametrize("measure", ["mdi", "mda", "mdi_oob", "noising", "frequency"])
 def test_parts_of_a_forest_make_up_the_whole(n_trees, measure):
@@ -259,6 +262,7 @@ def test_the_same_every_time():
     assert not other.equals(trees_needed(forest, k=3))
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

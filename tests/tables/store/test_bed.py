@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.tables.store.stores import assert_same, genotypes, left_over, small_budget, write_bed
 
 import duramen as dm
@@ -18,6 +19,7 @@ def numbers(copies: np.ndarray) -> np.ndarray:
     return np.where(copies < 0, np.nan, copies.astype(float))
 
 
+@one_test
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31])
 def test_in_place_and_packed_are_the_encoded_numbers(tmp_path, monkeypatch, n):
     small_budget(monkeypatch, 3000)
@@ -110,6 +112,7 @@ def shorten(path):
     path.write_bytes(path.read_bytes()[:-1])
 
 
+@one_test
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

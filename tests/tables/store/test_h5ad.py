@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from tests.grid import one_test
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
 from duramen.tables import encode, pack
@@ -45,6 +46,7 @@ def written(path, X, **more):
     return path
 
 
+@one_test
 @pytest.mark.parametrize("budget", [5000, 10**9])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix])
 def test_matrices(tmp_path, monkeypatch, make, budget):

@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 from tests.tables.store.stores import left_over
 
 import duramen as dm
@@ -221,6 +222,7 @@ def test_default_names_are_found(tmp_path):
             store.find(name)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("source", "options", "error", "message"),
     [

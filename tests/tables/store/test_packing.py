@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
 from duramen.tables import encode, open_store, pack, read_table
@@ -214,6 +215,7 @@ def test_categories_and_row_labels_of_parquet(tmp_path, monkeypatch):
     assert_same(store, encode(read_table(tmp_path / "a.parquet")))
 
 
+@one_test
 @pytest.mark.parametrize("budget", [3000, 10**9])
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i8", "u2", "?", ">i4", "U2"])
@@ -244,6 +246,7 @@ def genes(n: int = 9, p: int = 31) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["", *(f"s{i}" for i in range(n))], dtype=object)
 
 
+@one_test
 @pytest.mark.parametrize("budget", [2000, 10**9])
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
 def test_transposed_text(tmp_path, monkeypatch, name, budget):
@@ -266,6 +269,7 @@ def test_transposed_text_without_a_corner(tmp_path):
     assert store.samples["sample"].to_pylist() == ["s1", "s2"]
 
 
+@one_test
 @pytest.mark.parametrize("budget", [1500, 10**9])
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ipc"])
 @pytest.mark.parametrize("words", [False, True])
@@ -338,6 +342,7 @@ def test_fingerprints(tmp_path, monkeypatch, frame):
     assert len(prints | {whole}) == len(others) + 1
 
 
+@one_test
 @pytest.mark.parametrize(
     ("given", "size"),
     [("512MB", 512_000_000), ("1.5 GiB", 3 * 2**29), ("1m", 10**6), (2_000_000, 2_000_000)],

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.grid import one_test
 from tests.tables.store.stores import genotypes, write_bed
 
 import duramen as dm
@@ -242,6 +243,7 @@ def test_by_position_when_asked_or_without_names(bed, tmp_path):
         open_store(bed, known[:39], samples_by_position=True)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -280,6 +282,7 @@ def test_options_without_what_they_are_for(bed, tmp_path):
         open_store(tmp_path / "s", annotations(), samples_id="IID")
 
 
+@one_test
 @pytest.mark.parametrize("said", [b"[", b'["gone"]', b"7", b"[[1]]", b"[" * 100_000])
 def test_annotations_that_lie_about_names_are_refused(said):
     import pyarrow as pa

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from tests.grid import one_test
 from tests.tables.store.stores import genotypes, left_over, small_budget, write_bed
 
 from duramen.tables import open_store, pack
@@ -79,6 +80,7 @@ def interrupt_after(
     return written
 
 
+@one_test
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 def test_it_goes_on_where_it_was(tmp_path, monkeypatch, name, error):

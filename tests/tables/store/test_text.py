@@ -7,6 +7,7 @@ import io
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
 from duramen.tables import encode, pack, read_table
@@ -72,6 +73,7 @@ def unclosed(data: bytes) -> bool:
     return sum(map(len, without)) == sum(map(len, with_comma))
 
 
+@one_test
 @pytest.mark.parametrize(
     ("field", "text"),
     [("a", "a"), ('"a"', "a"), ('"a""b"', 'a"b'), ('"a"b', "ab"), ('""', ""), ('a"b"', 'a"b"')],
@@ -80,6 +82,7 @@ def test_unquoted(field, text):
     assert unquoted(field.encode()) == text.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::duramen.tables.StrayValuesWarning")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
@@ -135,6 +138,7 @@ def test_lines_that_are_longer_than_a_block_of_arrow(tmp_path):
     assert pack(tmp_path / "a.csv", tmp_path / "s").shape == (1, 15_000)
 
 
+@one_test
 @pytest.mark.parametrize("budget", [1, 10**9])
 @pytest.mark.parametrize(
     ("content", "message"),

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from tests.grid import one_test
 from tests.tables.store.stores import assert_same, genotypes, write_bed
 
 from duramen.tables import encode, open_store, pack
@@ -22,6 +23,7 @@ def mixed(n=40, p=23):
     return frame
 
 
+@one_test
 @pytest.mark.parametrize("left_out", [[0], [24], [5, 6, 7], [23, 0, 11, 0], [-1], []])
 def test_it_is_the_table_without_them(tmp_path, left_out):
     frame = mixed()

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import mdl as oracle
 
 import duramen as dm
@@ -211,6 +212,7 @@ def test_it_prints_its_cuts(frame):
     assert repr(discretize([[1], [2]])).endswith("0 of 1 columns in intervals, method 'quantile'")
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [

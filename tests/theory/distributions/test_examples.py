@@ -2,6 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.grid import one_test
 from tests.oracles import information as oracle
 from tests.theory.drawn import as_table
 
@@ -19,6 +20,7 @@ def importances(dist):
     return oracle.importances(as_table(dist), dist.target_name, list(dist.names))
 
 
+@one_test
 @pytest.mark.parametrize("name", examples.__all__)
 def test_every_example_is_a_distribution_that_says_how_it_is_made(name):
     dist = getattr(examples, name)()
@@ -58,6 +60,7 @@ def test_xor_is_that_of_the_data_set():
     assert importances(expected) == [0.5, 0.5]
 
 
+@one_test
 @pytest.mark.parametrize(
     "dist, expected",
     [
@@ -97,6 +100,7 @@ def informative_sets(dist, m):
     }
 
 
+@one_test
 @pytest.mark.parametrize("r", [1, 2, 3, 4])
 def test_features_of_a_clique_need_all_others(r):
     dist = examples.clique(r)
@@ -104,6 +108,7 @@ def test_features_of_a_clique_need_all_others(r):
         assert informative_sets(dist, m) == {tuple(j for j in range(r) if j != m)}
 
 
+@one_test
 @pytest.mark.parametrize("r", [1, 2, 3, 4])
 def test_features_of_a_chain_need_all_earlier_ones(r):
     dist = examples.chain(r)

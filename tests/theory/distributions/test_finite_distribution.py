@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from tests.grid import one_test
 from tests.theory.drawn import distributions, of_rows, weighted_rows
 
 import duramen as dm
@@ -115,6 +116,7 @@ FRAME = {
 }
 
 
+@one_test
 @pytest.mark.parametrize(
     "table",
     [
@@ -162,6 +164,7 @@ def test_narwhals_frames_lists_and_sparse_matrices():
     assert from_table(sparse.csr_array(dense), [0, 1]).equals(from_table(dense, [0, 1]))
 
 
+@one_test
 @pytest.mark.parametrize(
     "column",
     [
@@ -243,6 +246,7 @@ def test_no_features_at_all():
     assert dist.sample(4, 0).X.shape == (4, 0)
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
@@ -319,6 +323,7 @@ def test_probabilities_there_and_back(dist):
     assert back.equals(dist, atol=1e-15)
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -343,6 +348,7 @@ def test_clear_errors_of_from_probabilities(arguments, message):
 # --- the class itself --------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, error, message",
     [
@@ -390,6 +396,7 @@ def test_features_by_name_and_index():
     assert dist.values(TARGET).tolist() == list(range(10))
 
 
+@one_test
 @pytest.mark.parametrize(
     "feature, error, message",
     [
@@ -451,6 +458,7 @@ def test_conditions_on_missing_values_and_several_features():
     assert dist.conditioned({}).equals(dist)
 
 
+@one_test
 @pytest.mark.parametrize(
     "values, message",
     [

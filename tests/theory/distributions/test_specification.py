@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.specification import (
@@ -179,6 +180,7 @@ def test_random_networks_against_fractions(network, random):
     assert found == pytest.approx(expected, abs=1e-14)
 
 
+@one_test
 @pytest.mark.parametrize(
     "make, error, message",
     [
@@ -213,6 +215,7 @@ def test_clear_errors_of_factors(make, error, message):
 X = uniform(2)
 
 
+@one_test
 @pytest.mark.parametrize(
     "factors, options, error, message",
     [

@@ -5,6 +5,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.grid import one_test
 from tests.theory.dependences import distribution_of, joints
 
 from duramen.theory.distributions import subset_entropies
@@ -14,6 +15,7 @@ from duramen.theory.distributions.subsets import count_subsets, gains, layers, m
 from duramen.theory.distributions.variables import TARGET
 
 
+@one_test
 @pytest.mark.parametrize(("n", "largest"), [(0, 0), (1, 1), (5, 5), (7, 3)])
 def test_layers(n, largest) -> None:
     lattice = layers(n, largest)
@@ -60,6 +62,7 @@ def test_entropies(at_once, counts) -> None:
             assert entropy == pytest.approx(dist.entropy(known), abs=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("at_once", [0, 300, 1 << 16])
 @pytest.mark.parametrize("largest", [1, 2, 4])
 def test_entropies_of_many_values_and_of_repeated_rows(largest, at_once) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
@@ -128,6 +129,7 @@ def test_progress_of_both_sums():
     assert told[-1] == 1.0
 
 
+@one_test
 @pytest.mark.parametrize("count", [-1, 1.5, True])
 def test_clear_errors(count):
     dist = examples.xor()

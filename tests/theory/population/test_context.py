@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import context as oracle
 from tests.theory.dependences import joints
 from tests.theory.tables import tables
@@ -479,6 +480,7 @@ def test_the_variance_of_a_shifted_target():
         np.testing.assert_allclose(getattr(other, effect), expected, rtol=1e-6, atol=1e-8)
 
 
+@one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_nothing_to_tell(criterion):
     one_class = [((0, 1), 0, 5, 1.0), ((1, 1), 1, 5, 2.0)]
@@ -517,6 +519,7 @@ def test_errors_about_the_context(function):
         function(constant)
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -536,6 +539,7 @@ def test_wrong_parameters(options, message):
         population_context_importances(words, criterion="variance")
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
@@ -47,6 +48,7 @@ def test_digits_by_feature_and_degree():
     assert result.values.sum() == pytest.approx(np.log2(10), abs=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize(
     "K, wanted",
     [
@@ -229,6 +231,7 @@ def test_lattice_and_recursion_agree(rows, criterion, depth):
     np.testing.assert_allclose(sums, nodes, rtol=0, atol=1e-10)
 
 
+@one_test
 @pytest.mark.parametrize("splits", ["multiway", "ordered", "one-vs-rest", "any"])
 @pytest.mark.parametrize("options", [{"max_features": 2}, {"max_features": None, "max_depth": 2}])
 def test_all_else_is_the_recursion(splits, options):
@@ -435,6 +438,7 @@ def test_no_features():
     assert len(last_level_importances(dist)) == 0
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import population as oracle
 from tests.theory.tables import distribution, random_rows, tables
 
@@ -57,6 +58,7 @@ def test_against_the_mean_over_orders(rows, criterion):
     np.testing.assert_allclose(found.sum(axis=1), expected, rtol=0, atol=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(
     "n, p, sizes, n_classes",
@@ -81,6 +83,7 @@ def test_rows_of_one_word_and_of_many(criterion, n, p, sizes, n_classes, weighte
     np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_more_features_than_bits_in_a_word(depth):
     rows = random_rows(np.random.default_rng(5), 20, 70)
@@ -112,6 +115,7 @@ def test_two_to_the_hundredth_subsets():
 # --- what must hold ------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("n, p", [(132, 14), (700, 9), (3000, 6)])
 @pytest.mark.parametrize("weighted", [False, True])
@@ -171,6 +175,7 @@ def test_weights_that_are_no_multiples_stay_weights():
     assert multiplicities(np.array([math.pi, 1.0, 1.0])) is None
 
 
+@one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n, p, depth", [(150, 12, None), (300, 30, 3)])
@@ -184,6 +189,7 @@ def test_threads_change_no_bit(criterion, weighted, n, p, depth):
     assert len(set(found)) == 1
 
 
+@one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_builds_give_the_same_bits(both_kernels, criterion, weighted):
@@ -251,6 +257,8 @@ def test_progress_goes_up_evenly_to_one():
     assert 0.2 < (middle - start) / (end - start) < 0.8
 
 
+@pytest.mark.slow
+@one_test
 @pytest.mark.parametrize(
     "dist, depth",
     [
@@ -301,6 +309,7 @@ def test_what_is_hopeless_is_refused_with_a_way_out():
         lattice_importances(bits(400, 20), max_hours=1e-5)
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -325,6 +334,7 @@ def test_needs_a_distribution_and_numbers_for_the_variance():
         lattice_importances(words, criterion="variance")
 
 
+@one_test
 @pytest.mark.parametrize("shift, scale", [(1e9, 1.0), (0.0, 1e-140), (-5.0, 1e140)])
 def test_variance_keeps_its_digits_whatever_the_numbers(shift, scale):
     random = np.random.default_rng(0)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor
+from tests.grid import one_test
 
 from duramen.theory.population.permutation import additive_mda, block_mda, gaussian_mda
 
@@ -118,6 +119,7 @@ def test_forest_converges_to_the_additive_model():
         assert rise == pytest.approx(expected.values[j], rel=0.12, abs=0.05)
 
 
+@one_test
 @pytest.mark.parametrize(
     "call, message",
     [

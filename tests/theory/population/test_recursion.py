@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import recursion as oracle
 
 import duramen as dm
@@ -67,6 +68,7 @@ def settings_of_trees(draw):
 # --- known answers -------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "K, expected",
     [
@@ -91,6 +93,7 @@ def test_digits_at_degree_zero():
     )
 
 
+@one_test
 @pytest.mark.parametrize(
     "family, expected",
     [
@@ -107,6 +110,7 @@ def test_digits_with_a_feature_of_four_values(family, expected):
     assert found.sum() == pytest.approx(log2(10), abs=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 7])
 @pytest.mark.parametrize("family", ["ordered", "any"])
 def test_best_cuts_do_not_see_the_four_values(family, K):
@@ -138,6 +142,7 @@ def test_exclusive_or_with_a_noisy_copy():
     np.testing.assert_allclose(found, [0.262, 0.262, 0.476], atol=5.1e-4)
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("K", [1, 2])
 def test_a_node_where_nothing_gains_is_split_all_the_same(family, K):
@@ -162,6 +167,7 @@ def test_constant_feature_ties_with_those_that_gain_nothing():
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_small_decreases_count_and_rounding_does_not(family):
     """A gain of 1e-9 bits wins over none; noise gets exactly nothing."""
@@ -189,6 +195,7 @@ def test_agrees_with_growing_every_tree(rows, trees, max_depth):
     assert_agrees_with_every_tree(rows, trees, max_depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("K", [1, 2, 3])
 @pytest.mark.parametrize(
@@ -262,6 +269,7 @@ def assert_forest_agrees(forest, X, y, **trees):
     assert np.all(grown.standard_error < 0.02 * exact.sum())  # the comparison says something
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 2, 3])
 @pytest.mark.parametrize("criterion", ["entropy", "gini"])
 def test_totally_randomised_trees_converge_to_it(K, criterion):
@@ -272,6 +280,7 @@ def test_totally_randomised_trees_converge_to_it(K, criterion):
     assert_forest_agrees(forest, X, y, max_features=K, criterion=criterion)
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 2, 4])
 @pytest.mark.parametrize("family", BINARY)
 def test_extra_trees_converge_to_it(family, K):
@@ -282,6 +291,7 @@ def test_extra_trees_converge_to_it(family, K):
     assert_forest_agrees(forest, X, y, max_features=K, splits=family)
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 3])
 @pytest.mark.parametrize("family", BINARY)
 def test_trees_with_best_cuts_converge_to_it(family, K):
@@ -292,6 +302,7 @@ def test_trees_with_best_cuts_converge_to_it(family, K):
     assert_forest_agrees(forest, X, y, max_features=K, splits=family, cut="best")
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 2])
 @pytest.mark.parametrize("family", ["multiway", "ordered"])
 def test_regression_trees_converge_to_it(family, K):
@@ -373,6 +384,7 @@ def test_a_context_is_left_out():
         np.testing.assert_allclose(found, expected, atol=1e-14)
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_to_split(family):
     for X, y in (([[0, 0], [1, 0]], [1, 1]), ([[3], [3]], [0, 1])):
@@ -381,12 +393,14 @@ def test_nothing_to_split(family):
         assert np.array_equal(found, expected)
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_feature_at_all(family):
     dist = distribution([[0], [1]], [0, 1]).marginal([])
     assert tree_importances(dist, max_features=1, splits=family).shape == (0, 1)
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_batches_do_not_show(monkeypatch, family):
     X, y = table_for_forests()
@@ -438,6 +452,7 @@ def test_who_wins_among_features_of_one_split(data):
     assert constant == [0]
 
 
+@one_test
 @pytest.mark.parametrize("p, K", [(100, 50), (500, 3), (60, 60)])
 def test_who_wins_among_many(p, K):
     """The i-th worst of p different ones wins with probability C(i - 1, k - 1) / C(p, k)."""
@@ -514,6 +529,7 @@ def chain_through_three_values():
     return [row for row in rows if row[2]]
 
 
+@one_test
 @pytest.mark.parametrize("family", BINARY)
 def test_theorem_5_21_does_not_hold_for_irrelevant_features(family):
     """An irrelevant feature can have a positive importance in binary trees.
@@ -661,6 +677,7 @@ def test_theorem_5_26_needs_more_than_composition():
 # --- errors --------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -700,6 +717,7 @@ def test_errors_for_features_of_too_many_values():
         tree_importances(wider, max_features=1, splits="ordered")
 
 
+@one_test
 @pytest.mark.parametrize("family", FAMILIES)
 def test_progress(family):
     told = []

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, oracle_of, positive
 
 from duramen.results import frames
@@ -38,6 +39,7 @@ def holds(counts):
     )
 
 
+@one_test
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
@@ -195,6 +197,7 @@ def test_repr_says_why() -> None:
     assert repr(properties(distribution_of(CHAIN))).endswith("classes: P, PC, PCWT")
 
 
+@one_test
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frame(backend, monkeypatch) -> None:
     import narwhals.stable.v2 as nw

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.results import frames
@@ -189,6 +190,7 @@ def test_repr_names_the_strongest_notion() -> None:
     ]
 
 
+@one_test
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frames(backend, monkeypatch) -> None:
     import narwhals.stable.v2 as nw

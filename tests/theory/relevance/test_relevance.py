@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.theory.dependences import counted, distribution_of, joints, named, oracle_of
 
 from duramen.results import frames
@@ -124,6 +125,7 @@ def test_chain_has_rising_degrees() -> None:
     assert found[0].marginal
 
 
+@one_test
 @pytest.mark.parametrize("r", [2, 3, 5])
 def test_clique_has_the_highest_degree(r) -> None:
     for one in feature_relevance(distribution_of(clique(r))):
@@ -274,6 +276,7 @@ def test_strong_information_is_that_of_all_other_features() -> None:
 # --- the frame -----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("counts", [XOR_WITH_COPIES, {(0, 0): 1, (1, 0): 1}])
 def test_frame(counts, backend, monkeypatch) -> None:
@@ -297,6 +300,7 @@ def test_frame(counts, backend, monkeypatch) -> None:
 # --- errors --------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

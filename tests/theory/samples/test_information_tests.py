@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.theory.samples.chi_square import chi_square_quantile, chi_square_tail
 from duramen.theory.samples.information_tests import (
@@ -42,6 +43,7 @@ tables = st.integers(1, 4).flatmap(
 # --- the chi-square law ---------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("freedom", [0.5, 1, 2, 3, 7, 31.9, 32, 33, 150, 4e3, 1e6])
 def test_tail_and_quantile_against_scipy(freedom):
     law = scipy.stats.chi2(freedom)
@@ -51,6 +53,7 @@ def test_tail_and_quantile_against_scipy(freedom):
         assert chi_square_quantile(tail, freedom) == pytest.approx(x, rel=1e-11)
 
 
+@one_test
 @pytest.mark.parametrize(
     "freedom, x", [(10_000, 15_569.2), (2, 1e-9), (2, 1400.0), (40, 20.0), (200_000, 200_500.5)]
 )
@@ -96,6 +99,7 @@ def mean_plug_in(n_rows, x, y):
     return (cells - margins + n_rows * math.log(n_rows)) / n_rows
 
 
+@one_test
 @pytest.mark.parametrize(
     "x, y", [((0.5, 0.5), (0.5, 0.5)), ((0.2, 0.3, 0.5), (0.6, 0.4)), ((0.9, 0.1), (0.25,) * 4)]
 )
@@ -119,6 +123,7 @@ def null_samples(n_samples, n_rows, n_values, n_classes, n_conditions, seed):
     return counts.reshape(n_samples, *joint.shape)
 
 
+@one_test
 @pytest.mark.parametrize("shape", [(2, 2, 1), (3, 4, 1), (3, 2, 5)])
 def test_law_of_samples(shape):
     n_rows, n_samples = 3000, 1500
@@ -229,6 +234,7 @@ def test_node_prints_itself():
 # --- errors ---------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "call, message",
     [

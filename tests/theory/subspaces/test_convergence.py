@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
 from duramen.theory.subspaces.chains import hypergeometric, kept_places
@@ -60,6 +61,7 @@ def settings_of(draw, most=40, largest_r=8):
 # --- known answers --------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "scenario, numbers, rs, srs",
     [(name, *row) for name, rows in PRINTED.items() for row in rows],
@@ -70,6 +72,7 @@ def test_tables_of_the_paper(scenario, numbers, rs, srs):
     assert math.floor(expected_trees(scenario, **setting(*numbers, 1)) + 1e-6) == srs
 
 
+@one_test
 @pytest.mark.parametrize(
     "scenario, numbers, keep, low, high",
     [
@@ -86,6 +89,7 @@ def test_orders_of_magnitude_of_the_paper(scenario, numbers, keep, low, high):
     assert low < expected_trees(scenario, **setting(*numbers, keep)) < high
 
 
+@one_test
 @pytest.mark.parametrize(
     "scenario, numbers, rs, srs",
     [
@@ -129,6 +133,7 @@ def closed_form(scenario, p, q, r, keep):
     return sum(Fraction(r, r - k) * math.prod(ratio[k:] if keep else ratio) for k in range(r))
 
 
+@one_test
 @pytest.mark.parametrize("scenario", ["chain", "clique"])
 @pytest.mark.parametrize("keep", [0, 1])
 @pytest.mark.parametrize(
@@ -141,6 +146,7 @@ def test_closed_forms(scenario, keep, p, q, r):
     )
 
 
+@one_test
 @pytest.mark.parametrize("keep", [0, 1])
 @pytest.mark.parametrize("p, q, r", [(10**6, 1000, 6), (10**6, 20, 4), (9_000, 4_000, 12)])
 def test_marginal_chain_in_whole_numbers(keep, p, q, r):
@@ -195,6 +201,7 @@ def test_hypergeometric_keeps_its_precision_in_large_populations():
 # --- against every subset and every tree ----------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize(
     "p, q, r", [(6, 4, 3), (7, 3, 3), (5, 5, 3), (5, 2, 3), (4, 1, 1), (6, 3, 4)]
@@ -300,6 +307,7 @@ def test_quantile_of_a_chance_far_below_rounding():
 # --- the ends -------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("keep", [0, 0.5, 1])
 def test_trees_that_see_everything(keep):
     everything = setting(9, 9, 5, keep)
@@ -311,6 +319,7 @@ def test_trees_that_see_everything(keep):
     )
 
 
+@one_test
 @pytest.mark.parametrize("keep", [0, 0.5, 1])
 def test_more_relevant_features_than_places(keep):
     crowded = setting(20, 4, 6, keep)
@@ -362,6 +371,7 @@ def test_kept_places_are_whole():
 # --- errors ---------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "scenario, changes, message",
     [

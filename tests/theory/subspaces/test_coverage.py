@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
 from duramen.theory.subspaces.convergence import expected_trees
@@ -30,6 +31,7 @@ def test_known_answers():
     assert unseen_probability(20, 4, 25) == pytest.approx(0.8**25, rel=1e-13)
 
 
+@one_test
 @pytest.mark.parametrize("p, K", [(4, 1), (5, 2), (6, 4), (3, 3)])
 def test_against_every_draw(p, K):
     for M in range(6):
@@ -47,6 +49,7 @@ def test_in_whole_numbers(p, data):
     assert all_seen_probability(p, K, M) == pytest.approx(exact, rel=1e-14, abs=0)
 
 
+@one_test
 @pytest.mark.parametrize("p, K, M", [(200, 1, 200), (300, 10, 60), (150, 20, 8)])
 def test_what_is_left_of_huge_terms(p, K, M):
     exact = float(whole_numbers(p, K, M))
@@ -90,12 +93,14 @@ def test_expected_draws_of_coupon_collectors():
     assert expected_draws(3, 2) == pytest.approx(2.5, rel=1e-14)
 
 
+@one_test
 @pytest.mark.parametrize("p, K", [(7, 2), (12, 5), (25, 3)])
 def test_expected_draws_are_the_sum_of_the_tails(p, K):
     tails = sum(1 - all_seen_probability(p, K, M) for M in range(400))
     assert expected_draws(p, K) == pytest.approx(tails, rel=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 7, 250, 1000, 2999])
 def test_sum_over_every_so_many_draws_is_as_exact_as_the_chain(K):
     p = 3000
@@ -110,6 +115,7 @@ def test_expected_draws_of_a_million_features():
     assert expected_draws(p, 1000) == pytest.approx(14_386.04, abs=0.01)
 
 
+@one_test
 @pytest.mark.parametrize(
     "call, message",
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 
 from duramen.theory.subspaces.cautions import chance_of_the_best
 from duramen.theory.subspaces.convergence import expected_trees
@@ -101,6 +102,7 @@ def nested(relevant):
     return [[set(range(k))] for k in degrees]
 
 
+@one_test
 @pytest.mark.parametrize("keep", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize(
     "relevant, needs",
@@ -188,6 +190,7 @@ def test_cautions_are_those_of_the_rows_at_hand():
     assert "duramen rank" in text
 
 
+@one_test
 @pytest.mark.parametrize("n_classes", [1, 2, 4])
 def test_chance_of_the_best_irrelevant_feature(n_classes):
     random = np.random.default_rng(0)
@@ -226,6 +229,7 @@ def test_huge_numbers_of_trees_are_said_to_be_so():
 # --- errors ---------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "changes, message",
     [

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.grid import one_test
 from tests.oracles import convergence as oracle
 
 from duramen.theory.subspaces.conditionings import named_conditionings, random_conditionings
@@ -23,6 +24,7 @@ def frozen(needs):
 # --- against the exact chains ---------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("keep", [0, 0.3, 1])
 @pytest.mark.parametrize(
     "scenario, p, q, r", [("chain", 60, 20, 3), ("clique", 20, 10, 3), ("marginal", 80, 12, 9)]
@@ -56,6 +58,7 @@ def test_standard_errors_cover_the_exact_value():
 # --- against every tree ---------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("K", [1, 2, 3, 4])
 @pytest.mark.parametrize("places", [0, 2, 4])
 def test_any_conditionings_and_any_K_against_enumeration(K, places):
@@ -95,6 +98,7 @@ def test_one_candidate_takes_features_in_random_order():
 # --- the mixed setting ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_mixed_setting_of_the_slides():
     """p = 500, r = 20, degrees up to 5: features kept help, and so do places and candidates."""
     mixed = random_conditionings(20, max_degree=5, random_state=3)
@@ -221,6 +225,7 @@ def test_everything_relevant():
     assert abs(mean - exact) < 3 * error
 
 
+@one_test
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_named_conditionings(scenario):
     assert named_conditionings(scenario, 4) == oracle.conditionings(scenario, 4)
@@ -229,6 +234,7 @@ def test_named_conditionings(scenario):
 # --- errors ---------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     "scenario, changes, message",
     [

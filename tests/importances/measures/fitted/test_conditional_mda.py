@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.grid import one_test
 from tests.importances.measures.fitted.test_mda import expected_losses
 from tests.importances.trees import Opened, small_forest
 from tests.oracles import association, permutation
@@ -71,6 +72,7 @@ def test_the_thresholds_that_papers_name_are_the_defaults(rule):
         assert not np.allclose(result.values, others[other], atol=1e-3)
 
 
+@one_test
 @pytest.mark.parametrize("splits", ["ordered", "multiway", "one-vs-rest", "any"])
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 def test_categories_and_missing_values_have_cells_too(rule, splits):
@@ -135,6 +137,7 @@ def copies(kind="two values"):
     return np.column_stack([x, x, z]), y
 
 
+@one_test
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 @pytest.mark.parametrize("kind", ["two values", "three categories"])
 def test_a_copy_cut_at_the_same_points_is_worth_exactly_nothing(kind, rule):
@@ -178,6 +181,7 @@ def test_a_column_that_another_determines_is_worth_nothing_but_not_the_other(rul
     assert others / n_fine > 0.02
 
 
+@one_test
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 @pytest.mark.parametrize(
     ("task", "score"),
@@ -258,6 +262,7 @@ def test_null_columns_lose_nothing_on_average():
 # --- what holds always ---------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 @pytest.mark.parametrize("task", ["three", "numbers"])
 def test_same_bytes_for_any_number_of_threads(task, rule):
@@ -313,6 +318,7 @@ def test_scaled_values_are_raw_ones_over_their_errors():
 # --- what is refused -----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -3,6 +3,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.ensemble import RandomForestRegressor as SklearnRegressor
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as walk
 from tests.oracles import subtrees as oracle
@@ -70,6 +71,7 @@ def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
     np.testing.assert_allclose(per_tree.by_degree / (inner / 15), share.by_degree, rtol=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_and_degrees_against_nested_nodes(splits, weighted):
@@ -151,6 +153,7 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 # --- corners -------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("normalize", [False, True])
 def test_stumps_without_a_split_have_frequency_zero(weighted, normalize):

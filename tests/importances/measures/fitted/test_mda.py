@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
+from tests.grid import one_test
 from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
@@ -34,6 +35,7 @@ def expected_losses(model, X, y, columns, score, cells_of=None):
     return means, spreads
 
 
+@one_test
 @pytest.mark.parametrize(
     ("task", "score"),
     [(task, score) for task in ("classes", "three") for score in ADDITIVE]
@@ -95,6 +97,7 @@ def test_a_group_is_permuted_with_one_shared_permutation():
         assert result[name] == pytest.approx(sum(means) / 6, abs=1e-12)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("task", "score"),
     [("classes", "accuracy"), ("three", "roc_auc"), ("classes", "roc_auc"), ("numbers", None)],
@@ -139,7 +142,7 @@ def test_linear_predictor_and_its_closed_form():
     X = random.normal(size=(40, 2))
     y = X @ [1.0, -0.5] + random.normal(size=40)
     model = LinearRegression().fit(X[:20], y[:20])
-    result = mda(model, X, y, n_repeats=3000, random_state=1)
+    result = mda(model, X, y, n_repeats=1000, random_state=1)
     residual = y - model.predict(X)
     for j in range(2):
         a, x = model.coef_[j], X[:, j]
@@ -155,6 +158,7 @@ def test_only_columns_of_the_forest_change_anything():
     assert (mda(model, X, y).values[~used] == 0).all()
 
 
+@one_test
 @pytest.mark.parametrize("votes", ["tree", "ensemble"])
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_same_bytes_for_any_number_of_threads(task, votes):
@@ -194,6 +198,7 @@ def test_large_trees_go_without_a_table_of_sides():
     assert result["x1"] < 0.05
 
 
+@one_test
 @pytest.mark.parametrize("score", ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc"])
 def test_ensemble_against_votes_recounted(score):
     model, X, y = small_forest("three", n=30, n_trees=25, min_samples_leaf=1)
@@ -318,6 +323,7 @@ def test_nominal_missing_and_multiway_columns():
 # --- what is refused -----------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

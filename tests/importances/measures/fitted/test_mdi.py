@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
@@ -48,6 +49,7 @@ def assert_is(result, expected):
 # --- from training counts ------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("bootstrap", [False, True])
 def test_training_counts_against_oracle(criterion, bootstrap):
@@ -133,6 +135,7 @@ def test_standard_error_shrinks_with_the_square_root_of_the_trees():
 # --- corrections ---------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 @pytest.mark.parametrize("correction", ["expected", "miller-madow"])
 @pytest.mark.parametrize("bootstrap", [False, True])
@@ -173,6 +176,7 @@ def test_corrections_centre_an_irrelevant_feature_at_zero(correction):
 # --- from held-out rows --------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("oob", [False, True])
 def test_held_out_rows_against_oracle(criterion, oob):
@@ -208,6 +212,7 @@ def test_held_out_regression_against_oracle():
     assert_is(mdi(forest, X_new, y_new, by_degree=True), expected)
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "variance"])
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 def test_training_rows_as_held_out_give_plain_mdi(criterion, splits):
@@ -220,6 +225,7 @@ def test_training_rows_as_held_out_give_plain_mdi(criterion, splits):
     np.testing.assert_allclose(mdi(forest, X, y).values, mdi(forest).values, atol=1e-10)
 
 
+@one_test
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
 def test_irrelevant_features_get_zero_on_average(criterion):
     plain, held = [], []
@@ -296,6 +302,7 @@ def fitted():
     return X, y, estimators.RandomForestClassifier(5, criterion="entropy", random_state=0).fit(X, y)
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, options, message",
     [

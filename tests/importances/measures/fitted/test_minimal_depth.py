@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import subtrees as oracle
 
@@ -59,6 +60,7 @@ def counts_of(shape):
     return [1, *map(sum, itertools.zip_longest(*map(counts_of, shape), fillvalue=0))]
 
 
+@one_test
 @pytest.mark.parametrize("once", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("p", [3, 4])
@@ -75,6 +77,7 @@ def test_law_of_a_single_feature_and_of_no_tree():
     assert minimal_depth_distribution(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
 from sklearn.exceptions import NotFittedError
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import noising as oracle
 
@@ -48,6 +49,7 @@ def rises(estimator, train, held, loss, rows, rise=oracle.rise):
 # --- against row by row --------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 @pytest.mark.parametrize("splits", ["ordered", "multiway"])
 @pytest.mark.parametrize("rows", ["oob", None])
@@ -65,6 +67,7 @@ def test_against_enumeration_of_the_leaves(task, splits, rows):
     assert result.unit == ("1" if task == "classes" else "variance")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_random_sides_have_that_mean(task):
     train, held, kind, loss = problem(task, "oob")
@@ -237,6 +240,7 @@ def fitted():
     return X, y, estimators.RandomForestClassifier(5, random_state=0).fit(X, y)
 
 
+@one_test
 @pytest.mark.parametrize(
     "arguments, options, message",
     [

@@ -4,6 +4,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.importances.trees import Opened, small, small_forest
 from tests.oracles import permutation as oracle
 
@@ -230,6 +231,7 @@ def test_numbers_and_rows_of_one_class_are_refused():
             vote_change(lone, X[:8], few)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -261,9 +263,9 @@ def test_what_is_no_forest_or_other_rows():
 def test_false_discoveries_on_the_linear_problem():
     from benchmarks import linear_problem
 
-    # Draws 0 to 7. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
+    # Draws 0 to 3. Over 50 draws the rate is .011 and .018 with 10,000 trees, and 7.3 and 7.9
     # features with a weight are found (docs/guide/mda.md).
-    found = linear_problem.run(draws=8, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
+    found = linear_problem.run(draws=4, sizes=(500, 10_000), candidates=("sqrt", 30), n_jobs=2)
     for row in found:
         assert row.false_discovery_rate < 0.05
     number = {(row.max_features, row.n_trees): row.true_discoveries for row in found}

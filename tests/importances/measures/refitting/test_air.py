@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier as SklearnForest
+from tests.grid import one_test
 from tests.importances.nesting import nested
 from tests.oracles import mdi as oracle
 
@@ -52,6 +53,8 @@ def test_null_columns_of_few_and_many_values_are_alike():
     np.testing.assert_allclose(actual.mean(axis=0), 0, atol=0.015)
 
 
+@pytest.mark.slow
+@one_test
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -227,6 +230,7 @@ def test_estimator_is_not_changed():
 # --- refusals ------------------------------------------------------------------------------------
 
 
+@one_test
 @pytest.mark.parametrize("wrong", [SklearnForest(), dm.RandomForestClassifier, "forest", None])
 def test_what_is_no_estimator_is_refused(wrong):
     X, y = null_columns(np.random.default_rng(0))

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.grid import one_test
 from tests.importances.trees import Opened, small
 from tests.oracles import permutation as oracle
 
@@ -276,6 +277,7 @@ def test_a_class_with_fewer_rows_than_parts_is_refused():
         holdout_mda(estimator, X, words, cv=4)
 
 
+@one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.grid import one_test
 
 import duramen as dm
 from duramen.checks import draw_seed
@@ -87,6 +88,7 @@ def test_result_says_where_it_comes_from():
     assert sandri(dm.RandomForestClassifier(5), X, y, n_repeats=3, random_state=1).equals(result)
 
 
+@one_test
 @pytest.mark.parametrize("n_repeats", [0, 2.0, True])
 def test_wrong_number_of_repeats_is_refused(n_repeats):
     with pytest.raises(ValueError, match="sandri: n_repeats must be an int >= 1"):
