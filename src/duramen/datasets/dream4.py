@@ -58,10 +58,13 @@ def load_dream4(i: int, folder: str | PathLike[str], *, size: int = 100) -> Gene
 
     Examples
     --------
+    Where the two files are in the folder ``dream4``:
+
     >>> import duramen as dm
-    >>> dm.datasets.load_dream4(1, "nowhere")
-    Traceback (most recent call last):
-    FileNotFoundError: load_dream4: nowhere must hold insilico_size100_1_multifactorial.tsv, ...
+    >>> from pathlib import Path
+    >>> if Path("dream4").is_dir():
+    ...     made = dm.datasets.load_dream4(1, "dream4")
+    ...     dm.genie3(made.expression, names=made.names).score(made.links)
     """
     checks.check_integer(_FUNCTION, "i", i, 1, most=5)
     if size not in (10, 100):
