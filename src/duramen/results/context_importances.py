@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, counted, hidden, small
 from duramen.results.fields import checked_names
-from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
-from duramen.results.notes import checked_notes, note_lines
+from duramen.results.notes import checked_notes
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed, printable, quoted
+from duramen.results.summary import Summary
+from duramen.results.text import fixed, quoted
 
 FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -43,7 +44,6 @@ KINDS = (
     MIXED,
 )
 
-_SHOWN = 10
 _OWNER = "ContextImportances"
 _BY_CONTEXT = (
     "absolute",
@@ -330,16 +330,6 @@ class ContextImportances(Result):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row for each context and feature; columns as `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
-
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
 
@@ -374,39 +364,30 @@ class ContextImportances(Result):
         columns["kind"] = self.kind.ravel().tolist()
         return columns
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         p, n_contexts = len(self.names), len(self.contexts)
-        lines = [
-            f"ContextImportances: {p} feature{'' if p == 1 else 's'} in {n_contexts} contexts of "
-            f"{quoted(self.context_name)}, in {self.unit}"
-        ]
         own = f"importance of the context itself: {self.relevance:.4g}"
         if self.relevance_p_value is not None:
             own += f" (p = {self.relevance_p_value:.2g})"
-        lines.append(own)
-        shown = self.order()[:_SHOWN]
+        best = self.order()[:rows]
         kind = self.kind
-        cells = [(c, j) for j in shown for c in range(n_contexts)]
+        cells = [(c, j) for j in best for c in range(n_contexts)]
+        signed = np.array([self.signed[at] for at in cells])
         columns = [
-            [self.names[j] for _, j in cells],
-            [self.contexts[c] for c, _ in cells],
-            fixed(np.array([self.importances[j] for _, j in cells]), 4),
-            fixed(np.array([self.absolute[at] for at in cells]), 4),
-            fixed(np.array([self.signed[at] for at in cells]), 4),
+            Column("feature", [self.names[j] for _, j in cells], left=True),
+            Column(self.context_name, [self.contexts[c] for c, _ in cells], left=True),
+            Column("importance", fixed(np.array([self.importances[j] for _, j in cells]), 4)),
+            Column("absolute", fixed(np.array([self.absolute[at] for at in cells]), 4)),
+            Column("signed", fixed(signed, 4), bars=signed),
         ]
-        header = ["feature", printable(self.context_name), "importance", "absolute", "signed"]
         if self.absolute_p_values is not None:
-            header.append("p")
-            columns.append([f"{self.absolute_p_values[at]:.2g}" for at in cells])
-        header.append("kind")
-        columns.append([str(kind[at]) for at in cells])
-        right = [False, False, *[True] * (len(header) - 3), False]
-        if cells:
-            lines += aligned(header, columns, right=right)
-        if p > len(shown):
-            lines.append(f"... and {p - len(shown)} more features")
-        lines += note_lines(self.notes)
-        return "\n".join(lines)
+            columns.append(Column("p", small(self.absolute_p_values[at] for at in cells)))
+        columns.append(Column("kind", [str(kind[at]) for at in cells], left=True))
+        heading = (
+            f"ContextImportances: {counted(p, 'feature')} in {n_contexts} contexts of "
+            f"{quoted(self.context_name)}, in {self.unit}"
+        )
+        return Summary((heading, own), columns, hidden(p, len(best), "features"), self.notes)
 
 
 def check_level(owner: str, alpha: float, control: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, small
 from duramen.results.context_importances import (
     EFFECTS,
     ContextImportances,
@@ -21,13 +22,12 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
-from duramen.results.notes import note_lines
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed, printable, quoted
+from duramen.results.summary import Summary
+from duramen.results.text import fixed, quoted
 
 FloatArray = NDArray[np.float64]
 
-_SHOWN = 10
 _LEVEL = 0.05
 _OWNER = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
@@ -242,9 +242,9 @@ class ContextNetwork(Result):
         columns["kind"] = kinds
         return columns
 
-    def to_frame(self) -> Any:
-        """Return a data frame of all links, significant or not; columns as `link_columns`."""
-        return native_frame(self.link_columns())
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: those of `link_columns`, of all links."""
+        return self.link_columns()
 
     # --- as a collection, in and out -------------------------------------------------------
 
@@ -257,33 +257,24 @@ class ContextNetwork(Result):
     def __getitem__(self, target: str) -> ContextImportances:
         return self.analyses[target]
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"ContextNetwork: {len(self.names)} variables, {len(self)} targets, "
             f"{len(self.contexts)} contexts of {quoted(self.context_name)}"
-        ]
+        )
         if self._first.absolute_p_values is None:
-            return "\n".join([*lines, "no permutations, no p-values"])
-        columns = self.link_columns()
-        order = np.lexsort((-columns["absolute"], columns["p_value"]))[:_SHOWN]
-        found = int((columns["adjusted"] <= 0.05).sum())
-        lines.append(f"{found} of {len(columns['kind'])} links depend on the context (q <= 0.05)")
-        cells = [
-            *([columns[what][i] for i in order] for what in ("source", "target", "context")),
-            fixed(columns["absolute"][order], 4),
-            fixed(columns["signed"][order], 4),
-            [f"{p:.2g}" for p in columns["p_value"][order]],
-            [columns["kind"][i] for i in order],
+            return Summary((heading, "no permutations, no p-values"))
+        links = self.link_columns()
+        order = np.lexsort((-links["absolute"], links["p_value"]))[:rows]
+        found = int((links["adjusted"] <= _LEVEL).sum())
+        count = f"{found} of {len(links['kind'])} links depend on the context (q <= {_LEVEL:g})"
+        words = ("source", "source"), ("target", "target"), ("context", self.context_name)
+        signed = links["signed"][order]
+        columns = [
+            *(Column(title, [links[what][i] for i in order], left=True) for what, title in words),
+            Column("absolute", fixed(links["absolute"][order], 4)),
+            Column("signed", fixed(signed, 4), bars=signed),
+            Column("p", small(links["p_value"][order])),
+            Column("kind", [links["kind"][i] for i in order], left=True),
         ]
-        header = [
-            "source",
-            "target",
-            printable(self.context_name),
-            "absolute",
-            "signed",
-            "p",
-            "kind",
-        ]
-        right = [False, False, False, True, True, True, False]
-        lines += aligned(header, cells, right=right)
-        return "\n".join([*lines, *note_lines(self.notes)])
+        return Summary((heading, count), columns, notes=self.notes)

@@ -1,4 +1,4 @@
-"""What the fields of results are checked for: names that differ, frozen numbers, one a feature."""
+"""Checks of the fields of results: names that differ, frozen numbers, one row a feature."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.results.text import quoted
 
 FloatArray = NDArray[np.float64]
+ANY, PROBABILITY = (-np.inf, np.inf), (0.0, 1.0)
+"""Bounds of numbers."""
 
 
 def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:

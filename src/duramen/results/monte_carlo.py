@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, counted, features
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_SHOWN = 5
 _BOUNDS = ("prediction", "mean")
 
 
@@ -158,25 +159,24 @@ class MonteCarloSelection(Result):
         above = self.importances.values > self.cutoff(bound, alpha=alpha)
         return self.importances.top(int(np.count_nonzero(above)))
 
-    def __repr__(self) -> str:
-        names = self.importances.names
-        shown = slice(_SHOWN)
-        table = aligned(
-            ["", "from", "to", "weight"],
-            [
-                [str(i + 1) for i in range(len(self.weight[shown]))],
-                [names[j] for j in self.source[shown]],
-                [names[j] for j in self.target[shown]],
-                fixed(self.weight[shown], 4),
-            ],
-            right=[True, False, False, True],
-        )
-        count = f"{len(self.weight)} edge" + ("" if len(self.weight) == 1 else "s")
-        lines = [repr(self.importances), "", f"Interdependencies: {count}", *table]
+    def _summary(self, rows: int) -> Summary:
+        names, shown = self.importances.names, slice(max(1, rows // 2))
+        weight = self.weight[shown]
+        columns = [
+            *features((names[j] for j in self.source[shown]), title="from"),
+            Column("to", [names[j] for j in self.target[shown]], left=True),
+            Column("weight", fixed(weight, 4), bars=weight),
+        ]
+        then = None
         if len(self.maxima) > 1:
-            lines += ["", f"Cut-off of importances from {len(self.maxima)} shuffled runs:"]
-            lines += [f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)"]
-        return "\n".join(lines)
+            then = Summary(
+                (
+                    f"Cut-off of importances from {len(self.maxima)} shuffled runs:",
+                    f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)",
+                )
+            )
+        edges = Summary((f"Interdependencies: {counted(len(self.weight), 'edge')}",), columns)
+        return replace(self.importances._summary(rows), then=replace(edges, then=then))
 
 
 def _frozen(what: str, given: ArrayLike, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:

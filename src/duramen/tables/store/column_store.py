@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
 from duramen.results.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
@@ -74,7 +76,7 @@ class Columns(Protocol):
         ...
 
 
-class ColumnStore:
+class ColumnStore(Summarized):
     """A table on disk: codes, values and names as in an `EncodedTable`, read when they are taken.
 
     It comes from `open_store` or `pack`. Anything in this package that takes a table takes a store.
@@ -315,6 +317,15 @@ class ColumnStore:
         kinds = ", ".join(f"{count} {kind}" for count, kind in counts if count)
         where = self.path.name
         return f"ColumnStore {where} of {self.n_rows} rows x {self.n_columns} columns ({kinds})"
+
+    def _summary(self, rows: int) -> Summary:
+        shown = np.arange(min(rows, self.n_columns))
+        kinds = [KINDS[kind] for kind in self._columns.kind_codes()[shown].tolist()]
+        columns = [
+            Column("column", self.names_of(shown), left=True),
+            Column("kind", kinds, left=True),
+        ]
+        return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 
 
 def _decoded(table: EncodedTable) -> NDArray[Any]:

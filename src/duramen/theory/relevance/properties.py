@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from duramen.results.frames import native_frame
+from duramen.results.summary import Summarized, Summary
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -62,7 +63,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True, repr=False)
-class Properties:
+class Properties(Summarized):
     """Properties of a joint distribution of the features and the target.
 
     Parameters
@@ -128,15 +129,14 @@ class Properties:
             }
         )
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         lines = ["Properties of the distribution"]
         for name, text in _EXPLAINED.items():
             lines.append(f"{text}: {'yes' if getattr(self, name) else 'no'}")
             if name in self.counterexamples:
                 lines[-1] += f" ({self.counterexamples[name]})"
         classes = [name for name in ("P", "PC", "PCWT") if getattr(self, name)]
-        lines.append(f"classes: {', '.join(classes) if classes else 'none'}")
-        return "\n".join(lines)
+        return Summary((*lines, f"classes: {', '.join(classes) if classes else 'none'}"))
 
 
 def properties(dist: FiniteDistribution) -> Properties:

@@ -1,0 +1,48 @@
+"""Figures of results by name: `duramen.plots` registers its functions here.
+
+Results lie below the plots and import nothing of them: the package of plots is found by its name
+when a result is first drawn, as a plug-in is, and matplotlib is imported then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from duramen.catalogue import Catalogue, Entry
+
+_PLOTS = "duramen.plots"
+
+
+@dataclass(frozen=True, eq=False)
+class ResultFigure(Entry):
+    """Function that draws results.
+
+    Attributes
+    ----------
+    draw : callable
+        Takes the result, and its options as keywords.
+    of : tuple of type
+        Classes of the results that it draws.
+    """
+
+    draw: Callable[..., Any]
+    of: tuple[type, ...]
+
+
+FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
+
+
+def draw(result: object, name: str | None, **options: Any) -> Any:
+    """Draw a result with the figure of a name, by default the first for its class."""
+    import_module(_PLOTS)
+    kind = type(result).__name__
+    fitting = {one.name: one for one in FIGURES if isinstance(result, one.of)}
+    if not fitting:
+        raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
+    if name is not None and name not in fitting:
+        allowed = ", ".join(map(repr, fitting))
+        raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
+    return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)
