@@ -10,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.plots.canvas import INK, MUTED, axes_or_new, label, tidy
-from duramen.plots.signed import ABOVE, BELOW, signed_colours
+from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    INK,
+    MUTED,
+    axes_or_new,
+    feature_axis,
+    finish,
+    label,
+    signed_colors,
+    tidy,
+)
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
@@ -31,6 +41,7 @@ NAME_LETTERS = 18
 """Names on the axes of matrices are cut to so many letters."""
 
 _PANELS_A_ROW = 3
+_FAINTEST = 0.1
 
 
 def context_effects(
@@ -118,22 +129,16 @@ def effects_in_context(
     place = np.arange(len(best))
     bars = ax.barh(place, signed, height=0.56, linewidth=0)
     for bar, amount, counts in zip(bars, signed, dependent, strict=True):
-        bar.set_facecolor(ABOVE if amount > 0 else BELOW)
+        bar.set_facecolor(ACCENT if amount > 0 else AGAINST)
         bar.set_alpha(0.85 if counts else 0.25)
     ax.hlines(place, 0, absolute, colors=MUTED, linewidth=0.8)
     for chosen, filling in ((dependent, INK), (~dependent, "none")):
         ax.plot(absolute[chosen], place[chosen], **_dot(filling))
     ax.plot(result.importances[best], place, **_tick())
-    ax.set_yticks(place, [label(result.names[j]) for j in best])
-    ax.set_ylim(len(best) - 0.4, -0.6)
+    feature_axis(ax, [result.names[j] for j in best])
     ax.set_xlim(_span(result, best))
-    ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.set_xlabel("effect" if result.unit == "1" else f"effect ({result.unit})")
-    ax.locator_params(axis="x", nbins=5)
-    ax.grid(axis="x", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    title = "effect" if result.unit == "1" else f"effect ({result.unit})"
+    return finish(ax, title, grid="x", ticks="x", nbins=5)
 
 
 def _span(result: ContextImportances, best: NDArray[np.intp]) -> tuple[float, float]:
@@ -150,8 +155,8 @@ def effect_marks() -> list[object]:
     from matplotlib.patches import Patch
 
     return [
-        Patch(facecolor=ABOVE, alpha=0.85, label="signed effect: tells less there"),
-        Patch(facecolor=BELOW, alpha=0.85, label="signed effect: tells more there"),
+        Patch(facecolor=ACCENT, alpha=0.85, label="signed effect: tells less there"),
+        Patch(facecolor=AGAINST, alpha=0.85, label="signed effect: tells more there"),
         Line2D([], [], **_tick(), label="importance on all rows"),
         Line2D([], [], **_dot(INK), label="absolute effect: depends"),
         Line2D([], [], **_dot("none"), label="absolute effect: does not depend"),
@@ -173,8 +178,8 @@ def context_links(
     panel is what the context does to the link from source j to target i: empty where it is not
     significant, blue where the context takes from the link (redundant), vermilion where it adds to
     it (complementary), the fuller the more. Links that are significant by "absolute" have the
-    colour of the signed effect, those by "plain" that of the plain one. A variable and itself is
-    grey. All panels share the scale of the colours.
+    color of the signed effect, those by "plain" that of the plain one. A variable and itself is
+    grey. All panels share the scale of the colors.
 
     Parameters
     ----------
@@ -194,7 +199,7 @@ def context_links(
     Returns
     -------
     matplotlib.figure.Figure
-        Its ``axes`` are the panels, and that of the colour bar.
+        Its ``axes`` are the panels, and that of the color bar.
 
     Raises
     ------
@@ -218,7 +223,7 @@ def context_links(
             title = f"{title}, {effect}" if len(rows) > 1 else title
             panel.set_title(label(title), fontsize=9, color=INK)
             panel.label_outer()
-    colour_bar(panels.ravel().tolist(), limit, colour_words(network, rows))
+    color_bar(panels.ravel().tolist(), limit, color_words(network, rows))
     return canvas
 
 
@@ -237,13 +242,13 @@ def links_in_context(
     Parameters
     ----------
     limit : float, optional
-        Effect of the fullest colour; by default the largest one of this panel.
+        Effect of the fullest color; by default the largest one of this panel.
     """
     from matplotlib.collections import PolyCollection
 
     (value,) = _chosen("links_in_context", network.contexts, [context])
     significant = network.mask(effect, value, alpha, control).T
-    amounts = network.matrix(_coloured(effect), value).T
+    amounts = network.matrix(_colored(effect), value).T
     most = link_limit(network, [effect], [value], alpha, control) if limit is None else limit
     n_targets, p = significant.shape
     ax = axes_or_new(ax, 2.0 + 0.16 * p, 1.2 + 0.16 * n_targets)
@@ -251,7 +256,7 @@ def links_in_context(
     drawn = PolyCollection(
         _squares(cells),
         array=amounts[significant],
-        cmap=signed_colours(),
+        cmap=signed_colors(_FAINTEST),
         edgecolors=MUTED,
         linewidths=0.25,
     )
@@ -286,31 +291,31 @@ def link_limit(
     alpha: float,
     control: Control,
 ) -> float:
-    """Return the largest size of the effects that are drawn in colour, 1 where there are none."""
+    """Return the largest size of the effects that are drawn in color, 1 where there are none."""
     most = 0.0
     for effect, value in product(effects, contexts):
-        amounts = network.matrix(_coloured(effect), value)
+        amounts = network.matrix(_colored(effect), value)
         significant = network.mask(effect, value, alpha, control)
         most = max(most, float(np.abs(amounts[significant]).max(initial=0)))
     return most or 1.0
 
 
-def colour_words(network: ContextNetwork, effects: Sequence[str]) -> str:
-    """Return what the colours are of, and its unit if all targets have the same."""
+def color_words(network: ContextNetwork, effects: Sequence[str]) -> str:
+    """Return what the colors are of, and its unit if all targets have the same."""
     units = {one.unit for one in network.analyses.values()}
-    what = {_coloured(effect) for effect in effects}
+    what = {_colored(effect) for effect in effects}
     name = f"{what.pop()} effect" if len(what) == 1 else "effect"
     return f"{name} ({units.pop()})" if len(units) == 1 else name
 
 
-def colour_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
-    """Draw the scale of the colours beside panels of links; `words` say what it is of."""
+def color_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
+    """Draw the scale of the colors beside panels of links; `words` say what it is of."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import MaxNLocator
 
     first = panels[0] if isinstance(panels, Sequence) else panels
-    scale = ScalarMappable(Normalize(-limit, limit), signed_colours())
+    scale = ScalarMappable(Normalize(-limit, limit), signed_colors(_FAINTEST))
     bar = first.figure.colorbar(
         scale, ax=panels, shrink=0.7, aspect=24, pad=0.05, ticks=MaxNLocator(5), drawedges=False
     )
@@ -322,8 +327,8 @@ def colour_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
     return bar.ax
 
 
-def _coloured(effect: str) -> str:
-    """The effect whose sign and size give the colour."""
+def _colored(effect: str) -> str:
+    """The effect whose sign and size give the color."""
     return "signed" if effect == "absolute" else effect
 
 

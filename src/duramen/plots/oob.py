@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, tidy
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +59,4 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     )
     ax.set_xlim(0, error.size * 1.02)
     ax.set_ylim(0, float(np.nanmax(error)) * 1.12 or 1.0)
-    ax.set_xlabel("number of trees")
-    ax.set_ylabel(what)
-    ax.locator_params(axis="both", nbins=6)
-    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    return finish(ax, "number of trees", what)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, tidy
+from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish
 from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
@@ -53,13 +53,7 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     ax.axhline(expected, color=INK, linewidth=1.2, linestyle="--")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.15 * max(float(counts.max()), expected))
-    ax.set_xlabel("p-value")
-    ax.set_ylabel("features")
-    ax.locator_params(axis="y", nbins=6)
-    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    return finish(ax, "p-value", "features", ticks="y")
 
 
 def binned(p: NDArray[np.float64]) -> NDArray[np.int64]:

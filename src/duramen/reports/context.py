@@ -290,7 +290,7 @@ def _link_chart(
 ) -> Chart:
     level, name = one.level, network.context_name
     n = int(network.mask(effect, value, level.alpha, level.control).sum())
-    colour = "signed" if effect == "absolute" else effect
+    color = "signed" if effect == "absolute" else effect
     suffix = "" if effect == "absolute" else f", {effect} effects"
     return Chart(
         title=f"Links in {name} = {value}{suffix}",
@@ -298,7 +298,7 @@ def _link_chart(
         text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
         "(the table and result.csv hold the numbers).",
         caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant "
-        f"({level}): from the source of a column to the target of a row. Colour: the {colour} "
+        f"({level}): from the source of a column to the target of a row. Color: the {color} "
         "effect, blue where the source tells less of the target in this context, orange where it "
         "tells more, the fuller the more. Empty: not significant. Grey: a variable and itself.",
     )

@@ -1,4 +1,4 @@
-"""Plots as SVG that sits inside a page: text stays text, colours follow the page."""
+"""Plots as SVG that sits inside a page: text stays text, colors follow the page."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
 from duramen.plots.context import (
     MOST_NAMES,
     NAME_LETTERS,
-    colour_bar,
-    colour_words,
+    color_bar,
+    color_words,
     effects_in_context,
     links_in_context,
     name_size,
@@ -214,7 +214,7 @@ def _links(plot: ContextLinks, ax: Axes) -> Axes:
         limit=plot.limit,
         ax=ax,
     )
-    colour_bar(ax, plot.limit, colour_words(network, [plot.effect]))
+    color_bar(ax, plot.limit, color_words(network, [plot.effect]))
     return ax
 
 
@@ -325,8 +325,8 @@ def _embedded(svg: str, text: str, prefix: str) -> str:
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{prefix}-', body)
     body = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", body)
-    for colour, variable in _VARIABLES.items():
-        body = body.replace(colour, variable)
+    for color, variable in _VARIABLES.items():
+        body = body.replace(color, variable)
     from markupsafe import escape
 
     said = printable(text, _LONGEST)

@@ -1,4 +1,4 @@
-"""What a report is made of, as plain data: no colour, no tag, no figure."""
+"""What a report is made of, as plain data: no color, no tag, no figure."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class ContextEffects:
 
 @dataclass(frozen=True, eq=False)
 class ContextLinks:
-    """What a context does to links, by an effect; `limit` is what has the fullest colour."""
+    """What a context does to links, by an effect; `limit` is what has the fullest color."""
 
     network: ContextNetwork
     context: str

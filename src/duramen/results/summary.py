@@ -97,8 +97,11 @@ class Summarized:
     _rows_shown = ROWS
 
     def _summary(self, rows: int) -> Summary:
-        """Return at most so many rows of the table, with all that stands around it."""
         raise NotImplementedError
+
+    def summary(self, rows: int = ROWS) -> Summary:
+        """Return the heading, at most so many rows of the table, and the notes."""
+        return self._summary(rows)
 
     def _shown(self) -> Summary:
         rows = get_config()["max_rows"]

@@ -30,7 +30,9 @@ def aligned(
     right : sequence of bool
         Whether a column is flush right.
     """
-    shown = [[title, *map(printable, cells)] for title, cells in zip(header, columns, strict=True)]
+    shown = [
+        [*map(printable, (title, *cells))] for title, cells in zip(header, columns, strict=True)
+    ]
     widths = [max(map(width, cells)) for cells in shown]
     return [
         "  ".join(
