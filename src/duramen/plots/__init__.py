@@ -1,6 +1,6 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
-from duramen.importances.comparison import Comparison
+from duramen.importances.after.comparison import Comparison
 from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.context import (
     context_effects,

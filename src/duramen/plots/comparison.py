@@ -22,7 +22,7 @@ from duramen.plots.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from duramen.importances.comparison import Comparison
+    from duramen.importances.after.comparison import Comparison
 
 _WIDEST = 18
 _DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
