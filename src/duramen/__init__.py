@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         significance,
         theory,
     )
+    from duramen.configuration import config_context, get_config, set_config
     from duramen.context import (
         ContextImportances,
         ContextNetwork,
@@ -80,6 +81,7 @@ __all__ = [
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
+    "config_context",
     "context",
     "context_importances",
     "context_network",
@@ -87,6 +89,7 @@ __all__ = [
     "encode",
     "estimators",
     "forests",
+    "get_config",
     "importances",
     "learning_set",
     "open_store",
@@ -94,6 +97,7 @@ __all__ = [
     "plots",
     "reports",
     "selection",
+    "set_config",
     "significance",
     "theory",
 ]
@@ -113,6 +117,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
+    **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ColumnStore": "tables.store",
     "ContextImportances": "context",
     "ContextNetwork": "context",

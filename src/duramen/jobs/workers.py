@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -90,7 +91,7 @@ class Threads:
             upcoming = iter(jobs)
             while True:
                 more = islice(upcoming, _AHEAD * self.number - len(ahead))
-                ahead.extend(pool.submit(task, *job) for job in more)
+                ahead.extend(pool.submit(copy_context().run, task, *job) for job in more)
                 if not ahead:
                     return
                 yield ahead.popleft().result()

@@ -1,6 +1,5 @@
 """What training knew of its columns, and how new rows are read in its terms."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.warning import warn
 from duramen.tables.columns import (
     Categories,
     Column,
@@ -190,7 +190,7 @@ class Schema:
             )
         else:
             message = f"X has feature names, but {subject} was fitted without feature names"
-        warnings.warn(message, UserWarning, stacklevel=5)
+        warn(message)
 
 
 def _look_up(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import warnings
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.results.columns import Column, hidden
 from duramen.results.summary import Summarized, Summary
 from duramen.results.text import quoted
+from duramen.results.warning import warn
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
@@ -405,7 +405,7 @@ def open_store(
         function=function,
     )
     if paired.doubtful:
-        warnings.warn(f"{function}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=2)
+        warn(f"{function}: {paired.note} {POSITION_HINT}")
     store = ColumnStore(columns, place, paired.table)
     store.samples_pairing = paired.note
     return store
