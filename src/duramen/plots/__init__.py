@@ -47,4 +47,5 @@ for _draw, _of in (
     (context_links, (ContextNetwork,)),
     (links_in_context, (ContextNetwork,)),
 ):
-    FIGURES.register(ResultFigure(_draw.__name__, _draw, _of))
+    _panels = _draw in (context_effects, context_links)
+    FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))

@@ -26,10 +26,13 @@ class ResultFigure(Entry):
         Takes the result, and its options as keywords.
     of : tuple of type
         Classes of the results that it draws.
+    panels : bool
+        Whether it returns a figure of several panels and takes no axes.
     """
 
     draw: Callable[..., Any]
     of: tuple[type, ...]
+    panels: bool = False
 
 
 FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
@@ -45,4 +48,6 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
     if name is not None and name not in fitting:
         allowed = ", ".join(map(repr, fitting))
         raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
+    if options.get("ax") is not None and name is None:
+        fitting = {one.name: one for one in fitting.values() if not one.panels}
     return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)
