@@ -16,6 +16,8 @@ MODULES = [
 ]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
+    "duramen.plots",
+    "duramen.results",
     "duramen.theory.distributions",
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",

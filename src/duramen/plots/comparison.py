@@ -56,6 +56,15 @@ def rank_correlations(
     ------
     ValueError
         If `correlation` is another.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.rank_correlations(dm.importances.compare([one, other]))
+    >>> ax.get_xlabel()
+    "Spearman's rank correlation, 3 features"
     """
     checks.check_choice(
         "plots.rank_correlations", "correlation", correlation, ("spearman", "kendall")
@@ -113,6 +122,15 @@ def parallel_ranks(
     ------
     ValueError
         If `k` is less than 1, `by` is no measure, or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.parallel_ranks(dm.importances.compare([one, other]), k=2)
+    >>> len(ax.get_yticks())
+    3
     """
     if not len(comparison):
         raise ValueError("plots.parallel_ranks: comparison must have a feature, got none.")

@@ -85,6 +85,14 @@ def context_effects(
     ------
     ValueError
         If `k` is less than 1, there is no feature, or a context is unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=9)
+    >>> len(dm.plots.context_effects(result).axes)
+    2
     """
     shown = _chosen("context_effects", result.contexts, contexts)
     columns = min(len(shown), _PANELS_A_ROW)
@@ -117,7 +125,16 @@ def effects_in_context(
     control: Control = "fdr",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one panel of `context_effects`, whose parameters these are."""
+    """Draw one panel of `context_effects`, whose parameters these are.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=9)
+    >>> dm.plots.effects_in_context(result, "0").get_xlabel()
+    'effect (bits)'
+    """
     (value,) = _chosen("effects_in_context", result.contexts, [context])
     checks.check_integer("plots.context_effects", "k", k, 1)
     if not len(result):
@@ -205,6 +222,14 @@ def context_links(
     ------
     ValueError
         If there is no effect, one is unknown or has no p-values, or a context is unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=9)
+    >>> len(dm.plots.context_links(network).axes)  # a panel a context, and the scale of colors
+    3
     """
     shown = _chosen("context_links", network.contexts, contexts)
     rows = _chosen("context_links", EFFECTS, [effects] if isinstance(effects, str) else effects)
@@ -243,6 +268,14 @@ def links_in_context(
     ----------
     limit : float, optional
         Effect of the fullest color; by default the largest one of this panel.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=9)
+    >>> dm.plots.links_in_context(network, "0").get_xlabel()
+    'source'
     """
     from matplotlib.collections import PolyCollection
 

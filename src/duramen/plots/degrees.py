@@ -49,6 +49,14 @@ def by_degree(
     ------
     ValueError
         If there is no decomposition, no feature, `k` is less than 1 or `columns` less than 2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> parts = [[0.2, 0.1], [0.0, 0.1]]
+    >>> result = dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits", by_degree=parts)
+    >>> dm.plots.by_degree(result).get_xlabel()
+    'interaction degree; cells in 0.001 bits'
     """
     if importances.by_degree is None:
         raise ValueError(

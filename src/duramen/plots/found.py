@@ -40,6 +40,13 @@ def found(
     ------
     ValueError
         If there is no curve, one holds no finite number, or `best` is none of them.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ax = dm.plots.found({"alpha = 0": [0, 1, 1.5], "alpha = 1": [0, 1, 2]}, best="alpha = 1")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('number of trees', 'features found')
     """
     lines = {name: np.asarray(curve, dtype=np.float64) for name, curve in curves.items()}
     for name, line in lines.items():

@@ -34,6 +34,12 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     ------
     ValueError
         If there is no error to draw.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.plots.oob_error([float("nan"), 0.3, 0.2]).get_ylabel()
+    'out-of-bag error'
     """
     error = np.asarray(errors, dtype=np.float64)
     if error.ndim != 1 or not np.isfinite(error).any():

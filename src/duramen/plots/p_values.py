@@ -41,6 +41,13 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Significance(("a", "b"), [2.0, 1.0], [0.01, 0.6], "test", "No association.")
+    >>> [int(bar.get_height()) for bar in dm.plots.p_values(result).patches][:2]
+    [1, 0]
     """
     if not len(significance):
         raise ValueError("plots.p_values: significance must have a feature, got none.")

@@ -125,6 +125,14 @@ class ContextImportances(Result):
         If a name is not a string.
     ValueError
         If shapes disagree, names repeat or a number is out of bounds.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=0)
+    >>> result.contexts, result.absolute.shape
+    (('0', '1'), (2, 2))
     """
 
     names: tuple[str, ...]

@@ -51,6 +51,14 @@ class ContextNetwork(Result):
     ------
     ValueError
         If an analysis has other features or contexts.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=0)
+    >>> network.targets, network.matrix("absolute", "0").shape
+    (('x0', 'x1', 'x2'), (3, 3))
     """
 
     names: tuple[str, ...]

@@ -62,6 +62,13 @@ class ErrorRates(FeatureResult[float]):
     ValueError
         If shapes disagree, names repeat, a number is not finite, scores increase, rates decrease
         or lie outside [0, 1], `meaning` is empty, or `n_known` is not in 0..p.
+
+    Examples
+    --------
+    >>> from duramen.results import ErrorRates
+    >>> result = ErrorRates(("a", "b"), [2.0, 1.0], [0.01, 0.4], "method", "Risk of an error.")
+    >>> result.selected(alpha=0.05)
+    ('a',)
     """
 
     names: tuple[str, ...]

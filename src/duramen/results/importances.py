@@ -53,6 +53,13 @@ class Importances(FeatureResult[float]):
     ValueError
         If shapes disagree, names or classes repeat, a value is not finite or a standard error is
         negative.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Importances(("a", "b", "c"), [0.1, 0.3, 0.2], "mdi", "bits")
+    >>> result.top(2).names, result["b"]
+    (('b', 'c'), 0.3)
     """
 
     names: tuple[str, ...]

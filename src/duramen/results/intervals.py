@@ -71,6 +71,16 @@ class Intervals(FeatureResult[tuple[float, float]]):
     ValueError
         If shapes disagree, names repeat, a number is not finite or out of its range, or an interval
         ends below where it begins.
+
+    Examples
+    --------
+    >>> from duramen.results import Intervals
+    >>> result = Intervals(
+    ...     *(("a", "b"), [0.3, 0.1], [0.1, 0.1], [0.1, -0.1], [0.5, 0.3], 0.95),
+    ...     *("mda", "1", "delete-d", "normal"),
+    ... )
+    >>> result.above(0.0), result["a"]
+    (('a',), (0.1, 0.5))
     """
 
     names: tuple[str, ...]

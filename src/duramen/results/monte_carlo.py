@@ -51,6 +51,14 @@ class MonteCarloSelection(Result):
     ------
     ValueError
         If shapes disagree or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y = [[0, 1], [0, 2], [1, 1], [1, 2]] * 5, [0, 0, 1, 1] * 5
+    >>> result = dm.importances.mcfs(X, y, n_subsets=4, subset_size=2, random_state=0)
+    >>> result.importances.top(1).names
+    ('x0',)
     """
 
     importances: Importances

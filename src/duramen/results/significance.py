@@ -66,6 +66,13 @@ class Significance(FeatureResult[float]):
     ValueError
         If shapes disagree, names repeat, a number is not finite, a p- or q-value lies outside
         [0, 1], `null` is empty, `n_tests` is less than p or `adjustment` unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Significance(("a", "b"), [2.0, 1.0], [0.01, 0.6], "test", "No association.")
+    >>> result.selected(alpha=0.05), result.q_values.tolist()
+    (('a',), [0.02, 0.6])
     """
 
     names: tuple[str, ...]
