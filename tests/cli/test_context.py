@@ -283,7 +283,7 @@ def test_settings_reach_the_library(gates, out):
     assert (settings["max_features"], settings["plain_p_values"]) == (2, True)
     assert run["results"]["time"]["unit"] == "gini"
     assert "plain_q_value" in written(out)
-    assert "cut columns of many numbers in two" in page(out)
+    assert "cut numeric columns in two" in page(out)
     assert "counts as one where the feature tells nothing" in page(out)
 
 

@@ -104,7 +104,7 @@ def test_other_features_are_refused():
 
 def test_says_what_each_measure_is_and_what_was_tested():
     report = several()
-    reading = " ".join(report.section("How to read it").lines)
+    reading = " ".join(report.section("Interpretation").lines)
     for words in (
         "The order of the features is that of MDI.",
         "MDI is the mean decrease of impurity",
@@ -120,7 +120,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
     ):
         assert words in reading
     assert "{" not in reading
-    cautions = report.section("What not to read into it").lines
+    cautions = report.section("Limitations").lines
     assert any("not significant by J_chi2" in line for line in cautions)
     assert any("MDA of an irrelevant feature scatters about 0" in line for line in cautions)
 
@@ -136,10 +136,10 @@ def test_headline_counts_what_is_significant():
 
 def test_other_adjustments_are_named():
     tested = a_test(adjustment="by")
-    reading = " ".join(summarise(tested, a_run()).section("How to read it").lines)
+    reading = " ".join(summarise(tested, a_run()).section("Interpretation").lines)
     assert "Benjamini and Yekutieli" in reading
     given = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
-    reading = " ".join(summarise(given, a_run()).section("How to read it").lines)
+    reading = " ".join(summarise(given, a_run()).section("Interpretation").lines)
     assert "after the rule of thumb" in reading
 
 
@@ -151,8 +151,8 @@ def test_measures_that_are_not_known_have_their_name():
 
 def test_what_was_left_out_is_said():
     report = several(left_out=[HOSTILE[0]])
-    assert report.section("What was left out").lines == (HOSTILE[0],)
-    assert "What was left out" not in titles(several())
+    assert report.section("Not computed").lines == (HOSTILE[0],)
+    assert "Not computed" not in titles(several())
 
 
 # --- charts and agreement ------------------------------------------------------------------------
@@ -217,9 +217,9 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
     forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
     report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
     caption = report.section("By interaction degree").caption
-    assert ("what a feature tells by itself, higher degrees" in caption) == (K == 1)
+    assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
     assert ("A weaker feature has little there even if no features interact" in caption) == (K > 1)
-    assert "no proof of an interaction" in " ".join(report.section("How to read it").lines)
+    assert "no evidence of an interaction" in " ".join(report.section("Interpretation").lines)
 
 
 def test_a_test_can_rank():

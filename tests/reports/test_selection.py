@@ -135,7 +135,7 @@ def test_nothing_found():
 def test_what_it_means(settings, words):
     search = searched(n_estimators=2, **settings)
     report = summarise_selection(Selection.of(search, RECORD), a_run())
-    assert words in " ".join(report.section("How to read it").lines)
+    assert words in " ".join(report.section("Interpretation").lines)
 
 
 def test_the_page(search):

@@ -1,4 +1,4 @@
-"""What a context does to features, and to the links between variables."""
+"""Effects of a context on features, and on the links between variables."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def context_effects(
     control: Control = "fdr",
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw what each context does to the `k` features that depend most on it, a panel a context.
+    """Draw the effects of each context on the `k` features that depend most on it, a panel each.
 
-    A bar is the signed effect: blue above 0, where the context takes from what the feature tells;
-    vermilion below 0, where it adds to it. The dot at the end of a line is the absolute effect:
-    where the bar reaches it, the effect always has that sign. The tick is the importance on all
-    rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are faint
-    and have a hollow dot.
+    A bar is the signed effect: blue above 0, where the feature is less informative in the context;
+    vermilion below 0, where it is more informative. The dot at the end of a line is the absolute
+    effect: where the bar reaches it, the effect always has that sign. The tick is the importance on
+    all rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are
+    faint and have a hollow dot.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def effects_in_context(
 
 
 def _span(result: ContextImportances, best: NDArray[np.intp]) -> tuple[float, float]:
-    """Ends of the axis of effects, the same for all contexts."""
+    """Return the ends of the axis of effects, equal for all contexts."""
     low = min(0.0, float(result.signed[:, best].min()))
     high = max(float(result.absolute[:, best].max()), float(result.importances[best].max()))
     room = 0.04 * (high - low) or 1.0
@@ -172,8 +172,8 @@ def effect_marks() -> list[object]:
     from matplotlib.patches import Patch
 
     return [
-        Patch(facecolor=ACCENT, alpha=0.85, label="signed effect: tells less there"),
-        Patch(facecolor=AGAINST, alpha=0.85, label="signed effect: tells more there"),
+        Patch(facecolor=ACCENT, alpha=0.85, label="signed effect: less informative there"),
+        Patch(facecolor=AGAINST, alpha=0.85, label="signed effect: more informative there"),
         Line2D([], [], **_tick(), label="importance on all rows"),
         Line2D([], [], **_dot(INK), label="absolute effect: depends"),
         Line2D([], [], **_dot("none"), label="absolute effect: does not depend"),
@@ -354,14 +354,14 @@ def color_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
     )
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelcolor=INK, labelsize=8)
-    bar.ax.set_title("tells\nless", color=MUTED, fontsize=8)
-    bar.ax.set_xlabel("tells\nmore", color=MUTED, fontsize=8)
+    bar.ax.set_title("less\ninformative", color=MUTED, fontsize=8)
+    bar.ax.set_xlabel("more\ninformative", color=MUTED, fontsize=8)
     bar.set_label(words, color=MUTED, fontsize=8)
     return bar.ax
 
 
 def _colored(effect: str) -> str:
-    """The effect whose sign and size give the color."""
+    """Return the effect whose sign and size give the color."""
     return "signed" if effect == "absolute" else effect
 
 
@@ -413,7 +413,7 @@ def _canvas(figure: Figure | None, width: float, height: float) -> Figure:
 
 
 def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) -> list[str]:
-    """The ones asked for, in their order; all by default."""
+    """Return the names that were asked for, in their order; all by default."""
     chosen = list(known) if asked is None else list(asked)
     unknown = [one for one in chosen if one not in known]
     if unknown or not chosen:

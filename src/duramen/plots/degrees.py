@@ -24,7 +24,7 @@ def by_degree(
     """Draw how much each of the `k` most important features adds at each interaction degree.
 
     The degree is the number of splits above the one on the feature. With one candidate at a node
-    (K = 1), 0 is what it says alone, more is what it adds given others; with more candidates,
+    (K = 1), 0 is what it explains alone, more is what it adds given others; with more candidates,
     which feature is at degree 0 depends on its rivals. Where there are more than `columns` degrees,
     the highest share a column. Color is opacity of one hue,
     from nothing at 0; amounts below 0 (of corrected or held-out values) show none. Cells that

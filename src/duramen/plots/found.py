@@ -1,4 +1,4 @@
-"""How many relevant features are found as trees are added."""
+"""Number of relevant features found against the number of trees."""
 
 from __future__ import annotations
 

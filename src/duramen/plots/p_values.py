@@ -1,4 +1,4 @@
-"""P-values: how many there are of each size, beside how many chance would give."""
+"""Histogram of p-values beside the counts expected under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     """Draw the p-values of all features as a histogram of 20 bins from 0 to 1.
 
     Bins include their upper edge, so that the first one counts the p-values up to .05. A dashed
-    line shows how many each would have, on average, if no feature said anything and p-values were
-    uniform: a first bin that is much higher promises features that do; bins that rise towards 1
-    tell of a cautious test.
+    line shows the count expected in each if all features were irrelevant and p-values uniform. A
+    first bin that is much higher indicates relevant features; bins that rise towards 1 indicate a
+    conservative test.
 
     Parameters
     ----------

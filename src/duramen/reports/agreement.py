@@ -1,4 +1,4 @@
-"""How far measures agree on the same features."""
+"""Agreement of measures on the same features."""
 
 from __future__ import annotations
 

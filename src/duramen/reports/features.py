@@ -1,4 +1,4 @@
-"""What reports of importances have in common: figures, and parts of the table."""
+"""Figures and parts of tables that reports of importances have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DRAWN = 20
 
 
 def shares_of_first(best: Importances) -> list[float]:
-    """Return each value as a share of the first, which is the largest; nothing below 0."""
+    """Return each value as a fraction of the first, which is the largest; 0 for values below 0."""
     most = float(best.values[0]) if len(best) else 0.0
     return [max(0.0, value / most) if most > 0 else 0.0 for value in best.values.tolist()]
 
@@ -95,12 +95,12 @@ def _degrees_words(importances: Importances) -> str:
     settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
     if settings.get("max_features") == 1:
         return (
-            "Each node has one random candidate (K = 1): degree 0 holds what a feature tells by "
-            "itself, higher degrees what it adds once others are known."
+            "Each node has one random candidate (K = 1): degree 0 holds the information of a "
+            "feature by itself, higher degrees what it adds once others are known."
         )
     return (
         "Each node is split on the best of several candidates (K > 1): degree 0 holds what a "
-        "feature gains where it wins the first split, not what it tells by itself. A weaker "
+        "feature gains where it wins the first split, not its information by itself. A weaker "
         "feature has little there even if no features interact; to see interactions, use K = 1."
     )
 

@@ -45,7 +45,7 @@ _CAVEATS = (
 def summarise_plan(
     advice: Plan, run: Run, *, curves: Mapping[str, Mapping[float, FloatArray]]
 ) -> Report:
-    """Gather what a report of a plan says.
+    """Summarize a plan as a report.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def summarise_plan(
         _table(advice),
         *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
         Prose(f"What {advice.n_rows:,} rows change", advice.cautions, points=True, caution=True),
-        Prose("How to read it", _READING),
-        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+        Prose("Interpretation", _READING),
+        Prose("Limitations", _CAVEATS, points=True, caution=True),
     ]
     return Report(
         kind="plan of a selection",
@@ -97,7 +97,7 @@ def assumption_words(advice: Plan) -> str:
 
 
 def share_words(share: float) -> str:
-    """Return the name of a share kept."""
+    """Return the name of a fraction kept."""
     return f"alpha = {share:g}"
 
 
@@ -111,7 +111,7 @@ def trees_words(number: float) -> str:
 
 
 def option_cells(option: PlanOption) -> tuple[str, ...]:
-    """Return what one share would take, in the order of `OPTION_TITLES`."""
+    """Return the numbers of trees of one option, in the order of `OPTION_TITLES`."""
     numbers = (option.trees, option.trees_to_find, option.trees_to_see)
     expected = (option.chain_trees, option.marginal_trees)
     return (f"{option.keep:g}", *(trees_words(number) for number in (*numbers, *expected)))

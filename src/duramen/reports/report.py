@@ -1,4 +1,4 @@
-"""What a report is made of, as plain data: no color, no tag, no figure."""
+"""Sections of a report as plain data: no color, no tag, no figure."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ Section = Chart | Table | Prose | Facts
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Everything that a report says.
+    """Report: headline and sections.
 
     Attributes
     ----------

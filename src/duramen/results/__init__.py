@@ -1,4 +1,4 @@
-"""What a computation gives back: how it prints, becomes a data frame, is saved and loaded."""
+"""Results of computations: printed, drawn, made a data frame, saved and loaded."""
 
 from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.context_importances import ContextImportances

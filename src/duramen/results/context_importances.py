@@ -1,4 +1,4 @@
-"""The result of a context analysis: how much a context changes what each feature says."""
+"""Result of a context analysis: changes of the importances by a context."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ _BY_FEATURE = ("importances", "overall", "overall_p_values", "shift_p_values")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextImportances(Result):
-    r"""How a context :math:`X_c` of C values changes the importances of p features.
+    r"""Changes of the importances of p features by a context :math:`X_c` of C values.
 
     ``len(result)`` is p. All importances are in `unit`; G is the decrease of impurity (the mutual
-    information, for the entropy), t a node that splits on :math:`X_m`, p(t) its share of the rows.
+    information, for the entropy), t a node that splits on :math:`X_m`, p(t) its part of the rows.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ContextImportances(Result):
     contexts : tuple of str
         Values of the context, as text.
     shares : ndarray of float64, shape (C,)
-        Share of the rows, or probability, of each context.
+        Fraction of the rows, or probability, of each context.
     importances : ndarray of float64, shape (p,)
         :math:`Imp(X_m)`, on all rows (thesis, eq. 6.7).
     absolute : ndarray of float64, shape (C, p)
@@ -188,23 +188,23 @@ class ContextImportances(Result):
 
     @property
     def kind(self) -> NDArray[np.str_]:
-        """What each context does to each feature, shape (C, p): `verdicts` with its defaults."""
+        """Kinds of dependence of each feature, shape (C, p): `verdicts` with its defaults."""
         return self.verdicts()
 
     def verdicts(
         self, alpha: float = 0.05, control: Control = "none", tolerance: float | None = None
     ) -> NDArray[np.str_]:
-        r"""Say of each feature what each context does to it (thesis, section 6.3.3).
+        r"""Classify the effect of each context on each feature (thesis, section 6.3.3).
 
         Parameters
         ----------
         alpha : float
-            Level at which the p-value of `absolute` tells that a feature depends on the context;
+            Level for the p-value of `absolute` at which a feature depends on the context;
             without p-values, what exceeds the tolerance does.
         control : {"none", "fdr", "fwer"}
             Error rate that `alpha` bounds, over all features and contexts.
         tolerance : float, optional
-            What is taken for equal, as a share: 0 <= tolerance < 1. By default that of the result.
+            Fraction that counts as equal, 0 <= tolerance < 1; by default that of the result.
 
         Returns
         -------
@@ -213,7 +213,7 @@ class ContextImportances(Result):
                 `absolute` is not significant, or at most tolerance times the largest importance or
                 absolute effect.
             ``"complementary"``, ``"redundant"``
-                The context always adds to, or always takes from, what the feature says: `signed`
+                The feature is always more, or always less, informative in the context: `signed`
                 is below or above 0 and \|signed\| >= (1 - tolerance) absolute (theorem 6.3).
             ``"irrelevant"``
                 Redundant, and nothing is left of it: conditional <= tolerance * importance.

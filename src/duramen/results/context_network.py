@@ -35,14 +35,14 @@ _MATRICES = (*EFFECTS, "conditional", "within")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextNetwork(Result):
-    """How links between p variables depend on a context of C values.
+    """Dependence of the links between p variables on a context of C values.
 
     Parameters
     ----------
     names : tuple of str
         Names of the p variables.
     analyses : mapping of str to ContextImportances
-        For each target, what the other variables say of it: the features of an analysis are all
+        For each target, the importances of the other variables: the features of an analysis are all
         variables but its target, in the order of `names`.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data.
@@ -100,7 +100,7 @@ class ContextNetwork(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the p-values on these data, counted over the targets."""
+        """Limits of the p-values on these data, counted over the targets."""
         noted = [target for target, one in self.analyses.items() if one.notes]
         if not noted:
             return ()
@@ -181,7 +181,7 @@ class ContextNetwork(Result):
         return self._square(list(chosen.astype(np.float64)), 0.0) > 0
 
     def _adjusted(self, effect: str, control: Control) -> FloatArray:
-        """Adjusted p-values over all links and contexts, shape (targets, C, p - 1)."""
+        """Return the p-values adjusted over all links and contexts, shape (targets, C, p - 1)."""
         return adjusted(np.stack([a.p_values(effect) for a in self.analyses.values()]), control)
 
     def _context(self, context: str) -> int:
@@ -192,7 +192,7 @@ class ContextNetwork(Result):
         return self.contexts.index(context)
 
     def _square(self, parts: Sequence[FloatArray], own: float) -> FloatArray:
-        """One column a target, with `own` put in where a variable meets itself."""
+        """Return one column a target, with `own` put in where a variable meets itself."""
         columns = [
             np.insert(part, self.names.index(target), own)
             for target, part in zip(self.analyses, parts, strict=True)

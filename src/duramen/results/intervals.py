@@ -53,8 +53,8 @@ class Intervals(FeatureResult[tuple[float, float]]):
         One-sided, of the hypothesis that the expected value is 0 or less; None for measures that
         irrelevant features do not have 0 of.
     replicate_mean : ndarray of float64, shape (p,), optional
-        Mean over the replicates. How far it lies from `values` says what smaller samples do to the
-        measure.
+        Mean over the replicates. Its distance from `values` is the effect of the smaller
+        samples on the measure.
     degrees_of_freedom : ndarray of float64, shape (p,), optional
         Of the standard errors, at least 1: how much a t distribution has to allow for their own
         uncertainty.

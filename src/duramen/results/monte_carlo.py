@@ -1,4 +1,4 @@
-"""The result of Monte Carlo feature selection: importances, a graph, and a cut-off."""
+"""Result of Monte Carlo feature selection: importances, a graph, and a cut-off."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BOUNDS = ("prediction", "mean")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MonteCarloSelection(Result):
-    """Relative importances of p features, how they depend on each other, and what chance reaches.
+    """Relative importances of p features, their interdependencies, and a cut-off by chance.
 
     The importances are an `Importances` of their own: pass ``result.importances`` where one is
     asked for.
@@ -120,7 +120,7 @@ class MonteCarloSelection(Result):
     # --- the cut-off -----------------------------------------------------------------------
 
     def cutoff(self, bound: str = "prediction", *, alpha: float = 0.05) -> float:
-        r"""Return the importance that chance alone stays below.
+        r"""Return the importance that is not reached under the null hypothesis.
 
         With M_1 .. M_B the greatest importances of B runs with shuffled classes, of mean
         :math:`\bar M` and standard deviation d (ddof 1), and t the (1 - alpha) quantile of

@@ -30,7 +30,7 @@ _DIGITS_OF_FINGERPRINT = 8
 
 @dataclass(frozen=True)
 class Summary:
-    """What a result shows of itself.
+    """Heading, table and notes of a result.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def quoted(name: object) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what another library says of an error, on one short line."""
+    """Return the first line of the message of an error, on one short line."""
     lines = str(error).strip().splitlines()
     return printable(lines[0], _LONGEST_REASON) if lines else type(error).__name__
 
