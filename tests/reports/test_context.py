@@ -10,7 +10,7 @@ from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothin
 
 from duramen.reports import Level, render, summarise_context, summarise_context_network
 from duramen.reports.contextual import Findings, stacked
-from duramen.reports.report import Chart, ContextEffects, ContextLinks
+from duramen.reports.report import Chart
 from duramen.results.multiplicity import adjusted
 from duramen.results.text import printable
 
@@ -222,7 +222,7 @@ def test_several_contexts_have_a_section_each():
 
 def test_charts_of_effects():
     charts = [s for s in summarise_context(example(), run()).sections if isinstance(s, Chart)]
-    assert [type(chart.plot) for chart in charts] == [ContextEffects] * 2
+    assert [chart.plot.figure for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
     one = result(contexts=many, p=np.ones((12, 3)))
@@ -250,9 +250,9 @@ def test_report_of_links():
     ]
     n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
     chart = report.section("Links in time = night")
-    assert isinstance(chart.plot, ContextLinks)
+    assert chart.plot.figure == "links_in_context"
     assert chart.caption.startswith(f"{n['night']} links whose absolute effect of time = night")
-    limits = {report.section(title).plot.limit for title in titles(report)[:4]}
+    limits = {report.section(title).plot.options["limit"] for title in titles(report)[:4]}
     assert len(limits) == 1
     table = report.section("Links that depend on the context")
     assert [column.title for column in table.columns] == [

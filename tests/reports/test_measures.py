@@ -165,12 +165,12 @@ def test_each_measure_has_a_chart_of_its_own_best_features():
         *("How far the measures agree", "Rank correlations", "Ranks side by side"),
     ]
     chart = report.section("Ranking by J_chi2")
-    assert chart.plot.importances.names[0] == HOSTILE[1]  # 9.0
+    assert chart.plot.of.names[0] == HOSTILE[1]  # 9.0
     assert chart.text.startswith("Bar chart of the 7 most important features by J_chi2.")
     many = tuple(f"f{j}" for j in range(50))
     report = summarise(example(many), a_run(), others=[an_mda(names=many)])
-    assert len(report.section("Ranking").plot.importances) == 20
-    assert len(report.section("Ranking by MDA").plot.importances) == 10
+    assert len(report.section("Ranking").plot.of) == 20
+    assert len(report.section("Ranking by MDA").plot.of) == 10
 
 
 def test_agreement_is_that_of_the_ranks():
@@ -225,7 +225,7 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
 def test_a_test_can_rank():
     report = summarise(a_test(), a_run(), others=[an_mda()])
     assert report.section("Table").column("feature")[0] == HOSTILE[1]
-    assert report.section("Ranking").plot.importances.equals(as_importances(a_test()).top(20))
+    assert report.section("Ranking").plot.of.equals(as_importances(a_test()).top(20))
     assert "By interaction degree" not in titles(report)
 
 

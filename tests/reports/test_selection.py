@@ -145,7 +145,7 @@ def test_the_page(search):
     assert facts["features found"] == str(one.n_found)
     assert facts["features a tree"] == "40"
     chart = report.section("Features found, tree by tree")
-    assert chart.plot.curves["alpha = 0.5"].tolist() == one.sizes.tolist()
+    assert chart.plot.of["alpha = 0.5"].tolist() == one.sizes.tolist()
     html = render(report)
     assert "alpha = 0.5" in html
     assert "<svg" in html

@@ -1,6 +1,5 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
-from duramen.importances.after.comparison import Comparison
 from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.plots.context import (
     context_effects,
@@ -13,13 +12,7 @@ from duramen.plots.found import found
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
 from duramen.results.figures import FIGURES, ResultFigure
-from duramen.results.importances import Importances
-from duramen.results.monte_carlo import MonteCarloSelection
-from duramen.results.result import FeatureResult
-from duramen.results.significance import Significance
 
 __all__ = [
     "by_degree",
@@ -37,15 +30,15 @@ __all__ = [
 
 # The first that fits a result is what its method `plot` draws by default.
 for _draw, _of in (
-    (p_values, (Significance,)),
-    (ranking, (FeatureResult, MonteCarloSelection)),
-    (by_degree, (Importances,)),
-    (rank_correlations, (Comparison,)),
-    (parallel_ranks, (Comparison,)),
-    (context_effects, (ContextImportances,)),
-    (effects_in_context, (ContextImportances,)),
-    (context_links, (ContextNetwork,)),
-    (links_in_context, (ContextNetwork,)),
+    (p_values, ("Significance",)),
+    (ranking, ("FeatureResult", "MonteCarloSelection")),
+    (by_degree, ("Importances",)),
+    (rank_correlations, ("Comparison",)),
+    (parallel_ranks, ("Comparison",)),
+    (context_effects, ("ContextImportances",)),
+    (effects_in_context, ("ContextImportances",)),
+    (context_links, ("ContextNetwork",)),
+    (links_in_context, ("ContextNetwork",)),
 ):
     _panels = _draw in (context_effects, context_links)
     FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))

@@ -11,17 +11,7 @@ from duramen.plots.context import link_limit
 from duramen.reports.contextual import Findings, Level
 from duramen.reports.facts import about, plain, thousands, unit_words
 from duramen.reports.features import DRAWN
-from duramen.reports.report import (
-    Chart,
-    Column,
-    ContextEffects,
-    ContextLinks,
-    Fact,
-    Prose,
-    Report,
-    Section,
-    Table,
-)
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.context_importances import ContextImportances
 from duramen.results.text import fixed
@@ -242,13 +232,14 @@ def _effect_charts(one: Findings) -> list[Chart]:
 def _effect_chart(one: Findings, c: int) -> Chart:
     (result,) = one.analyses
     value, k = result.contexts[c], min(DRAWN, len(result))
+    options = {"context": value, "k": k, "alpha": one.level.alpha, "control": one.level.control}
     depend = [
         f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in one.dependent if at == c
     ]
     listed = ", ".join(depend[:5]) or "none"
     return Chart(
         title=f"{one.context_name} = {value}",
-        plot=ContextEffects(result, value, k, one.level.alpha, one.level.control),
+        plot=Plot("effects_in_context", result, options),
         text=f"Bars, dots and ticks: the signed and the absolute effect of {one.context_name} = "
         f"{value} and the importance of {k} features. Those that depend on it, with the signed "
         f"effect: {listed}.",
@@ -262,12 +253,8 @@ def _effect_chart(one: Findings, c: int) -> Chart:
 def _feature_table(one: Findings, n_rows: int) -> Table:
     cells = one.cells
     columns = one.table(cells[:n_rows])
-    return Table(
-        title=f"All features by {one.context_name}",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        note=_note(len(cells), n_rows, "rows"),
-    )
+    title = f"All features by {one.context_name}"
+    return Table.of(title, columns, _note(len(cells), n_rows, "rows"))
 
 
 def _note(total: int, most: int, what: str) -> str:
@@ -292,10 +279,12 @@ def _link_chart(
     level, name = one.level, network.context_name
     n = int(network.mask(effect, value, level.alpha, level.control).sum())
     color = "signed" if effect == "absolute" else effect
+    options = {"context": value, "effect": effect, "limit": limit}
+    options |= {"alpha": level.alpha, "control": level.control}
     suffix = "" if effect == "absolute" else f", {effect} effects"
     return Chart(
         title=f"Links in {name} = {value}{suffix}",
-        plot=ContextLinks(network, value, effect, level.alpha, level.control, limit),
+        plot=Plot("links_in_context", network, options),
         text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
         "(the table and result.csv hold the numbers).",
         caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant ({level}): "
@@ -309,11 +298,10 @@ def _link_chart(
 def _link_table(one: Findings, n_rows: int) -> Table:
     cells = one.dependent
     columns = one.table(cells[:n_rows], within=False)
-    return Table(
-        title="Links that depend on the context",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        note=f"{found_words(one)}; an effect of at most "
+    return Table.of(
+        "Links that depend on the context",
+        columns,
+        f"{found_words(one)}; an effect of at most "
         f"{one.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
         + _note(len(cells), n_rows, "of them by value of the context"),
     )

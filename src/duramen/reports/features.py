@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duramen.reports.facts import unit_words
-from duramen.reports.report import Bars, Chart, HeatMap
+from duramen.reports.report import Chart, Plot
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 
@@ -77,13 +77,14 @@ def ranking_chart(
         A test of these importances; a line shows how far down they are significant.
     """
     best = importances.top(most)
+    threshold = None if tested is None else tested.threshold(importances)
     listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
     by = by and f" by {by}"
     unit = "" if by and best.unit == "1" else f", in {unit_words(best.unit)}"
     bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
     return Chart(
         title=f"Ranking{by}",
-        plot=Bars(best, None if tested is None else tested.threshold(importances)),
+        plot=Plot("ranking", best, {"k": len(best), "threshold": threshold}),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
         + ("" if tested is None else f" {tested.line(importances, best.names)}"),
@@ -106,9 +107,10 @@ def _degrees_words(importances: Importances) -> str:
 
 
 def _degrees(importances: Importances, columns: int) -> Chart:
+    best = importances.top(DRAWN)
     return Chart(
         title="By interaction degree",
-        plot=HeatMap(importances.top(DRAWN), columns),
+        plot=Plot("by_degree", best, {"k": len(best), "columns": columns}),
         text="Heat map of the importance of these features by the number of splits above. "
         "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
         caption="The importance of each feature by the number of splits above, in "

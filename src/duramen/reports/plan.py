@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.facts import about
-from duramen.reports.report import (
-    Chart,
-    Column,
-    Fact,
-    FoundCurves,
-    Prose,
-    Report,
-    Section,
-    Table,
-)
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.theory.subspaces import Plan, PlanOption
 
@@ -148,7 +139,7 @@ def _chart(what: str, by_share: Mapping[float, FloatArray], best: float) -> Char
     n_trees = len(next(iter(curves.values()))) - 1
     return Chart(
         title=f"Finding {what}",
-        plot=FoundCurves(curves, share_words(best)),
+        plot=Plot("found", curves, {"best": share_words(best)}),
         text=f"Line chart of the expected number of features found against the number of trees. "
         f"After {n_trees:,} trees: {ends}.",
         caption=f"Expected number of features found of {what}, exact for the model, were they the "

@@ -29,7 +29,7 @@ from duramen.reports.measures import (
     words_of,
 )
 from duramen.reports.ranked import ranked
-from duramen.reports.report import Chart, Column, ErrorCurve, Fact, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import Significance
@@ -165,7 +165,7 @@ def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Chart]
 def _errors(errors: tuple[float, ...], what: str) -> Chart:
     return Chart(
         title="Error against number of trees",
-        plot=ErrorCurve(errors, what),
+        plot=Plot("oob_error", errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
         caption="Error on the rows that a tree was grown without. Where the line is flat, more "
@@ -194,12 +194,7 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
     ]
     if len(measures) == 1:  # more would leave no room for bars
         columns.append((Column("share of the first", "bar"), shares_of_first(first)))
-    return Table(
-        title="Table",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
-        note=rows_note(k, len(measures[0])),
-    )
+    return Table.of("Table", columns, rows_note(k, len(measures[0])))
 
 
 def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:

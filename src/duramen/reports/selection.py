@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.facts import about, thousands, unit_words
-from duramen.reports.report import Chart, Column, Fact, FoundCurves, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.text import fixed
 from duramen.selection import Account, BaseSelector, Selector
@@ -172,7 +172,7 @@ def _curve(account: Account, sizes: NDArray[np.int64]) -> Chart:
     half = int(sizes[last // 2])
     return Chart(
         title=f"Features found, {step} by {step}",
-        plot=FoundCurves({account.label: sizes.astype(np.float64)}, account.label),
+        plot=Plot("found", {account.label: sizes}),
         text=f"Line chart of the number of features found against the number of {step}s: "
         f"{half:,} after {last // 2:,} {step}s, {int(sizes[-1]):,} after {last:,}.",
         caption=f"Number of features found after each {step}. A line that is still rising at its "
@@ -185,10 +185,9 @@ def _table(selection: Selection, n_rows: int) -> Table:
     n = min(n_rows, selection.n_found)
     some = f"The first {n:,} of" if n < selection.n_found else "All"
     rest = len(selection.names) > selection.n_found
-    return Table(
-        title="Features found",
-        columns=tuple(column for column, _ in shown),
-        rows=tuple(zip(*(texts for _, texts in shown), strict=True)),
-        note=f"{some} {selection.n_found:,} features found, in the order in which they were; "
+    return Table.of(
+        "Features found",
+        shown,
+        f"{some} {selection.n_found:,} features found, in the order in which they were; "
         f"result.csv and result.parquet hold {'all features' if rest else 'all that were found'}.",
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.measures import LEVEL, adjusted_words
-from duramen.reports.report import Chart, Prose, PValues, Section
+from duramen.reports.report import Chart, Plot, Prose, Section
 from duramen.results.adjusted_significance import (
     CANDIDATE,
     CONFIRMED,
@@ -247,7 +247,7 @@ def verdict_sections(tested: Verdict) -> list[Section]:
         sections.append(
             Chart(
                 title=title,
-                plot=PValues(result),
+                plot=Plot("p_values", result),
                 text=f"Histogram of the p-values of {len(result):,} features; {small:,} are up to "
                 f"{LEVEL:g}.",
                 caption=f"{small:,} of {len(result):,} p-values are up to {LEVEL:g}. Dashed: the "

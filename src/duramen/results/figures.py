@@ -24,14 +24,14 @@ class ResultFigure(Entry):
     ----------
     draw : callable
         Takes the result, and its options as keywords.
-    of : tuple of type
-        Classes of the results that it draws.
+    of : tuple of str
+        Names of the classes of results that it draws, or of their bases.
     panels : bool
         Whether it returns a figure of several panels and takes no axes.
     """
 
     draw: Callable[..., Any]
-    of: tuple[type, ...]
+    of: tuple[str, ...]
     panels: bool = False
 
 
@@ -42,7 +42,8 @@ def draw(result: object, name: str | None, **options: Any) -> Any:
     """Draw a result with the figure of a name, by default the first for its class."""
     import_module(_PLOTS)
     kind = type(result).__name__
-    fitting = {one.name: one for one in FIGURES if isinstance(result, one.of)}
+    kinds = {one.__name__ for one in type(result).__mro__}
+    fitting = {one.name: one for one in FIGURES if kinds & set(one.of)}
     if not fitting:
         raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
     if name is not None and name not in fitting:
