@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.columns import Column, counted, hidden, small
-from duramen.results.fields import checked_names
+from duramen.results.fields import ANY, PROBABILITY, checked_names, frozen
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
 from duramen.results.notes import checked_notes
@@ -166,18 +166,14 @@ class ContextImportances(Result):
         settle(self, "names", checked_names(_OWNER, "names", self.names))
         settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
         n_contexts, p = len(self.contexts), len(self.names)
-        settle(self, "shares", _checked("shares", self.shares, (n_contexts,)))
+        settle(self, "shares", frozen(_OWNER, "shares", self.shares, (n_contexts,)))
         for what in (*_BY_CONTEXT, *_BY_FEATURE):
-            given = getattr(self, what)
-            shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
-            if given is not None:
-                high = 1.0 if what.endswith("_p_values") else np.inf
-                low = 0.0 if what.endswith("_p_values") or what == "absolute" else -np.inf
-                settle(self, what, _checked(what, given, shape, low, high))
-        settle(self, "relevance", float(_checked("relevance", self.relevance, ())))
-        if self.relevance_p_value is not None:
-            own = _checked("relevance_p_value", self.relevance_p_value, (), 0.0, 1.0)
-            settle(self, "relevance_p_value", float(own))
+            if (given := getattr(self, what)) is not None:
+                shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
+                settle(self, what, frozen(_OWNER, what, given, shape, _bounds(what)))
+        for what in ("relevance", "relevance_p_value"):
+            if (given := getattr(self, what)) is not None:
+                settle(self, what, float(frozen(_OWNER, what, given, (), _bounds(what))))
         checks.check_choice(_OWNER, "empty", self.empty, ("skip", "zero"))
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
@@ -404,20 +400,8 @@ def check_level(owner: str, alpha: float, control: str) -> None:
     checks.check_choice(owner, "control", control, ("fdr", "fwer", "none"))
 
 
-def _checked(
-    what: str,
-    given: ArrayLike,
-    shape: tuple[int, ...],
-    low: float = -np.inf,
-    high: float = np.inf,
-) -> FloatArray:
-    """Return a read-only copy of finite numbers of a shape, in [low, high]."""
-    array = np.array(given, dtype=np.float64, order="C")
-    if array.shape != shape:
-        raise ValueError(f"{_OWNER}: {what} must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{_OWNER}: {what} must be finite, got NaN or infinity.")
-    if ((array < low) | (array > high)).any():
-        raise ValueError(f"{_OWNER}: {what} must be in [{low:g}, {high:g}].")
-    array.setflags(write=False)
-    return array
+def _bounds(what: str) -> tuple[float, float]:
+    """Return the bounds of a field."""
+    if what.endswith(("_p_values", "_p_value")):
+        return PROBABILITY
+    return (0.0, np.inf) if what == "absolute" else ANY

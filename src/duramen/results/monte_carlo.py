@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.columns import Column, counted, features
+from duramen.results.fields import frozen
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
@@ -70,15 +71,18 @@ class MonteCarloSelection(Result):
     maxima: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        p, edges = len(self.importances), np.shape(self.weight)
-        for name, shape, kind in (
-            ("n_drawn", (p,), np.int64),
-            ("source", edges, np.int64),
-            ("target", edges, np.int64),
-            ("weight", (*edges[:1],), np.float64),
-            ("maxima", np.shape(self.maxima)[:1], np.float64),
+        p, n_edges = len(self.importances), np.size(self.weight)
+        for name, length in (
+            ("n_drawn", p),
+            ("source", n_edges),
+            ("target", n_edges),
+            ("weight", n_edges),
+            ("maxima", -1),
         ):
-            object.__setattr__(self, name, _frozen(name, getattr(self, name), shape, kind))
+            kind = np.float64 if name in ("weight", "maxima") else np.int64
+            given = getattr(self, name)
+            array = frozen("MonteCarloSelection", name, given, (length,), dtype=kind)
+            object.__setattr__(self, name, array)
         if self.source.size and not (
             min(self.source.min(), self.target.min()) >= 0
             and max(self.source.max(), self.target.max()) < p
@@ -185,13 +189,3 @@ class MonteCarloSelection(Result):
             )
         edges = Summary((f"Interdependencies: {counted(len(self.weight), 'edge')}",), columns)
         return replace(self.importances._summary(rows), then=replace(edges, then=then))
-
-
-def _frozen(what: str, given: ArrayLike, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    array = np.array(given, dtype=kind, order="C")
-    if array.shape != shape or array.ndim != 1:
-        raise ValueError(f"MonteCarloSelection: {what} must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"MonteCarloSelection: {what} must be finite, got NaN or infinity.")
-    array.setflags(write=False)
-    return array

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.results.fields import checked_names, frozen, frozen_between
+from duramen.results.fields import ANY, checked_names, frozen
 from duramen.results.figures import draw
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -171,11 +171,9 @@ class FeatureResult(Result, Generic[NumberT]):
         for what in (*self._NUMBERS, *self._TABLES):
             if (given := getattr(self, what)) is None:
                 continue
-            if what in self._TABLES:
-                array = frozen(owner, what, given, names, dimensions=2)
-            else:
-                low, high = self._NUMBERS[what]
-                array = frozen_between(owner, what, given, names, low=low, high=high)
+            shape = (len(names), -1) if what in self._TABLES else (len(names),)
+            bounds = self._NUMBERS.get(what, ANY)
+            array = frozen(owner, what, given, shape, bounds, names=names)
             settle(self, what, array)
         held = dict(_items(self))
         if "details" in held:
@@ -183,7 +181,7 @@ class FeatureResult(Result, Generic[NumberT]):
                 if name in self._COLUMNS:
                     raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
             details = {
-                what: frozen(owner, f"details[{what!r}]", column, names)
+                what: frozen(owner, f"details[{what!r}]", column, (len(names),), names=names)
                 for what, column in held["details"].items()
             }
             settle(self, "details", MappingProxyType(details))

@@ -104,7 +104,7 @@ class Significance(FeatureResult[float]):
             )
         settle(self, "n_tests", n_tests)
         if self.q_values is None:
-            settle(self, "q_values", frozen(owner, "q_values", self._computed(), self.names))
+            settle(self, "q_values", frozen(owner, "q_values", self._computed(), (len(self),)))
 
     def _computed(self) -> FloatArray:
         if self.adjustment not in ADJUSTMENTS:

@@ -64,12 +64,8 @@ class Comparison(Result):
         measures = checked_names(owner, "measures", self.measures)
         settle(self, "measures", measures)
         for what in ("scores", "ranks"):
-            numbers = frozen(owner, what, getattr(self, what), measures, dimensions=2)
-            if numbers.shape[1] != len(self.names):
-                raise ValueError(
-                    f"{owner}: {what} must have a column a name, {len(self.names)}, got "
-                    f"{numbers.shape[1]}."
-                )
+            shape = (len(measures), len(self.names))
+            numbers = frozen(owner, what, getattr(self, what), shape)
             settle(self, what, numbers)
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
 

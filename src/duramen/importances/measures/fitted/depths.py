@@ -59,8 +59,7 @@ class FirstSplits(FeatureResult[float]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ends = tuple(map(str, range(np.size(self.null))))
-        object.__setattr__(self, "null", frozen("FirstSplits", "null", self.null, ends))
+        object.__setattr__(self, "null", frozen("FirstSplits", "null", self.null, (-1,)))
 
     def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
         return {**super()._taken(index), "null": self.null}
