@@ -82,7 +82,7 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
 def test_a_single_measure_has_bars_and_no_measure_to_name():
     table = summarise(example(), a_run()).section("Table")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", "importance", "standard error", "share of the first")
+        *("rank", "feature", "importance", "standard error", "fraction of the first")
     ]
 
 

@@ -203,7 +203,7 @@ def test_values_of_zero_and_below_render():
     values = np.array([0.0, -0.1, -0.2])
     bare = example(("a", "b", "c"), values=values, by_degree=None, standard_error=None)
     report = summarise(bare, a_run())
-    assert report.section("Table").column("share of the first") == (0.0, 0.0, 0.0)
+    assert report.section("Table").column("fraction of the first") == (0.0, 0.0, 0.0)
     assert "-0.1" in Page(render(report)).words
 
 

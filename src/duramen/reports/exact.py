@@ -140,34 +140,18 @@ def _headline(
 
 def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
     best = importances.top(n_rows)
-    values = fixed(best.values, 5)
-    return Table(
-        title="Importance and relevance",
-        columns=(
-            Column("rank", "number"),
-            Column("feature", "name"),
-            Column("importance", "number"),
-            Column("share of the first", "bar"),
-            Column("relevance", "words"),
-            Column("degree", "number"),
-            Column("relevant given", "words"),
-        ),
-        rows=tuple(
-            (
-                str(i + 1),
-                one.name,
-                values[i],
-                share,
-                one.relevance,
-                degree_words(one),
-                conditionings_words(one),
-            )
-            for i, (one, share) in enumerate(
-                zip(relevance_of(best, relevance), shares_of_first(best), strict=True)
-            )
-        ),
-        note=rows_note(len(best), len(importances)),
-    )
+    known = relevance_of(best, relevance)
+    columns: list[tuple[Column, Sequence[str | float]]] = [
+        (Column("rank", "number"), [str(i + 1) for i in range(len(best))]),
+        (Column("feature", "name"), best.names),
+        (Column("importance", "number"), fixed(best.values, 5)),
+        (Column("fraction of the first", "bar"), shares_of_first(best)),
+        (Column("relevance", "words"), [one.relevance for one in known]),
+        (Column("degree", "number"), [degree_words(one) for one in known]),
+        (Column("relevant given", "words"), [conditionings_words(one) for one in known]),
+    ]
+    title = "Importance and relevance"
+    return Table.of(title, columns, rows_note(len(best), len(importances)))
 
 
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:

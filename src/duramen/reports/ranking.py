@@ -193,7 +193,7 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
         for one in best.tested
     ]
     if len(measures) == 1:  # more would leave no room for bars
-        columns.append((Column("share of the first", "bar"), shares_of_first(first)))
+        columns.append((Column("fraction of the first", "bar"), shares_of_first(first)))
     return Table.of("Table", columns, rows_note(k, len(measures[0])))
 
 

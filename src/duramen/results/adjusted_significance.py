@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, FloatArray, ranks
+from duramen.results.fields import ANY, PROBABILITY, FloatArray
 from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 
@@ -129,10 +129,8 @@ class AdjustedSignificance(Significance):
         ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` (at .05) and those of `details`.
         """
         numbers = (self.scores, self.statistics, self.p_values, self.p_adjusted, self.q_values)
-        copies = [column.copy() for column in numbers]
-        columns = (list(self.names), ranks(self.order()), *copies, list(self.verdicts()))
-        named = dict(zip(self._COLUMNS, columns, strict=True))
-        return {**named, **{what: column.copy() for what, column in self.details.items()}}
+        columns = self._framed(*numbers, self.verdicts())
+        return {**columns, "verdict": columns["verdict"].tolist()}
 
     def _summary(self, rows: int) -> Summary:
         best, found = self.top(rows), self.verdicts()

@@ -135,10 +135,7 @@ class ErrorRates(FeatureResult[float]):
         They are ``name``, ``rank``, ``score``, ``rate``, ``known`` (False where the rate was not
         computed, and is 1) and those of `details`.
         """
-        place = np.arange(1, len(self) + 1)
-        numbers = (place, self.scores.copy(), self.rates.copy(), place <= self.n_known)
-        columns = dict(zip(self._COLUMNS, (list(self.names), *numbers), strict=True))
-        return {**columns, **{what: column.copy() for what, column in self.details.items()}}
+        return self._framed(self.scores, self.rates, self.order() < self.n_known)
 
     def _summary(self, rows: int) -> Summary:
         best = self.top(rows)

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.archive import as_damage, read_archive, write_archive
-from duramen.results.fields import ANY, checked_names, frozen
+from duramen.results.fields import ANY, checked_names, frozen, ranks
 from duramen.results.figures import draw
-from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.notes import checked_notes
-from duramen.results.summary import Summarized
+from duramen.results.summary import Framed
 
 _FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.
@@ -28,7 +27,7 @@ _NOT_COMPARED = ("metadata", "notes")
 _ARRAY, _NUMBER, _RESULT = "$array", "$number", "$result"
 
 
-class Result(Summarized):
+class Result(Framed):
     """Base of the results, which are frozen dataclasses.
 
     Their fields are arrays, text, numbers, tuples and mappings of such, other results, or None;
@@ -39,20 +38,6 @@ class Result(Summarized):
     def notes(self) -> tuple[str, ...]:
         """Limits of the result, a sentence each; the results of tests have a field for it."""
         return ()
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name."""
-        raise NotImplementedError
-
-    def to_frame(self) -> Any:
-        """Return a data frame; its columns are those of `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
 
     def plot(self, figure: str | None = None, **options: Any) -> Any:
         """Draw the result with a function of `duramen.plots`.
@@ -188,6 +173,13 @@ class FeatureResult(Result, Generic[NumberT]):
         if "notes" in held:
             settle(self, "notes", checked_notes(owner, held["notes"]))
         settle(self, "metadata", frozen_metadata(owner, held["metadata"]))
+
+    def _framed(self, *numbers: Any) -> dict[str, Any]:
+        """Return the columns of a frame, named as in `_COLUMNS`: names, ranks, numbers, details."""
+        columns = (list(self.names), ranks(self.order()), *(np.array(one) for one in numbers))
+        details: Mapping[str, Any] = getattr(self, "details", {})
+        copies = {what: column.copy() for what, column in details.items()}
+        return {**dict(zip(self._COLUMNS, columns, strict=True)), **copies}
 
     def _numbers(self) -> list[NumberT]:
         """Return the number of each feature."""

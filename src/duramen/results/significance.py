@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.columns import Column, counted, features, hidden, small
-from duramen.results.fields import ANY, PROBABILITY, FloatArray, frozen, ranks
+from duramen.results.fields import ANY, PROBABILITY, FloatArray, frozen
 from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
 from duramen.results.result import FeatureResult
 from duramen.results.summary import Summary
@@ -170,11 +170,7 @@ class Significance(FeatureResult[float]):
         They are ``name``, ``rank`` (1 is the most significant), ``score``, ``p_value``,
         ``q_value``, ``p_holm`` and those of `details`.
         """
-        numbers = (self.scores.copy(), self.p_values.copy(), self.q_values.copy(), self.holm())
-        columns = dict(
-            zip(self._COLUMNS, (list(self.names), ranks(self.order()), *numbers), strict=True)
-        )
-        return {**columns, **{what: column.copy() for what, column in self.details.items()}}
+        return self._framed(self.scores, self.p_values, self.q_values, self.holm())
 
     def _summary(self, rows: int) -> Summary:
         best = self.top(rows)

@@ -8,6 +8,7 @@ from typing import Any
 
 from duramen.configuration import get_config
 from duramen.results.columns import Column
+from duramen.results.frames import native_frame
 from duramen.results.html import page, table
 from duramen.results.notes import note_lines
 from duramen.results.text import aligned
@@ -114,6 +115,24 @@ class Summarized:
         if get_config()["display"] != "html":
             return None
         return self._shown().html(settings_line(getattr(self, "metadata", {})))
+
+
+class Framed(Summarized):
+    """Base of what becomes a data frame too."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """Return a data frame; its columns are those of `columns`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        return native_frame(self.columns())
 
 
 def settings_line(metadata: Mapping[str, Any]) -> str:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen.results.columns import Column, counted, hidden
-from duramen.results.frames import native_frame
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Framed, Summary
 from duramen.results.text import fixed
 from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
@@ -24,7 +23,7 @@ _MOST_TERMS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditioningTerms(Summarized):
+class ConditioningTerms(Framed):
     """Contributions of conditioning sets to the importance of a feature.
 
     Parameters
@@ -69,7 +68,11 @@ class ConditioningTerms(Summarized):
         return np.array([len(one) for one in self.sets], dtype=np.int64)
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name."""
+        """Return the columns of `to_frame`, one row a conditioning set.
+
+        They are ``conditioning`` (names joined by commas), ``size``, ``weight``, ``value`` and
+        ``contribution``.
+        """
         return {
             "conditioning": [", ".join(one) for one in self.sets],
             "size": self.sizes,
@@ -77,19 +80,6 @@ class ConditioningTerms(Summarized):
             "value": self.values.copy(),
             "contribution": self.contributions,
         }
-
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a conditioning set.
-
-        Its columns are ``conditioning`` (names joined by commas), ``size``, ``weight``, ``value``
-        and ``contribution``.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
 
     def _summary(self, rows: int) -> Summary:
         parts = self.contributions

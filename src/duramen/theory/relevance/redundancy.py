@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.results.columns import Column, hidden
 from duramen.results.frames import native_frame
-from duramen.results.summary import Summarized, Summary
+from duramen.results.summary import Framed, Summary
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -24,7 +24,7 @@ from duramen.theory.relevance.relevance import conditionings_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Redundancy(Summarized):
+class Redundancy(Framed):
     """Redundancy between the p features of a distribution, by several definitions.
 
     All matrices are read as "row to column": entry (i, j) speaks of X_i in view of X_j. Their
@@ -113,14 +113,11 @@ class Redundancy(Summarized):
             )
         return any(given.issuperset(shield) for shield in self.shields.get(feature, ()))
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row an ordered pair of different features.
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row an ordered pair of different features.
 
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``feature`` (X_i), ``other`` (X_j), then the entries (i, j) of ``total``,
-            ``determined``, ``partial``, ``degree``, ``lowest`` and ``highest``.
+        They are ``feature`` (X_i), ``other`` (X_j), then the entries (i, j) of ``total``,
+        ``determined``, ``partial``, ``degree``, ``lowest`` and ``highest``.
         """
         i, j = np.nonzero(~np.eye(len(self.names), dtype=np.bool_))
         columns: dict[str, Any] = {
@@ -129,7 +126,7 @@ class Redundancy(Summarized):
         }
         for what in ("total", "determined", "partial", "degree", "lowest", "highest"):
             columns[what] = getattr(self, what)[i, j]
-        return native_frame(columns)
+        return columns
 
     def shields_frame(self) -> Any:
         """Return a data frame with one row a weakly relevant feature.
