@@ -150,8 +150,8 @@ def effects_in_context(
         bar.set_alpha(0.85 if counts else 0.25)
     ax.hlines(place, 0, absolute, colors=MUTED, linewidth=0.8)
     for chosen, filling in ((dependent, INK), (~dependent, "none")):
-        ax.plot(absolute[chosen], place[chosen], **_dot(filling))
-    ax.plot(result.importances[best], place, **_tick())
+        ax.plot(absolute[chosen], place[chosen], **_mark("o", 5, 0.8, filling))
+    ax.plot(result.importances[best], place, **_mark("|", 10, 1.4))
     feature_axis(ax, [result.names[j] for j in best])
     ax.set_xlim(_span(result, best))
     title = "effect" if result.unit == "1" else f"effect ({result.unit})"
@@ -174,9 +174,9 @@ def effect_marks() -> list[object]:
     return [
         Patch(facecolor=ACCENT, alpha=0.85, label="signed effect: less informative there"),
         Patch(facecolor=AGAINST, alpha=0.85, label="signed effect: more informative there"),
-        Line2D([], [], **_tick(), label="importance on all rows"),
-        Line2D([], [], **_dot(INK), label="absolute effect: depends"),
-        Line2D([], [], **_dot("none"), label="absolute effect: does not depend"),
+        Line2D([], [], **_mark("|", 10, 1.4), label="importance on all rows"),
+        Line2D([], [], **_mark("o", 5, 0.8, INK), label="absolute effect: depends"),
+        Line2D([], [], **_mark("o", 5, 0.8), label="absolute effect: does not depend"),
     ]
 
 
@@ -383,23 +383,13 @@ def _names(ax: Axes, network: ContextNetwork) -> None:
     ax.set_yticks(np.arange(n_targets) + 0.5, targets)
 
 
-def _dot(filling: str) -> dict[str, Any]:
+def _mark(marker: str, size: float, width: float, filling: str = "none") -> dict[str, Any]:
     return {
-        "marker": "o",
-        "markersize": 5,
+        "marker": marker,
+        "markersize": size,
         "markerfacecolor": filling,
         "markeredgecolor": INK,
-        "markeredgewidth": 0.8,
-        "linestyle": "none",
-    }
-
-
-def _tick() -> dict[str, Any]:
-    return {
-        "marker": "|",
-        "markersize": 10,
-        "markeredgecolor": INK,
-        "markeredgewidth": 1.4,
+        "markeredgewidth": width,
         "linestyle": "none",
     }
 

@@ -18,16 +18,16 @@ FloatArray = NDArray[np.float64]
 _READING = (
     "Where memory does not hold all features, each tree is grown on some of them. The random "
     "subspace method draws these anew for every tree (alpha = 0); the sequential random subspace "
-    "method lets features that were found before take a share alpha of the places, so that those "
-    "which show only in their company can be found.",
-    "A feature of degree 0 tells something about the target by itself; one of degree k only given "
-    "k others. The chance that a tree holds a feature together with its companions falls steeply "
-    "with the degree, unless the companions are kept.",
+    "method gives a fraction alpha of the places to features that were found before, so that those "
+    "which are relevant only together with them can be found.",
+    "A feature of degree 0 has information on the target by itself; one of degree k only given k "
+    "others. The probability that a tree holds a feature together with its companions falls "
+    "steeply with the degree, unless the companions are kept.",
 )
 _CAVEATS = (
-    "The model has trees that look at every feature they are given.",
-    "What is advised is as good as what was expected. With more relevant features, or of higher "
-    "degree, more trees are needed.",
+    "The model assumes trees that test every feature they are given.",
+    "The advice depends on the relevant features that were assumed: with more of them, or of "
+    "higher degree, more trees are needed.",
     "Memory is counted for the codes of the features and for growing one tree at a time; each "
     "further thread needs as much again.",
 )
@@ -45,7 +45,7 @@ def summarise_plan(
     run : Run
         What was asked.
     curves : mapping of str to mappings of float to ndarray of float64, shape (n_trees + 1,)
-        By what is looked for (such as "a chain of 3 features") and by share kept: the expected
+        By what is sought (such as "a chain of 3 features") and by fraction kept: the expected
         number of features found after 0, 1, 2, ... trees.
     """
     sections: list[Section] = [
