@@ -16,8 +16,10 @@ MODULES = [
 ]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
+    "duramen.context",
+    "duramen.importances",
     "duramen.plots",
-    "duramen.results",
+    "duramen.significance",
     "duramen.theory.distributions",
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",

@@ -79,7 +79,7 @@ def test_several_panels_or_one():
 
 
 def test_cutoff_of_monte_carlo_selection_is_drawn():
-    found = dm.results.MonteCarloSelection(
+    found = dm.importances.MonteCarloSelection(
         IMPORTANCES, np.ones(5), 0.5, np.empty(0), np.empty(0), np.empty(0), np.array([0.3, 0.5])
     )
     lines = found.plot().get_lines()

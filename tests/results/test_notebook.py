@@ -178,8 +178,8 @@ def test_results_without_a_summary_say_so():
 def test_results_inside_results_are_found_below_their_base(tmp_path):
     inner = next(iter([importances(("a",))]))
     assert type(inner).__mro__[1] is not Result
-    loaded = dm.results.MonteCarloSelection(
+    loaded = dm.importances.MonteCarloSelection(
         inner, np.ones(1), 0.5, np.empty(0), np.empty(0), np.empty(0)
     )
     loaded.save(tmp_path / "m.npz")
-    assert dm.results.MonteCarloSelection.load(tmp_path / "m.npz").equals(loaded)
+    assert dm.importances.MonteCarloSelection.load(tmp_path / "m.npz").equals(loaded)

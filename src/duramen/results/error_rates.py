@@ -65,9 +65,10 @@ class ErrorRates(FeatureResult[float]):
 
     Examples
     --------
-    >>> from duramen.results import ErrorRates
-    >>> result = ErrorRates(("a", "b"), [2.0, 1.0], [0.01, 0.4], "method", "Risk of an error.")
-    >>> result.selected(alpha=0.05)
+    >>> import duramen as dm
+    >>> result = dm.significance.ErrorRates(
+    ...     ("a", "b"), scores=[2.0, 1.0], rates=[0.01, 0.2], method="fdr_curve", meaning="Rate.")
+    >>> result.selected(0.05)
     ('a',)
     """
 

@@ -92,7 +92,7 @@ class Importances(FeatureResult[float]):
         """Return the indices of the features by decreasing value; ties keep column order."""
         return np.argsort(-self.values, kind="stable")
 
-    def normalised(self) -> Importances:
+    def normalized(self) -> Importances:
         """Return a copy whose values sum to 1, in unit ``"1"``.
 
         Raises
@@ -103,7 +103,7 @@ class Importances(FeatureResult[float]):
         total = float(self.values.sum())
         if not total > 0:
             raise ValueError(
-                f"Importances.normalised: the values sum to {total:g}; only a positive sum can "
+                f"Importances.normalized: the values sum to {total:g}; only a positive sum can "
                 "be scaled to 1. Hint: compare the values in their own unit instead."
             )
         return replace(

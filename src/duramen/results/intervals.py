@@ -74,13 +74,13 @@ class Intervals(FeatureResult[tuple[float, float]]):
 
     Examples
     --------
-    >>> from duramen.results import Intervals
-    >>> result = Intervals(
-    ...     *(("a", "b"), [0.3, 0.1], [0.1, 0.1], [0.1, -0.1], [0.5, 0.3], 0.95),
-    ...     *("mda", "1", "delete-d", "normal"),
-    ... )
-    >>> result.above(0.0), result["a"]
-    (('a',), (0.1, 0.5))
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> result = dm.significance.confidence_intervals(
+    ...     dm.RandomForestRegressor(20), X, X[:, 0], n_replicates=20, random_state=0)
+    >>> bool((result.low <= result.high).all())
+    True
     """
 
     names: tuple[str, ...]

@@ -56,10 +56,10 @@ class MonteCarloSelection(Result):
     Examples
     --------
     >>> import duramen as dm
-    >>> X, y = [[0, 1], [0, 2], [1, 1], [1, 2]] * 5, [0, 0, 1, 1] * 5
-    >>> result = dm.importances.mcfs(X, y, n_subsets=4, subset_size=2, random_state=0)
-    >>> result.importances.top(1).names
-    ('x0',)
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> len(result.n_drawn), result.edges().columns.tolist()
+    (6, ['source', 'target', 'weight'])
     """
 
     importances: Importances

@@ -27,7 +27,7 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from duramen.results import replacing
+    >>> from duramen.results.replacing import replacing
     >>> with replacing(Path("numbers.txt")) as file:
     ...     file.write(b"1 2")
     3
