@@ -67,7 +67,7 @@ def set_config(
     --------
     >>> import duramen as dm
     >>> dm.set_config(max_rows=3)
-    >>> dm.importances.Importances(("a", "b", "c", "d"), [4, 3, 2, 1], "mdi", "bits")
+    >>> dm.Importances(("a", "b", "c", "d"), [4, 3, 2, 1], "mdi", "bits")
     Importances: mdi of 4 features, in bits
        feature   bits
     1  a        4.000
