@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         significance,
         theory,
     )
+    from duramen.configuration import config_context, get_config, set_config
     from duramen.context import context_importances, context_network
     from duramen.estimators import (
         BaggedTreesClassifier,
@@ -81,6 +82,7 @@ __all__ = [
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
+    "config_context",
     "context",
     "context_importances",
     "context_network",
@@ -89,6 +91,7 @@ __all__ = [
     "estimators",
     "forests",
     "genie3",
+    "get_config",
     "importances",
     "learning_set",
     "networks",
@@ -97,6 +100,7 @@ __all__ = [
     "plots",
     "reports",
     "selection",
+    "set_config",
     "significance",
     "theory",
 ]
@@ -117,6 +121,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
+    **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ColumnStore": "tables",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_network",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from duramen.configuration import get_config
 from duramen.results.text import quoted
 from duramen.results.threads import startable
 
@@ -114,9 +115,13 @@ def check_jobs(owner: str, value: Any) -> int:
 
 
 def kernel_threads(owner: str, value: Any) -> int:
-    """Resolve ``n_jobs`` for the kernel alone, which does without threads that cannot start."""
+    """Resolve ``n_jobs`` for the kernel alone, which does without threads that cannot start.
+
+    None stands for the `n_jobs` of `set_config`.
+    """
     from joblib import effective_n_jobs
 
+    value = get_config()["n_jobs"] if value is None else value
     if value is not None and (not is_integer(value) or value == 0):
         raise refuse(
             owner, "n_jobs", "an int other than 0, or None", value, "-1 means all processors"

@@ -21,6 +21,11 @@ from duramen.cli.app import app
 
 # What has no result of its own, and why.
 WITHOUT_CASE = {
+    "config_context": "an option of presentation; no result depends on it",
+    "get_config": "the same",
+    "set_config": "the same",
+    "plots.effects_in_context": "a panel of plots.context_effects",
+    "plots.links_in_context": "a panel of plots.context_links",
     "importances.Inputs": "arguments of a measure; every measure of the command line takes them",
     "importances.Measure": "a record; its measure has cases",
     "importances.Words": "sentences",

@@ -20,6 +20,7 @@ COMPLETE = [
     "duramen.context",
     "duramen.datasets",
     "duramen.importances",
+    "duramen.plots",
     "duramen.significance",
     "duramen.tables",
     "duramen.theory.distributions",

@@ -39,12 +39,12 @@ def test_heat_map_shows_every_correlation(correlation):
     assert low > high
 
 
-def test_signs_have_colours_of_their_own_and_zero_has_none():
+def test_signs_have_colors_of_their_own_and_zero_has_none():
     ax = rank_correlations(comparison([1, 2, 3], [3, 2, 1]))
-    colours = ax.collections[0].cmap(ax.collections[0].norm([-1.0, -1e-3, 1e-3, 1.0]))
-    assert colours[0][0] > colours[0][2]  # red
-    assert colours[3][2] > colours[3][0]  # blue
-    assert colours[:, 3] == pytest.approx([1, 0, 0, 1], abs=0.01)
+    colors = ax.collections[0].cmap(ax.collections[0].norm([-1.0, -1e-3, 1e-3, 1.0]))
+    assert colors[0][0] > colors[0][2]  # red
+    assert colors[3][2] > colors[3][0]  # blue
+    assert colors[:, 3] == pytest.approx([1, 0, 0, 1], abs=0.01)
 
 
 def test_a_constant_measure_has_dashes():
@@ -102,7 +102,7 @@ def test_names_are_drawn_as_they_are():
 
 
 def test_refuses_what_cannot_be_drawn():
-    with pytest.raises(ValueError, match='must be "spearman" or "kendall", got \'pearson\''):
+    with pytest.raises(ValueError, match="must be one of 'spearman', 'kendall', got 'pearson'"):
         rank_correlations(comparison(), correlation="pearson")
     with pytest.raises(ValueError, match="k must be an int >= 1, got 0"):
         parallel_ranks(comparison(), k=0)

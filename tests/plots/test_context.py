@@ -10,8 +10,8 @@ from tests.grid import one_test
 from tests.plots.test_plots import drawn
 
 from duramen.plots import context_effects, context_links
+from duramen.plots.canvas import ACCENT, AGAINST, signed_colors
 from duramen.plots.context import effects_in_context, links_in_context
-from duramen.plots.signed import ABOVE, BELOW, signed_colours
 from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork
 
@@ -71,7 +71,7 @@ def dots(ax):
 
 
 def cells(ax):
-    """The cells that are drawn in colour, as (row, column): value."""
+    """The cells that are drawn in color, as (row, column): value."""
     mesh = next(c for c in ax.collections if c.get_array() is not None)
     places = [tuple(np.floor(path.vertices.min(axis=0)).astype(int)) for path in mesh.get_paths()]
     values = np.asarray(mesh.get_array()).tolist()
@@ -108,9 +108,9 @@ def test_sign_and_significance_are_marked():
     assert {name: dots(night)[i][1] for i, name in enumerate(names)} == {
         **{"a": False, "b": True, "c": True}
     }
-    for (width, colour), name in zip(panel_bars(night), names, strict=True):
+    for (width, color), name in zip(panel_bars(night), names, strict=True):
         alpha = 0.85 if name != "a" else 0.25
-        assert colour == pytest.approx(to_rgba(ABOVE if width > 0 else BELOW, alpha))
+        assert color == pytest.approx(to_rgba(ACCENT if width > 0 else AGAINST, alpha))
     night = context_effects(one, control="fwer").axes[1]
     assert [dots(night)[i][1] for i in range(3)] == [name == "b" for name in names]
     assert not any(full for _, full in dots(context_effects(one, alpha=0).axes[0]).values())
@@ -189,7 +189,7 @@ def test_cells_are_the_significant_links_target_by_source():
     assert (day.get_xlabel(), day.get_ylabel()) == ("source", "target")
 
 
-def test_rows_of_panels_are_effects_with_colours_of_their_own():
+def test_rows_of_panels_are_effects_with_colors_of_their_own():
     net = network()
     figure = context_links(net, effects=("absolute", "plain"), alpha=0.4, control="none")
     panels = figure.axes[:4]
@@ -209,18 +209,18 @@ def test_rows_of_panels_are_effects_with_colours_of_their_own():
     assert (low, high) == (-most, most)
 
 
-def test_colours_fade_to_the_page_and_tell_signs_apart():
-    colours = signed_colours()
-    assert colours(1.0) == pytest.approx(to_rgba(ABOVE), abs=0.01)
-    assert colours(0.0) == pytest.approx(to_rgba(BELOW), abs=0.01)
-    alphas = [colours(0.5 + k / 20)[3] for k in range(1, 11)]
+def test_colors_fade_to_the_page_and_tell_signs_apart():
+    colors = signed_colors()
+    assert colors(1.0) == pytest.approx(to_rgba(ACCENT), abs=0.01)
+    assert colors(0.0) == pytest.approx(to_rgba(AGAINST), abs=0.01)
+    alphas = [colors(0.5 + k / 20)[3] for k in range(1, 11)]
     assert alphas == sorted(alphas)
-    assert colours(0.51)[3] < 0.15
+    assert colors(0.51)[3] < 0.15
     figure = context_links(network(), alpha=1, control="none")
     (mesh, *_) = figure.axes[0].collections
     mesh.update_scalarmappable()
-    for colour, amount in zip(mesh.get_facecolor(), mesh.get_array(), strict=True):
-        assert (colour[2] > colour[0]) == (amount > 0)
+    for color, amount in zip(mesh.get_facecolor(), mesh.get_array(), strict=True):
+        assert (color[2] > color[0]) == (amount > 0)
 
 
 def test_a_variable_and_itself_is_grey_and_targets_can_be_few():

@@ -40,8 +40,8 @@ def test_nought_and_one_are_counted():
 
 def test_the_first_bar_stands_out():
     ax = p_values(example([0.01, 0.5]))
-    colours = {bar.get_facecolor() for bar in ax.patches}
-    assert len(colours) == 2
+    colors = {bar.get_facecolor() for bar in ax.patches}
+    assert len(colors) == 2
     assert sum(bar.get_facecolor() == ax.patches[0].get_facecolor() for bar in ax.patches) == 1
 
 

@@ -192,7 +192,7 @@ def test_leaves_global_state_alone():
 
 
 def test_blue_reads_on_white_and_black():
-    """Contrast of the accent colour, as WCAG reckons it, for those who see colours otherwise."""
+    """Contrast of the accent color, as WCAG reckons it, for those who see colors otherwise."""
     from matplotlib.colors import to_rgb
 
     from duramen.plots.canvas import ACCENT

@@ -11,7 +11,7 @@ from tests.reports.test_reports import HOSTILE, Page, a_run, assert_needs_nothin
 
 from duramen.reports import Level, render, summarise_context, summarise_context_network
 from duramen.reports.contextual import Findings, stacked
-from duramen.reports.report import Chart, ContextEffects, ContextLinks
+from duramen.reports.report import Chart
 from duramen.results.multiplicity import adjusted
 from duramen.results.text import printable
 
@@ -145,14 +145,14 @@ def test_the_scheme_of_permutations_is_said():
     noted = example(permute="within_target", notes=("time shifts gate",))
     report = summarise_context(noted, run())
     assert "independent of the features among rows of the same target" in words(
-        report, "How to read it"
+        report, "Interpretation"
     )
-    assert "of the same class" in words(report, "How to read it")
-    cautions = words(report, "What not to read into it")
+    assert "of the same class" in words(report, "Interpretation")
+    cautions = words(report, "Limitations")
     assert "time shifts gate" in cautions
-    assert "allows for a context that shifts the frequencies of the classes" in cautions
+    assert "allows for a context that shifts the class frequencies" in cautions
     assert "permute the context within the target instead" in words(
-        summarise_context(example(), run()), "What not to read into it"
+        summarise_context(example(), run()), "Limitations"
     )
 
 
@@ -177,21 +177,21 @@ def test_table_has_all_features_and_contexts():
 
 def test_says_what_is_tested_and_promised():
     report = summarise_context(example(), run())
-    said = words(report, "How to read it")
+    said = words(report, "Interpretation")
     assert "The context time is independent of the features and the target together." in said
     assert "permuted among the rows 999 times" in said
     assert "all 6 features and values (Benjamini and Hochberg)" in said
     assert "at least 95% of the size" in said
     assert "is left out" in said
-    said = words(summarise_context(example(), run(), level=Level(0.1, "fwer")), "How to read it")
+    said = words(summarise_context(example(), run(), level=Level(0.1, "fwer")), "Interpretation")
     assert "(Holm): the chance of any false one among those up to 0.1 is at most 10%" in said
-    said = words(summarise_context(example(), run(), level=Level(0.5, "none")), "How to read it")
+    said = words(summarise_context(example(), run(), level=Level(0.5, "none")), "Interpretation")
     assert "p is not adjusted: of 6 features and values" in said
     assert "3 are expected" in said
-    assert not any("intervals" in line for line in report.section("What not to read into it").lines)
+    assert not any("intervals" in line for line in report.section("Limitations").lines)
     ordered = example(metadata={"forest": {"splits": "ordered"}})
-    caveats = summarise_context(ordered, run()).section("What not to read into it")
-    assert "cut columns of many numbers" in caveats.lines[0]
+    caveats = summarise_context(ordered, run()).section("Limitations")
+    assert "cut numeric columns in two" in caveats.lines[0]
 
 
 def test_without_p_values():
@@ -199,7 +199,7 @@ def test_without_p_values():
     report = summarise_context(one, run())
     table = report.section("All features by time")
     assert "p" not in [column.title for column in table.columns]
-    assert "nothing was permuted" in words(report, "How to read it")
+    assert "nothing was permuted" in words(report, "Interpretation")
     assert "more than 5% of the largest importance" in words(report, "The context time itself")
     assert "p of time itself" not in {fact.name for fact in report.headline}
     assert "nan" not in Page(render(report)).words
@@ -208,7 +208,7 @@ def test_without_p_values():
 def test_without_importances_within():
     report = summarise_context(example(within=None, plain=None), run())
     assert "within" not in [c.title for c in report.section("All features by time").columns]
-    assert "Within is the importance" not in words(report, "How to read it")
+    assert "Within is the importance" not in words(report, "Interpretation")
 
 
 def test_several_contexts_have_a_section_each():
@@ -217,14 +217,14 @@ def test_several_contexts_have_a_section_each():
     assert titles(report)[4:8] == [
         *("The context place itself", "place = u", "place = v", "All features by place")
     ]
-    assert "of one context" in words(report, "How to read it")
-    assert report.section("What became of the data").lines == ("Note this.",)
-    assert report.title == "What the features say of type, by time and by place"
+    assert "of one context" in words(report, "Interpretation")
+    assert report.section("Data preparation").lines == ("Note this.",)
+    assert report.title == "Importances of the features for type, by time and by place"
 
 
 def test_charts_of_effects():
     charts = [s for s in summarise_context(example(), run()).sections if isinstance(s, Chart)]
-    assert [type(chart.plot) for chart in charts] == [ContextEffects] * 2
+    assert [chart.plot.figure for chart in charts] == ["effects_in_context"] * 2
     assert "Those that depend on it, with the signed effect: a" in charts[0].text
     many = tuple(f"v{i}" for i in range(12))
     one = result(contexts=many, p=np.ones((12, 3)))
@@ -248,13 +248,13 @@ def test_report_of_links():
     assert titles(report)[:6] == [
         *("Links in time = day", "Links in time = night"),
         *("Links in time = day, plain effects", "Links in time = night, plain effects"),
-        *("Links that depend on the context", "What time itself says of each target"),
+        *("Links that depend on the context", "Importance of time itself for each target"),
     ]
     n = {value: int(net.mask("absolute", value, 0.3, "none").sum()) for value in net.contexts}
     chart = report.section("Links in time = night")
-    assert isinstance(chart.plot, ContextLinks)
+    assert chart.plot.figure == "links_in_context"
     assert chart.caption.startswith(f"{n['night']} links whose absolute effect of time = night")
-    limits = {report.section(title).plot.limit for title in titles(report)[:4]}
+    limits = {report.section(title).plot.options["limit"] for title in titles(report)[:4]}
     assert len(limits) == 1
     table = report.section("Links that depend on the context")
     assert [column.title for column in table.columns] == [
@@ -262,11 +262,11 @@ def test_report_of_links():
     ]
     assert len(table.rows) == sum(n.values())
     assert [float(p) for p in table.column("p")] == sorted(map(float, table.column("p")))
-    own = report.section("What time itself says of each target")
+    own = report.section("Importance of time itself for each target")
     assert set(own.column("target")) == set(net.names)
     counts = sum(int(cell) for cell in own.column("links that depend on it"))
     assert counts == Findings.of(net, level).count()
-    assert "Every variable in turn is the target" in words(report, "How to read it")
+    assert "Every variable in turn is the target" in words(report, "Interpretation")
 
 
 def test_no_link():

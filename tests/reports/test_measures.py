@@ -83,7 +83,7 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
 def test_a_single_measure_has_bars_and_no_measure_to_name():
     table = summarise(example(), a_run()).section("Table")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", "importance", "standard error", "share of the first")
+        *("rank", "feature", "importance", "standard error", "fraction of the first")
     ]
 
 
@@ -105,7 +105,7 @@ def test_other_features_are_refused():
 
 def test_says_what_each_measure_is_and_what_was_tested():
     report = several()
-    reading = " ".join(report.section("How to read it").lines)
+    reading = " ".join(report.section("Interpretation").lines)
     for words in (
         "The order of the features is that of MDI.",
         "MDI is the mean decrease of impurity",
@@ -121,7 +121,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
     ):
         assert words in reading
     assert "{" not in reading
-    cautions = report.section("What not to read into it").lines
+    cautions = report.section("Limitations").lines
     assert any("not significant by J_chi2" in line for line in cautions)
     assert any("MDA of an irrelevant feature scatters about 0" in line for line in cautions)
 
@@ -137,10 +137,10 @@ def test_headline_counts_what_is_significant():
 
 def test_other_adjustments_are_named():
     tested = a_test(adjustment="by")
-    reading = " ".join(summarise(tested, a_run()).section("How to read it").lines)
+    reading = " ".join(summarise(tested, a_run()).section("Interpretation").lines)
     assert "Benjamini and Yekutieli" in reading
     given = a_test(q_values=np.ones(7), adjustment="the rule of thumb")
-    reading = " ".join(summarise(given, a_run()).section("How to read it").lines)
+    reading = " ".join(summarise(given, a_run()).section("Interpretation").lines)
     assert "after the rule of thumb" in reading
 
 
@@ -152,8 +152,8 @@ def test_measures_that_are_not_known_have_their_name():
 
 def test_what_was_left_out_is_said():
     report = several(left_out=[HOSTILE[0]])
-    assert report.section("What was left out").lines == (HOSTILE[0],)
-    assert "What was left out" not in titles(several())
+    assert report.section("Not computed").lines == (HOSTILE[0],)
+    assert "Not computed" not in titles(several())
 
 
 # --- charts and agreement ------------------------------------------------------------------------
@@ -166,12 +166,12 @@ def test_each_measure_has_a_chart_of_its_own_best_features():
         *("How far the measures agree", "Rank correlations", "Ranks side by side"),
     ]
     chart = report.section("Ranking by J_chi2")
-    assert chart.plot.importances.names[0] == HOSTILE[1]  # 9.0
+    assert chart.plot.of.names[0] == HOSTILE[1]  # 9.0
     assert chart.text.startswith("Bar chart of the 7 most important features by J_chi2.")
     many = tuple(f"f{j}" for j in range(50))
     report = summarise(example(many), a_run(), others=[an_mda(names=many)])
-    assert len(report.section("Ranking").plot.importances) == 20
-    assert len(report.section("Ranking by MDA").plot.importances) == 10
+    assert len(report.section("Ranking").plot.of) == 20
+    assert len(report.section("Ranking by MDA").plot.of) == 10
 
 
 def test_agreement_is_that_of_the_ranks():
@@ -218,15 +218,15 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
     forest = dm.ExtraTreesClassifier(5, max_features=K, random_state=0).fit(X, y)
     report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
     caption = report.section("By interaction degree").caption
-    assert ("what a feature tells by itself, higher degrees" in caption) == (K == 1)
+    assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
     assert ("A weaker feature has little there even if no features interact" in caption) == (K > 1)
-    assert "no proof of an interaction" in " ".join(report.section("How to read it").lines)
+    assert "no evidence of an interaction" in " ".join(report.section("Interpretation").lines)
 
 
 def test_a_test_can_rank():
     report = summarise(a_test(), a_run(), others=[an_mda()])
     assert report.section("Table").column("feature")[0] == HOSTILE[1]
-    assert report.section("Ranking").plot.importances.equals(as_importances(a_test()).top(20))
+    assert report.section("Ranking").plot.of.equals(as_importances(a_test()).top(20))
     assert "By interaction degree" not in titles(report)
 
 

@@ -168,8 +168,8 @@ def test_says_what_was_run_on_what_with_which_seed(page):
         "max_depth none",
         "out-of-bag error 12.0%",
         "duramen 0.1.0",
-        "What not to read into it",
-        "Which features matter for type",
+        "Limitations",
+        "Feature importances for type",
     ):
         assert words.lower() in page.words.lower()
 
@@ -203,13 +203,13 @@ def test_values_of_zero_and_below_render():
     values = np.array([0.0, -0.1, -0.2])
     bare = example(("a", "b", "c"), values=values, by_degree=None, standard_error=None)
     report = summarise(bare, a_run())
-    assert report.section("Table").column("share of the first") == (0.0, 0.0, 0.0)
+    assert report.section("Table").column("fraction of the first") == (0.0, 0.0, 0.0)
     assert "-0.1" in Page(render(report)).words
 
 
 def test_many_classes_are_not_all_listed():
     run = a_run(classes={f"c{k}": k for k in range(40)})
-    given = summarise(example(), run).facts("On what")
+    given = summarise(example(), run).facts("Data")
     assert given["classes"].startswith("c39 (39), c38 (38)")
     assert given["classes"].endswith("and 28 more")
 
@@ -291,7 +291,7 @@ def test_exact_report_tells_importance_and_relevance():
     assert headline["weakly relevant"] == "4"
     assert headline["bits, of 1.5000"] == "0.9800"
     assert headline["Markov boundaries"] == "2"
-    assert "seed" not in report.facts("What was run")
+    assert "seed" not in report.facts("Command and settings")
     assert report.section("Markov boundaries").lines[0] == f"{HOSTILE[0]}, {HOSTILE[1]}"
 
 
@@ -303,7 +303,7 @@ def test_exact_page_is_safe_and_needs_nothing_else():
     assert not page.named("img")
     assert len(page.named("svg")) == 2
     assert page.words.count(HOSTILE[0]) >= 5
-    for words in ("infinitely many totally randomised trees", "all that the features together"):
+    for words in ("infinitely many totally randomized trees", "all that the features together"):
         assert words in page.words
 
 
@@ -323,7 +323,7 @@ def test_exact_report_of_nothing_and_of_limits():
     report = exact_report(boundaries=[()])
     assert report.section("Markov boundaries").lines == ("the empty set",)
     report = exact_report(boundaries=None, left_out=["Too many."])
-    assert report.section("What was left out").lines == ("Too many.",)
+    assert report.section("Not computed").lines == ("Too many.",)
     assert "Markov boundaries" not in [section.title for section in report.sections]
     run = exact_run(settings={"max_depth": 2, "max_features": 3, "level": 0.1, "cut": "best"})
     words = Page(render(exact_report(run))).words
@@ -349,8 +349,8 @@ def test_plan_report_tells_advice_reasons_and_curves():
     assert table.column("alpha") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"
     assert report.section(f"Finding {HOSTILE[0]}").text.endswith("alpha = 0 0.5, alpha = 0.5 1.")
-    with pytest.raises(KeyError, match="On what"):
-        report.section("On what")
+    with pytest.raises(KeyError, match="Data"):
+        report.section("Data")
     html = render(report)
     assert_needs_nothing_else(html)
     page = Page(html)

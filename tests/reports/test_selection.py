@@ -137,7 +137,7 @@ def test_nothing_found():
 def test_what_it_means(settings, words):
     search = searched(n_estimators=2, **settings)
     report = summarise_selection(Selection.of(search, RECORD), a_run())
-    assert words in " ".join(report.section("How to read it").lines)
+    assert words in " ".join(report.section("Interpretation").lines)
 
 
 def test_the_page(search):
@@ -147,7 +147,7 @@ def test_the_page(search):
     assert facts["features found"] == str(one.n_found)
     assert facts["features a tree"] == "40"
     chart = report.section("Features found, tree by tree")
-    assert chart.plot.curves["alpha = 0.5"].tolist() == one.sizes.tolist()
+    assert chart.plot.of["alpha = 0.5"].tolist() == one.sizes.tolist()
     html = render(report)
     assert "alpha = 0.5" in html
     assert "<svg" in html

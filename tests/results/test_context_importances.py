@@ -285,7 +285,7 @@ def test_arrays_are_copies():
         ({"shares": [1.0]}, r"shares must have shape \(2,\)"),
         ({"importances": [1.0, 2.0]}, r"importances must have shape \(3,\), got \(2,\)"),
         ({"absolute": [[1, 1, 1]]}, r"absolute must have shape \(2, 3\), got \(1, 3\)"),
-        ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be in \[0, inf\]"),
+        ({"absolute": [[-1, 1, 1]] * 2}, r"absolute must be at least 0, got -1"),
         ({"signed": [[np.nan, 1, 1]] * 2}, "signed must be finite"),
         ({"plain": [[np.inf, 1, 1]] * 2}, "plain must be finite"),
         ({"overall": [[1, 1, 1]]}, r"overall must have shape \(3,\)"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
+from duramen.results.warning import warn
 
 if TYPE_CHECKING:
     from duramen.tables import ColumnStore, EncodedTable, LearningSet, Target
@@ -111,7 +112,7 @@ def stray_columns() -> Iterator[list[StrayValues]]:
         if isinstance(warning.message, StrayValuesWarning):
             stray += warning.message.columns
         else:
-            warnings.warn(warning.message, stacklevel=3)
+            warn(warning.message)
 
 
 def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:

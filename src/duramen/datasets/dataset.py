@@ -8,9 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from duramen.results.summary import Summarized, Summary
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Summarized):
     """A table, its target, and what is known about them.
 
     Attributes
@@ -62,3 +64,6 @@ class Dataset:
     def __repr__(self) -> str:
         known = "" if self.relevant is None else f", {len(self.relevant)} relevant"
         return f"Dataset({self.name}: {self.n_rows} rows x {self.n_features} features{known})"
+
+    def _summary(self, rows: int) -> Summary:
+        return Summary((repr(self), self.description))

@@ -26,6 +26,7 @@ from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
 from duramen.results.masked import refuse_masked
+from duramen.results.warning import warn
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.exchangeability import Exchangeability
@@ -185,13 +186,9 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         self.oob_error_curve_ = estimate.error_curve
         seen = estimate.counts > 0
         if not seen.all():
-            import warnings
-
-            warnings.warn(
+            warn(
                 f"{self._owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
                 "tree and have no out-of-bag estimate (NaN); grow more trees",
-                UserWarning,
-                stacklevel=3,
             )
         self._set_out_of_bag(estimate.means(), seen, data.target)
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
 from duramen.forests.settings import GrowthSettings
+from duramen.results.columns import Column
+from duramen.results.summary import Summarized, Summary
 from duramen.tables import Schema
 from duramen.tables.names import KINDS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forest(TreeArrays):
+class Forest(TreeArrays, Summarized):
     """Trees as flat arrays, with what is needed to read and to use them.
 
     The arrays are those of :class:`~duramen.forests.arrays.TreeArrays`; ``p`` is the number of
@@ -179,6 +181,14 @@ class Forest(TreeArrays):
             f"{self.n_rows} rows x {self.n_features} columns, {grown.criterion}, "
             f"{grown.cut} {grown.splits} splits, K={grown.max_features}, seed={self.seed})"
         )
+
+    def _summary(self, rows: int) -> Summary:
+        settings = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
+        columns = [
+            Column("setting", list(settings), left=True),
+            Column("value", list(map(str, settings.values())), left=True),
+        ]
+        return Summary((repr(self),), columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import Any, Protocol
 from duramen.checks import refuse
 from duramen.results.provenance import versions
 from duramen.results.threads import Pool
+from duramen.results.warning import warn
 
 # How often Dask tries a job again that failed (an object storage may be away for a moment), and
 # how often jobs are sent again of which everything was lost.
@@ -93,7 +95,7 @@ class Threads:
             upcoming = iter(jobs)
             while True:
                 more = islice(upcoming, _AHEAD * self.number - len(ahead))
-                ahead.extend(pool.submit(task, *job) for job in more)
+                ahead.extend(pool.submit(copy_context().run, task, *job) for job in more)
                 if not ahead:
                     return
                 yield ahead.popleft().result()
@@ -324,7 +326,7 @@ class _Crew:
                 for category, text in told:
                     if (category, text) not in known:  # each job may say the same
                         known.add((category, text))
-                        warnings.warn(text, category, stacklevel=2)
+                        warn(text, category)
                 yield result
 
     def _send(self, job: tuple[Any, ...]) -> None:

@@ -1,21 +1,44 @@
 """Results as matplotlib axes. Nothing here touches pyplot or its settings."""
 
 from duramen.plots.comparison import parallel_ranks, rank_correlations
-from duramen.plots.context import context_effects, context_links
+from duramen.plots.context import (
+    context_effects,
+    context_links,
+    effects_in_context,
+    links_in_context,
+)
 from duramen.plots.degrees import by_degree
 from duramen.plots.found import found
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
+from duramen.results.figures import FIGURES, ResultFigure
 
 __all__ = [
     "by_degree",
     "context_effects",
     "context_links",
+    "effects_in_context",
     "found",
+    "links_in_context",
     "oob_error",
     "p_values",
     "parallel_ranks",
     "rank_correlations",
     "ranking",
 ]
+
+# The first that fits a result is what its method `plot` draws by default.
+for _draw, _of in (
+    (p_values, ("Significance",)),
+    (ranking, ("FeatureResult", "MonteCarloSelection")),
+    (by_degree, ("Importances",)),
+    (rank_correlations, ("Comparison",)),
+    (parallel_ranks, ("Comparison",)),
+    (context_effects, ("ContextImportances",)),
+    (effects_in_context, ("ContextImportances",)),
+    (context_links, ("ContextNetwork",)),
+    (links_in_context, ("ContextNetwork",)),
+):
+    _panels = _draw in (context_effects, context_links)
+    FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))

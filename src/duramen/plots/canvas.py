@@ -1,16 +1,19 @@
-"""What all plots share: axes without global state, a plain look, safe labels, safe colours."""
+"""Axes without global state, a plain look, safe labels and colors, for all plots."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
+from duramen.results.html import ACCENT as ACCENT
+from duramen.results.html import AGAINST as AGAINST
 from duramen.results.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
 
-# The blue of Okabe and Ito, which colour-blind readers see; ink and grey for text, white on blue.
-ACCENT = "#0072b2"
+# Ink and gray for text, white on blue.
 INK = "#1f2933"
 MUTED = "#7b8794"
 ON_ACCENT = "#fffffe"
@@ -26,7 +29,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def tidy(ax: Axes) -> None:
-    """Leave out what does not inform: frame, ticks' marks; grey the rest."""
+    """Leave out frame and tick marks; gray the rest."""
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0, labelcolor=INK, labelsize=9)
@@ -34,6 +37,46 @@ def tidy(ax: Axes) -> None:
         axis.label.set_color(MUTED)
         axis.label.set_fontsize(9)
         axis.get_offset_text().set_color(MUTED)
+
+
+def finish(
+    ax: Axes,
+    xlabel: str,
+    ylabel: str = "",
+    *,
+    grid: Literal["x", "y"] = "y",
+    ticks: Literal["x", "y", "both"] = "both",
+    nbins: int = 6,
+) -> Axes:
+    """Label the axes, draw a faint grid behind what is drawn, and return the axes, tidy."""
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.locator_params(axis=ticks, nbins=nbins)
+    ax.grid(axis=grid, color=MUTED, alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    tidy(ax)
+    return ax
+
+
+def feature_axis(ax: Axes, names: Sequence[str]) -> Axes:
+    """Write names of features beside horizontal bars, the first on top."""
+    ax.set_yticks(range(len(names)), [label(name) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    return ax
+
+
+def signed_colors(faintest: float = 0.0) -> LinearSegmentedColormap:
+    """Return a map from -1 (vermilion) over nothing to 1 (blue), the fuller the larger.
+
+    It fades into the page, white or dark; next to 0 an opacity of `faintest` is left, so that what
+    is drawn at all can be told from what is not.
+    """
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    below, above = to_rgb(AGAINST), to_rgb(ACCENT)
+    stops = [(0.0, (*below, 1.0)), (0.5, (*below, faintest)), (0.5, (*above, faintest))]
+    return LinearSegmentedColormap.from_list("signed", [*stops, (1.0, (*above, 1.0))])
 
 
 def label(name: str, widest: int = 28) -> str:

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
+from duramen import checks
+from duramen.plots.canvas import (
+    ACCENT,
+    INK,
+    MUTED,
+    ON_ACCENT,
+    axes_or_new,
+    label,
+    signed_colors,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from duramen.importances.after.comparison import Comparison
 
-# The vermilion of Okabe and Ito, darker, so that white reads on it: what runs against.
-_AGAINST = "#b04a00"
 _WIDEST = 18
 _DASHES = ((1.0, 0.0), (4.0, 2.0), (1.0, 1.5), (6.0, 2.0, 1.0, 2.0))
 
@@ -28,7 +36,7 @@ def rank_correlations(
 ) -> Axes:
     """Draw the rank correlation of every two measures as a heat map.
 
-    Colour is opacity of one hue for positive correlations and of another for negative ones, from
+    Color is opacity of one hue for positive correlations and of another for negative ones, from
     nothing at 0. Cells without a correlation, because a measure is constant, hold a dash.
 
     Parameters
@@ -48,21 +56,23 @@ def rank_correlations(
     ------
     ValueError
         If `correlation` is another.
-    """
-    if correlation not in ("spearman", "kendall"):
-        raise ValueError(
-            'plots.rank_correlations: correlation must be "spearman" or "kendall", got '
-            f"{correlation!r}."
-        )
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.rank_correlations(dm.importances.compare([one, other]))
+    >>> ax.get_xlabel()
+    "Spearman's rank correlation, 3 features"
+    """
+    checks.check_choice(
+        "plots.rank_correlations", "correlation", correlation, ("spearman", "kendall")
+    )
     matrix = comparison.spearman if correlation == "spearman" else comparison.kendall
     m = len(matrix)
     ax = axes_or_new(ax, 2.2 + 0.8 * m, 1.2 + 0.5 * m)
-    against, along = to_rgb(_AGAINST), to_rgb(ACCENT)
-    stops = [(0.0, (*against, 1.0)), (0.5, (*against, 0.0)), (0.5, (*along, 0.0))]
-    colours = LinearSegmentedColormap.from_list("signed", [*stops, (1.0, (*along, 1.0))])
-    ax.pcolormesh(np.nan_to_num(matrix), cmap=colours, vmin=-1, vmax=1, snap=True)
+    ax.pcolormesh(np.nan_to_num(matrix), cmap=signed_colors(), vmin=-1, vmax=1, snap=True)
     for row, column in np.ndindex(m, m):
         r = matrix[row, column]
         ax.text(
@@ -112,6 +122,15 @@ def parallel_ranks(
     ------
     ValueError
         If `k` is less than 1, `by` is no measure, or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> one = dm.Importances(("a", "b", "c"), [0.3, 0.2, 0.1], "mdi", "bits")
+    >>> other = dm.Importances(("a", "b", "c"), [2.0, 3.0, 1.0], "mda", "accuracy")
+    >>> ax = dm.plots.parallel_ranks(dm.importances.compare([one, other]), k=2)
+    >>> len(ax.get_yticks())
+    3
     """
     if not len(comparison):
         raise ValueError("plots.parallel_ranks: comparison must have a feature, got none.")

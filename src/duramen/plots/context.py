@@ -1,4 +1,4 @@
-"""What a context does to features, and to the links between variables."""
+"""Effects of a context on features, and on the links between variables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.plots.canvas import INK, MUTED, axes_or_new, label, tidy
-from duramen.plots.signed import ABOVE, BELOW, signed_colours
+from duramen.plots.canvas import (
+    ACCENT,
+    AGAINST,
+    INK,
+    MUTED,
+    axes_or_new,
+    feature_axis,
+    finish,
+    label,
+    signed_colors,
+    tidy,
+)
 from duramen.results.context_importances import (
     EFFECTS,
     INDEPENDENT,
@@ -31,6 +41,7 @@ NAME_LETTERS = 18
 """Names on the axes of matrices are cut to so many letters."""
 
 _PANELS_A_ROW = 3
+_FAINTEST = 0.1
 
 
 def context_effects(
@@ -42,13 +53,13 @@ def context_effects(
     control: Control = "fdr",
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw what each context does to the `k` features that depend most on it, a panel a context.
+    """Draw the effects of each context on the `k` features that depend most on it, a panel each.
 
-    A bar is the signed effect: blue above 0, where the context takes from what the feature tells;
-    vermilion below 0, where it adds to it. The dot at the end of a line is the absolute effect:
-    where the bar reaches it, the effect always has that sign. The tick is the importance on all
-    rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are faint
-    and have a hollow dot.
+    A bar is the signed effect: blue above 0, where the feature is less informative in the context;
+    vermilion below 0, where it is more informative. The dot at the end of a line is the absolute
+    effect: where the bar reaches it, the effect always has that sign. The tick is the importance on
+    all rows. Features that do not depend on the context, by `ContextImportances.verdicts`, are
+    faint and have a hollow dot.
 
     Parameters
     ----------
@@ -74,6 +85,14 @@ def context_effects(
     ------
     ValueError
         If `k` is less than 1, there is no feature, or a context is unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=9)
+    >>> len(dm.plots.context_effects(result).axes)
+    2
     """
     shown = _chosen("context_effects", result.contexts, contexts)
     columns = min(len(shown), _PANELS_A_ROW)
@@ -106,7 +125,16 @@ def effects_in_context(
     control: Control = "fdr",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one panel of `context_effects`, whose parameters these are."""
+    """Draw one panel of `context_effects`, whose parameters these are.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=9)
+    >>> dm.plots.effects_in_context(result, "0").get_xlabel()
+    'effect (bits)'
+    """
     (value,) = _chosen("effects_in_context", result.contexts, [context])
     checks.check_integer("plots.context_effects", "k", k, 1)
     if not len(result):
@@ -118,26 +146,20 @@ def effects_in_context(
     place = np.arange(len(best))
     bars = ax.barh(place, signed, height=0.56, linewidth=0)
     for bar, amount, counts in zip(bars, signed, dependent, strict=True):
-        bar.set_facecolor(ABOVE if amount > 0 else BELOW)
+        bar.set_facecolor(ACCENT if amount > 0 else AGAINST)
         bar.set_alpha(0.85 if counts else 0.25)
     ax.hlines(place, 0, absolute, colors=MUTED, linewidth=0.8)
     for chosen, filling in ((dependent, INK), (~dependent, "none")):
-        ax.plot(absolute[chosen], place[chosen], **_dot(filling))
-    ax.plot(result.importances[best], place, **_tick())
-    ax.set_yticks(place, [label(result.names[j]) for j in best])
-    ax.set_ylim(len(best) - 0.4, -0.6)
+        ax.plot(absolute[chosen], place[chosen], **_mark("o", 5, 0.8, filling))
+    ax.plot(result.importances[best], place, **_mark("|", 10, 1.4))
+    feature_axis(ax, [result.names[j] for j in best])
     ax.set_xlim(_span(result, best))
-    ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.set_xlabel("effect" if result.unit == "1" else f"effect ({result.unit})")
-    ax.locator_params(axis="x", nbins=5)
-    ax.grid(axis="x", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    title = "effect" if result.unit == "1" else f"effect ({result.unit})"
+    return finish(ax, title, grid="x", ticks="x", nbins=5)
 
 
 def _span(result: ContextImportances, best: NDArray[np.intp]) -> tuple[float, float]:
-    """Ends of the axis of effects, the same for all contexts."""
+    """Return the ends of the axis of effects, equal for all contexts."""
     low = min(0.0, float(result.signed[:, best].min()))
     high = max(float(result.absolute[:, best].max()), float(result.importances[best].max()))
     room = 0.04 * (high - low) or 1.0
@@ -150,11 +172,11 @@ def effect_marks() -> list[object]:
     from matplotlib.patches import Patch
 
     return [
-        Patch(facecolor=ABOVE, alpha=0.85, label="signed effect: tells less there"),
-        Patch(facecolor=BELOW, alpha=0.85, label="signed effect: tells more there"),
-        Line2D([], [], **_tick(), label="importance on all rows"),
-        Line2D([], [], **_dot(INK), label="absolute effect: depends"),
-        Line2D([], [], **_dot("none"), label="absolute effect: does not depend"),
+        Patch(facecolor=ACCENT, alpha=0.85, label="signed effect: less informative there"),
+        Patch(facecolor=AGAINST, alpha=0.85, label="signed effect: more informative there"),
+        Line2D([], [], **_mark("|", 10, 1.4), label="importance on all rows"),
+        Line2D([], [], **_mark("o", 5, 0.8, INK), label="absolute effect: depends"),
+        Line2D([], [], **_mark("o", 5, 0.8), label="absolute effect: does not depend"),
     ]
 
 
@@ -173,8 +195,8 @@ def context_links(
     panel is what the context does to the link from source j to target i: empty where it is not
     significant, blue where the context takes from the link (redundant), vermilion where it adds to
     it (complementary), the fuller the more. Links that are significant by "absolute" have the
-    colour of the signed effect, those by "plain" that of the plain one. A variable and itself is
-    grey. All panels share the scale of the colours.
+    color of the signed effect, those by "plain" that of the plain one. A variable and itself is
+    grey. All panels share the scale of the colors.
 
     Parameters
     ----------
@@ -194,12 +216,20 @@ def context_links(
     Returns
     -------
     matplotlib.figure.Figure
-        Its ``axes`` are the panels, and that of the colour bar.
+        Its ``axes`` are the panels, and that of the color bar.
 
     Raises
     ------
     ValueError
         If there is no effect, one is unknown or has no p-values, or a context is unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=9)
+    >>> len(dm.plots.context_links(network).axes)  # a panel a context, and the scale of colors
+    3
     """
     shown = _chosen("context_links", network.contexts, contexts)
     rows = _chosen("context_links", EFFECTS, [effects] if isinstance(effects, str) else effects)
@@ -218,7 +248,7 @@ def context_links(
             title = f"{title}, {effect}" if len(rows) > 1 else title
             panel.set_title(label(title), fontsize=9, color=INK)
             panel.label_outer()
-    colour_bar(panels.ravel().tolist(), limit, colour_words(network, rows))
+    color_bar(panels.ravel().tolist(), limit, color_words(network, rows))
     return canvas
 
 
@@ -237,13 +267,21 @@ def links_in_context(
     Parameters
     ----------
     limit : float, optional
-        Effect of the fullest colour; by default the largest one of this panel.
+        Effect of the fullest color; by default the largest one of this panel.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=9)
+    >>> dm.plots.links_in_context(network, "0").get_xlabel()
+    'source'
     """
     from matplotlib.collections import PolyCollection
 
     (value,) = _chosen("links_in_context", network.contexts, [context])
     significant = network.mask(effect, value, alpha, control).T
-    amounts = network.matrix(_coloured(effect), value).T
+    amounts = network.matrix(_colored(effect), value).T
     most = link_limit(network, [effect], [value], alpha, control) if limit is None else limit
     n_targets, p = significant.shape
     ax = axes_or_new(ax, 2.0 + 0.16 * p, 1.2 + 0.16 * n_targets)
@@ -251,7 +289,7 @@ def links_in_context(
     drawn = PolyCollection(
         _squares(cells),
         array=amounts[significant],
-        cmap=signed_colours(),
+        cmap=signed_colors(_FAINTEST),
         edgecolors=MUTED,
         linewidths=0.25,
     )
@@ -286,44 +324,44 @@ def link_limit(
     alpha: float,
     control: Control,
 ) -> float:
-    """Return the largest size of the effects that are drawn in colour, 1 where there are none."""
+    """Return the largest size of the effects that are drawn in color, 1 where there are none."""
     most = 0.0
     for effect, value in product(effects, contexts):
-        amounts = network.matrix(_coloured(effect), value)
+        amounts = network.matrix(_colored(effect), value)
         significant = network.mask(effect, value, alpha, control)
         most = max(most, float(np.abs(amounts[significant]).max(initial=0)))
     return most or 1.0
 
 
-def colour_words(network: ContextNetwork, effects: Sequence[str]) -> str:
-    """Return what the colours are of, and its unit if all targets have the same."""
+def color_words(network: ContextNetwork, effects: Sequence[str]) -> str:
+    """Return what the colors are of, and its unit if all targets have the same."""
     units = {one.unit for one in network.analyses.values()}
-    what = {_coloured(effect) for effect in effects}
+    what = {_colored(effect) for effect in effects}
     name = f"{what.pop()} effect" if len(what) == 1 else "effect"
     return f"{name} ({units.pop()})" if len(units) == 1 else name
 
 
-def colour_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
-    """Draw the scale of the colours beside panels of links; `words` say what it is of."""
+def color_bar(panels: Axes | Sequence[Axes], limit: float, words: str) -> Axes:
+    """Draw the scale of the colors beside panels of links; `words` say what it is of."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.ticker import MaxNLocator
 
     first = panels[0] if isinstance(panels, Sequence) else panels
-    scale = ScalarMappable(Normalize(-limit, limit), signed_colours())
+    scale = ScalarMappable(Normalize(-limit, limit), signed_colors(_FAINTEST))
     bar = first.figure.colorbar(
         scale, ax=panels, shrink=0.7, aspect=24, pad=0.05, ticks=MaxNLocator(5), drawedges=False
     )
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelcolor=INK, labelsize=8)
-    bar.ax.set_title("tells\nless", color=MUTED, fontsize=8)
-    bar.ax.set_xlabel("tells\nmore", color=MUTED, fontsize=8)
+    bar.ax.set_title("less\ninformative", color=MUTED, fontsize=8)
+    bar.ax.set_xlabel("more\ninformative", color=MUTED, fontsize=8)
     bar.set_label(words, color=MUTED, fontsize=8)
     return bar.ax
 
 
-def _coloured(effect: str) -> str:
-    """The effect whose sign and size give the colour."""
+def _colored(effect: str) -> str:
+    """Return the effect whose sign and size give the color."""
     return "signed" if effect == "absolute" else effect
 
 
@@ -345,23 +383,13 @@ def _names(ax: Axes, network: ContextNetwork) -> None:
     ax.set_yticks(np.arange(n_targets) + 0.5, targets)
 
 
-def _dot(filling: str) -> dict[str, Any]:
+def _mark(marker: str, size: float, width: float, filling: str = "none") -> dict[str, Any]:
     return {
-        "marker": "o",
-        "markersize": 5,
+        "marker": marker,
+        "markersize": size,
         "markerfacecolor": filling,
         "markeredgecolor": INK,
-        "markeredgewidth": 0.8,
-        "linestyle": "none",
-    }
-
-
-def _tick() -> dict[str, Any]:
-    return {
-        "marker": "|",
-        "markersize": 10,
-        "markeredgecolor": INK,
-        "markeredgewidth": 1.4,
+        "markeredgewidth": width,
         "linestyle": "none",
     }
 
@@ -375,7 +403,7 @@ def _canvas(figure: Figure | None, width: float, height: float) -> Figure:
 
 
 def _chosen(function: str, known: Sequence[str], asked: Iterable[str] | None) -> list[str]:
-    """The ones asked for, in their order; all by default."""
+    """Return the names that were asked for, in their order; all by default."""
     chosen = list(known) if asked is None else list(asked)
     unknown = [one for one in chosen if one not in known]
     if unknown or not chosen:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, label, tidy
-from duramen.plots.ranking import shown
+from duramen.plots.canvas import INK, MUTED, ON_ACCENT, axes_or_new, label, signed_colors, tidy
 from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ def by_degree(
     """Draw how much each of the `k` most important features adds at each interaction degree.
 
     The degree is the number of splits above the one on the feature. With one candidate at a node
-    (K = 1), 0 is what it says alone, more is what it adds given others; with more candidates,
+    (K = 1), 0 is what it explains alone, more is what it adds given others; with more candidates,
     which feature is at degree 0 depends on its rivals. Where there are more than `columns` degrees,
-    the highest share a column. Colour is opacity of one hue,
+    the highest share a column. Color is opacity of one hue,
     from nothing at 0; amounts below 0 (of corrected or held-out values) show none. Cells that
     matter are labelled, in a power of 1000 that the axis names.
 
@@ -50,6 +49,14 @@ def by_degree(
     ------
     ValueError
         If there is no decomposition, no feature, `k` is less than 1 or `columns` less than 2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> parts = [[0.2, 0.1], [0.0, 0.1]]
+    >>> result = dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits", by_degree=parts)
+    >>> dm.plots.by_degree(result).get_xlabel()
+    'interaction degree; cells in 0.001 bits'
     """
     if importances.by_degree is None:
         raise ValueError(
@@ -57,15 +64,15 @@ def by_degree(
             "Hint: mdi(forest, by_degree=True)."
         )
     checks.check_integer("plots.by_degree", "columns", columns, 2)
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    best = shown(importances, k, "by_degree")
+    checks.check_integer("plots.by_degree", "k", k, 1)
+    if not len(importances):
+        raise ValueError("plots.by_degree: importances must have a feature, got none.")
+    best = importances.top(k)
     parts, titles = folded(np.asarray(best.by_degree), columns)
     ax = axes_or_new(ax, 6.4, 1.1 + 0.26 * len(best))
     most = float(parts.max()) if parts.max() > 0 else 1.0
-    hue = to_rgb(ACCENT)
-    colours = LinearSegmentedColormap.from_list("accent", [(*hue, 0.0), (*hue, 1.0)])
-    ax.pcolormesh(np.maximum(parts, 0.0), cmap=colours, vmin=0, vmax=most, snap=True)
+    positive = np.maximum(parts, 0.0)
+    ax.pcolormesh(positive, cmap=signed_colors(), vmin=-most, vmax=most, snap=True)
     scale = 10.0 ** (3 * math.floor(math.log10(most) / 3))
     for row, column in np.argwhere(parts >= 0.005 * most):
         strong = parts[row, column] > 0.75 * most

@@ -1,4 +1,4 @@
-"""How many relevant features are found as trees are added."""
+"""Number of relevant features found against the number of trees."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, label, tidy
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +40,13 @@ def found(
     ------
     ValueError
         If there is no curve, one holds no finite number, or `best` is none of them.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ax = dm.plots.found({"alpha = 0": [0, 1, 1.5], "alpha = 1": [0, 1, 2]}, best="alpha = 1")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('number of trees', 'features found')
     """
     lines = {name: np.asarray(curve, dtype=np.float64) for name, curve in curves.items()}
     for name, line in lines.items():
@@ -70,14 +77,8 @@ def found(
             others += 1
     ax.set_xlim(0, max(1, *(line.size - 1 for line in lines.values())) * 1.02)
     ax.set_ylim(0, max(float(line.max()) for line in lines.values()) * 1.1 or 1.0)
-    ax.set_xlabel("number of trees")
-    ax.set_ylabel("features found")
-    ax.locator_params(axis="both", nbins=6)
-    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
     ax.legend(frameon=False, fontsize=9, labelcolor=INK, loc="best", handlelength=2.6)
-    tidy(ax)
-    return ax
+    return finish(ax, "number of trees", "features found")
 
 
 def _places(n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, tidy
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,12 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     ------
     ValueError
         If there is no error to draw.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.plots.oob_error([float("nan"), 0.3, 0.2]).get_ylabel()
+    'out-of-bag error'
     """
     error = np.asarray(errors, dtype=np.float64)
     if error.ndim != 1 or not np.isfinite(error).any():
@@ -59,10 +65,4 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     )
     ax.set_xlim(0, error.size * 1.02)
     ax.set_ylim(0, float(np.nanmax(error)) * 1.12 or 1.0)
-    ax.set_xlabel("number of trees")
-    ax.set_ylabel(what)
-    ax.locator_params(axis="both", nbins=6)
-    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    return finish(ax, "number of trees", what)

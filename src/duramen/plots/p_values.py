@@ -1,4 +1,4 @@
-"""P-values: how many there are of each size, beside how many chance would give."""
+"""Histogram of p-values beside the counts expected under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, tidy
+from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish
 from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     """Draw the p-values of all features as a histogram of 20 bins from 0 to 1.
 
     Bins include their upper edge, so that the first one counts the p-values up to .05. A dashed
-    line shows how many each would have, on average, if no feature said anything and p-values were
-    uniform: a first bin that is much higher promises features that do; bins that rise towards 1
-    tell of a cautious test.
+    line shows the count expected in each if all features were irrelevant and p-values uniform. A
+    first bin that is much higher indicates relevant features; bins that rise towards 1 indicate a
+    conservative test.
 
     Parameters
     ----------
@@ -41,6 +41,13 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Significance(("a", "b"), [2.0, 1.0], [0.01, 0.6], "test", "No association.")
+    >>> [int(bar.get_height()) for bar in dm.plots.p_values(result).patches][:2]
+    [1, 0]
     """
     if not len(significance):
         raise ValueError("plots.p_values: significance must have a feature, got none.")
@@ -53,13 +60,7 @@ def p_values(significance: Significance, *, ax: Axes | None = None) -> Axes:
     ax.axhline(expected, color=INK, linewidth=1.2, linestyle="--")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.15 * max(float(counts.max()), expected))
-    ax.set_xlabel("p-value")
-    ax.set_ylabel("features")
-    ax.locator_params(axis="y", nbins=6)
-    ax.grid(axis="y", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
+    return finish(ax, "p-value", "features", ticks="y")
 
 
 def binned(p: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,14 +1,17 @@
-"""The ranking: the most important features with their standard errors."""
+"""Ranking: the best features as bars, with error bars where they are known."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from duramen import checks
-from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, label, tidy
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, feature_axis, finish
 from duramen.results.importances import Importances
+from duramen.results.intervals import Intervals
+from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.result import FeatureResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,22 +25,25 @@ UNIT_TITLES = {
 
 
 def ranking(
-    importances: Importances,
+    result: FeatureResult[Any] | MonteCarloSelection,
     *,
     k: int = 20,
     threshold: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the `k` most important features as bars, the best on top, with standard errors.
+    """Draw the `k` best features as bars, the best on top, with their error bars.
 
     Parameters
     ----------
-    importances : Importances
-        Any measure. Error bars are drawn where it has standard errors.
+    result : Importances, Intervals, Significance, ErrorRates, Stability, FirstSplits or \
+MonteCarloSelection
+        Bars are the importances, scores, rates, frequencies or depths. Error bars are standard
+        errors, or the ends of the intervals, where they are known.
     k : int
         Number of features to show.
     threshold : float, optional
-        Where to draw a dashed line, such as the smallest importance that a test selected.
+        Where to draw a dashed line, such as the smallest importance that a test selected; by
+        default the cut-off of a `MonteCarloSelection` with two shuffled runs or more.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default, which is `ax.figure`.
 
@@ -49,38 +55,43 @@ def ranking(
     ------
     ValueError
         If `k` is less than 1 or there is no feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Importances(("a", "b"), [0.3, 0.1], "mdi", "bits")
+    >>> dm.plots.ranking(result).get_xlabel()
+    'importance (bits)'
     """
-    best = shown(importances, k, "ranking")
-    ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(best))
-    place = np.arange(len(best))
-    ax.barh(place, best.values, height=0.62, color=ACCENT, alpha=0.85, linewidth=0)
-    if best.standard_error is not None:
+    if isinstance(result, MonteCarloSelection):
+        if threshold is None and len(result.maxima) > 1:
+            threshold = result.cutoff()
+        result = result.importances
+    checks.check_integer("plots.ranking", "k", k, 1)
+    if not len(result):
+        raise ValueError("plots.ranking: result must have a feature, got none.")
+    best = result.summary(k)
+    names = best.columns[1].cells
+    drawn = next(column for column in best.columns if column.bars is not None)
+    bars = np.asarray(drawn.bars)
+    ax = axes_or_new(ax, 6.4, 0.9 + 0.26 * len(names))
+    ax.barh(np.arange(len(names)), bars, height=0.62, color=ACCENT, alpha=0.85, linewidth=0)
+    if drawn.whiskers is not None:
+        low, high = drawn.whiskers
         ax.errorbar(
-            best.values,
-            place,
-            xerr=best.standard_error,
+            bars,
+            np.arange(len(names)),
+            xerr=np.maximum([bars - low, high - bars], 0.0),
             fmt="none",
             ecolor=INK,
             elinewidth=1.2,
             capsize=2.5,
             capthick=1.2,
         )
-    ax.set_yticks(place, [label(name) for name in best.names])
-    ax.set_ylim(len(best) - 0.4, -0.6)
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+    feature_axis(ax, names)
     if threshold is not None:
         ax.axvline(threshold, color=INK, linewidth=1.2, linestyle="--")
-    ax.set_xlabel(UNIT_TITLES.get(best.unit, f"importance ({best.unit})"))
-    ax.locator_params(axis="x", nbins=6)
-    ax.grid(axis="x", color=MUTED, alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    tidy(ax)
-    return ax
-
-
-def shown(importances: Importances, k: int, function: str) -> Importances:
-    """Return the `k` best features for a plot."""
-    checks.check_integer(f"plots.{function}", "k", k, 1)
-    if not len(importances):
-        raise ValueError(f"plots.{function}: importances must have a feature, got none.")
-    return importances.top(k)
+    title = drawn.title
+    if isinstance(result, Importances | Intervals):
+        title = UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
+    return finish(ax, title, grid="x", ticks="x")

@@ -1,4 +1,4 @@
-"""How far measures agree on the same features."""
+"""Agreement of measures on the same features."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 
 from duramen.reports.features import DRAWN
 from duramen.reports.measures import words_of
-from duramen.reports.report import (
-    Chart,
-    Column,
-    Correlations,
-    ParallelRanks,
-    Section,
-    Table,
-    joined,
-)
+from duramen.reports.report import Chart, Column, Plot, Section, Table, joined
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Comparison, Measured
@@ -85,7 +77,7 @@ def _correlations(comparison: Comparison, few: int | None) -> Chart:
     which = "all features" if few is None else f"the first {few} features by {shown.measures[0]}"
     return Chart(
         title="Rank correlations",
-        plot=Correlations(shown),
+        plot=Plot("rank_correlations", shown),
         text=f"Heat map of the rank correlation of every two measures among {which}. The table "
         "above holds its numbers.",
         caption=f"Rank correlation of every two measures among {which}.",
@@ -101,7 +93,7 @@ def _ranks(comparison: Comparison) -> Chart:
     stay = int((ranks <= k).all(axis=0).sum())
     return Chart(
         title="Ranks side by side",
-        plot=ParallelRanks(comparison, k),
+        plot=Plot("parallel_ranks", comparison, {"k": k}),
         text=f"A line for each of the first {k} features by {first}, from its rank there to its "
         f"ranks by {others}. {stay} are among the first {k} by all measures.",
         caption=f"The first {k} features by {first}, and their ranks by {others}. Grey lines: "

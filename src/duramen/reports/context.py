@@ -1,4 +1,4 @@
-"""What a context changes, as a report: features, or links between variables."""
+"""Report of a context analysis: features, or links between variables."""
 
 from __future__ import annotations
 
@@ -11,17 +11,7 @@ from duramen.plots.context import link_limit
 from duramen.reports.contextual import Findings, Level
 from duramen.reports.facts import about, plain, thousands, unit_words
 from duramen.reports.features import DRAWN
-from duramen.reports.report import (
-    Chart,
-    Column,
-    ContextEffects,
-    ContextLinks,
-    Fact,
-    Prose,
-    Report,
-    Section,
-    Table,
-)
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.context_importances import ContextImportances
 from duramen.results.text import fixed
@@ -34,29 +24,29 @@ _CHARTS = 8
 _FACTS = 4
 
 _NULLS = {
-    "all": "The null hypothesis is wrong too where the context shifts the frequencies of the "
-    "classes, or the distribution of features, and the features tell the same of the target "
-    "everywhere. Where it shifts classes, effects of noise features are found far too often: "
+    "all": "The null hypothesis is also false where the context shifts the class frequencies, or "
+    "the distribution of features, and each feature is associated with the target in the same way "
+    "in all contexts. Where it shifts classes, effects of noise features are found far too often: "
     "permute the context within the target instead.",
-    "within_target": "The null hypothesis allows for a context that shifts the frequencies of the "
-    "classes, but it is wrong too where the context shifts the distribution of features, and these "
-    "tell the same of the target everywhere. shift_p_value in result.csv tests this by feature; "
-    "strata of the propensity score (--propensity-strata) allow for it.",
+    "within_target": "The null hypothesis allows for a context that shifts the class frequencies, "
+    "but it is also false where the context shifts the distribution of features that are "
+    "associated with the target in the same way everywhere. shift_p_value in result.csv tests "
+    "this by feature; strata of the propensity score (--propensity-strata) allow for it.",
 }
 _CAVEATS = (
-    "A node holds fewer rows of a context than in all, and the fewer rows, the more a split seems "
-    "to tell. Where nothing depends on the context the signed effect is therefore not 0 on "
-    "average: mostly below, the more so the smaller the context; but above where trees are so deep "
-    "that single rows of it are left. Read its sign where the absolute effect is significant, and "
-    "be slow to call a feature complementary in a small context.",
-    "Contexts of few rows show little: that a feature is called independent there says that "
-    "nothing was found.",
-    "That a feature depends on a context does not say that the context causes anything.",
+    "The signed effect is biased in small contexts: a node holds fewer rows of a context than of "
+    "all contexts, and the decrease of impurity is larger on average on fewer rows. Without any "
+    "dependence its mean is mostly below 0, the more so the smaller the context, but above 0 "
+    "where trees are so deep that single rows of the context are left. Interpret its sign only "
+    "where the absolute effect is significant.",
+    "Power is low in contexts of few rows: a feature that is called independent there was not "
+    "found to depend on the context, which does not show that it is independent.",
+    "Dependence on a context is no evidence of a causal effect of the context.",
 )
 _ORDERED = (
-    "The trees cut columns of many numbers in two, at random. A dependence that they find is one, "
-    "and p-values hold, but there is no closed form for the effects, and one that no interval "
-    "shows is missed. Bins (--bins) with --splits multiway are what the theory is about."
+    "The trees cut numeric columns in two at random points. The p-values are valid, but the "
+    "effects have no closed form, and a dependence that no interval shows is missed. The exact "
+    "theory holds for bins (--bins) with --splits multiway."
 )
 
 
@@ -68,7 +58,7 @@ def summarise_context(
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
 ) -> Report:
-    """Gather what a report of a context analysis says.
+    """Summarize a context analysis as a report.
 
     Parameters
     ----------
@@ -80,7 +70,7 @@ def summarise_context(
         When a feature is said to depend on a context; by default q <= 0.05. P-values are adjusted
         over the features and values of one context.
     notes : sequence of str
-        What became of the data before, such as rows that were left out.
+        Notes on the preparation of the data, such as rows that were left out.
     n_rows : int
         The most rows in the table of a context.
 
@@ -100,7 +90,7 @@ def summarise_context(
     target = run.target or "the target"
     return Report(
         kind="dependence on a context",
-        title=f"What the features say of {target}, by {' and by '.join(given)}",
+        title=f"Importances of the features for {target}, by {' and by '.join(given)}",
         headline=(*_headline(run), *_own_facts(found)),
         sections=(
             *sections,
@@ -118,7 +108,7 @@ def summarise_context_network(
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
 ) -> Report:
-    """Gather what a report of links that depend on a context says.
+    """Summarize the links that depend on a context as a report.
 
     Parameters
     ----------
@@ -130,7 +120,7 @@ def summarise_context_network(
         When a link is said to depend on the context; by default q <= 0.05, over all links and
         values of the context.
     notes : sequence of str
-        What became of the data before.
+        Notes on the preparation of the data.
     n_rows : int
         The most rows in the table of links.
 
@@ -153,7 +143,7 @@ def summarise_context_network(
     ]
     return Report(
         kind="links that depend on a context",
-        title=f"Which links depend on {network.context_name}",
+        title=f"Links that depend on {network.context_name}",
         headline=(*_headline(run), Fact("targets", f"{len(network):,}"), *facts[:_FACTS]),
         sections=(*sections, *about(run)),
     )
@@ -165,24 +155,25 @@ def relevance_words(one: Findings) -> list[str]:
     name, p = one.context_name, result.relevance_p_value
     own = f"{name} itself has an importance of {result.relevance:.4g} {unit_words(result.unit)}"
     if p is None:
-        return [f"{own}. Without permutations nothing tells how much of it is chance."]
+        return [f"{own}. No permutations were made, so its significance is not known."]
     own = f"{own} (p = {p:.2g})"
     if p >= 1 - one.level.alpha and result.importances.max(initial=0) > 0:
         return [
             f"{own}: less than expected under the null hypothesis.",
-            "A p-value near 1 tells against the null hypothesis as one near 0 does: rows may not "
-            "be exchangeable, as where samples were matched or balanced for the context. Permute "
-            "within the strata that were matched.",
+            "A p-value near 1 is evidence against the null hypothesis as one near 0 is: rows may "
+            "not be exchangeable, for instance where samples were matched or balanced for the "
+            "context. Permute within the strata that were matched.",
         ]
     if p > one.level.alpha:
         return [
             f"{own}: as expected under the null hypothesis.",
             "No feature depends on a context that is irrelevant, alone and together with the "
-            "features: what is found all the same had better be taken for chance.",
+            "features: dependences that are reported below are best attributed to chance.",
         ]
     return [
         f"{own}: more than expected under the null hypothesis.",
-        "What the features say may depend on it, but need not: it may say something of its own.",
+        "The importances of features may depend on it, but need not: the context may be associated "
+        "with the target by itself.",
     ]
 
 
@@ -241,32 +232,29 @@ def _effect_charts(one: Findings) -> list[Chart]:
 def _effect_chart(one: Findings, c: int) -> Chart:
     (result,) = one.analyses
     value, k = result.contexts[c], min(DRAWN, len(result))
+    options = {"context": value, "k": k, "alpha": one.level.alpha, "control": one.level.control}
     depend = [
         f"{result.names[j]} {result.signed[c, j]:.3g}" for _, at, j in one.dependent if at == c
     ]
     listed = ", ".join(depend[:5]) or "none"
     return Chart(
         title=f"{one.context_name} = {value}",
-        plot=ContextEffects(result, value, k, one.level.alpha, one.level.control),
+        plot=Plot("effects_in_context", result, options),
         text=f"Bars, dots and ticks: the signed and the absolute effect of {one.context_name} = "
         f"{value} and the importance of {k} features. Those that depend on it, with the signed "
         f"effect: {listed}.",
         caption=f"The {k} features that depend most on {one.context_name}, in "
-        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right where the feature tells "
-        "less there, orange to the left where it tells more. Dot: absolute effect, full where it "
-        f"counts as dependent ({one.rule}). Tick: importance on all rows.",
+        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right where the feature is "
+        "less informative there, orange to the left where it is more informative. Dot: absolute "
+        f"effect, full where it counts as dependent ({one.rule}). Tick: importance on all rows.",
     )
 
 
 def _feature_table(one: Findings, n_rows: int) -> Table:
     cells = one.cells
     columns = one.table(cells[:n_rows])
-    return Table(
-        title=f"All features by {one.context_name}",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        note=_note(len(cells), n_rows, "rows"),
-    )
+    title = f"All features by {one.context_name}"
+    return Table.of(title, columns, _note(len(cells), n_rows, "rows"))
 
 
 def _note(total: int, most: int, what: str) -> str:
@@ -290,28 +278,30 @@ def _link_chart(
 ) -> Chart:
     level, name = one.level, network.context_name
     n = int(network.mask(effect, value, level.alpha, level.control).sum())
-    colour = "signed" if effect == "absolute" else effect
+    color = "signed" if effect == "absolute" else effect
+    options = {"context": value, "effect": effect, "limit": limit}
+    options |= {"alpha": level.alpha, "control": level.control}
     suffix = "" if effect == "absolute" else f", {effect} effects"
     return Chart(
         title=f"Links in {name} = {value}{suffix}",
-        plot=ContextLinks(network, value, effect, level.alpha, level.control, limit),
+        plot=Plot("links_in_context", network, options),
         text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
         "(the table and result.csv hold the numbers).",
-        caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant "
-        f"({level}): from the source of a column to the target of a row. Colour: the {colour} "
-        "effect, blue where the source tells less of the target in this context, orange where it "
-        "tells more, the fuller the more. Empty: not significant. Grey: a variable and itself.",
+        caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant ({level}): "
+        f"from the source of a column to the target of a row. Color: the {color} effect, blue "
+        "where the source is less informative of the target in this context, orange where it is "
+        "more informative, the fuller the more. Empty: not significant. Grey: a variable and "
+        "itself.",
     )
 
 
 def _link_table(one: Findings, n_rows: int) -> Table:
     cells = one.dependent
     columns = one.table(cells[:n_rows], within=False)
-    return Table(
-        title="Links that depend on the context",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(texts for _, texts in columns), strict=True)),
-        note=f"{found_words(one)}; an effect of at most "
+    return Table.of(
+        "Links that depend on the context",
+        columns,
+        f"{found_words(one)}; an effect of at most "
         f"{one.analyses[0].tolerance:.0%} of the largest importance for its target is none. "
         + _note(len(cells), n_rows, "of them by value of the context"),
     )
@@ -326,7 +316,7 @@ def _targets_table(one: Findings) -> Table:
     targets, values = one.targets or (), fixed(relevance, 4)
     p_values = [result.relevance_p_value for result in one.analyses]
     return Table(
-        title=f"What {one.context_name} itself says of each target",
+        title=f"Importance of {one.context_name} itself for each target",
         columns=(
             Column("target", "name"),
             Column("importance", "number"),
@@ -350,11 +340,11 @@ def _closing(
     ordered = [_ORDERED] if splits == "ordered" else []
     null = [_NULLS[first.permute]] if found[0].tested else []
     caveats = (*limits, *ordered, *null, *_CAVEATS)
-    told = [Prose("What became of the data", tuple(notes), points=True)] if notes else []
+    told = [Prose("Data preparation", tuple(notes), points=True)] if notes else []
     return [
         *told,
-        Prose("How to read it", _reading(found)),
-        Prose("What not to read into it", caveats, points=True, caution=True),
+        Prose("Interpretation", _reading(found)),
+        Prose("Limitations", caveats, points=True, caution=True),
     ]
 
 
@@ -362,7 +352,9 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
     one, result = found[0], found[0].analyses[0]
     tolerance, unit = result.tolerance, unit_words(result.unit)
     empty = (
-        "is left out" if result.empty == "skip" else "counts as one where the feature tells nothing"
+        "is left out"
+        if result.empty == "skip"
+        else "counts as one without information in the feature"
     )
     several = "" if one.targets is None else " Every variable in turn is the target of the others."
     lines = [
@@ -371,9 +363,10 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         "these nodes the decrease over all rows is compared with that over the rows of one "
         "context. The absolute effect adds up how far the two are apart; the signed effect adds up "
         f"the differences, all rows less context. A node without rows of the context {empty}.",
-        "Complementary: the feature always tells more in that context. Redundant: it always tells "
-        "less. Irrelevant: it tells nothing there. Mixed: it tells more at some nodes and less at "
-        "others; the word after it says which outweighs. Always means that the signed effect has "
+        "Complementary: the feature is always more informative in that context. Redundant: it is "
+        "always less informative. Irrelevant: it has no information there. Mixed: it is more "
+        "informative at some nodes and less at others; the word after it names what outweighs. "
+        "Always means that the signed effect has "
         f"at least {1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
         f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
         f"context, at {one.rule}"
@@ -387,7 +380,7 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         lines.append(
             "Within is the importance by a forest that is grown on the rows of the context alone. "
             "Importance less within is the plain effect. It misses what averages out, and compares "
-            "different trees: most often it shows less than the absolute effect."
+            "different trees: most often it is smaller than the absolute effect."
         )
     return (*lines, *_testing(one, len(found)))
 

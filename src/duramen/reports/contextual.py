@@ -30,7 +30,7 @@ _ADJUSTED = {"fdr": "q", "fwer": "Holm's p", "none": "p"}
 
 @dataclass(frozen=True)
 class Level:
-    """When something is said to depend on a context.
+    """Level at which a feature counts as dependent on a context.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Level:
 
     @property
     def title(self) -> str:
-        """What p-values are called once they are adjusted."""
+        """Name of the adjusted p-values."""
         return _ADJUSTED[self.control]
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What one context does: to features, or to links of a network.
+    """Effects of one context on features, or on links of a network.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ class Findings:
 
     @property
     def tested(self) -> bool:
-        """Whether there are p-values."""
+        """True if there are p-values."""
         return self.analyses[0].absolute_p_values is not None
 
     @property
     def rule(self) -> str:
-        """When something is said to depend on the context, in a few words."""
+        """Criterion of dependence on the context, in a few words."""
         if self.tested:
             return str(self.level)
         return f"more than {self.analyses[0].tolerance:.0%} of the largest importance"
@@ -100,7 +100,7 @@ class Findings:
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.str_], ...]:
-        """What each context does, an array of shape (C, p) an analysis."""
+        """Kinds of dependence, an array of shape (C, p) an analysis."""
         found = [one.verdicts(self.level.alpha, "none") for one in self.analyses]
         if self.tested:
             for kinds, values in zip(found, self.adjusted, strict=True):
@@ -109,7 +109,7 @@ class Findings:
 
     @cached_property
     def dependent(self) -> list[Cell]:
-        """Where something depends on the context: features as ordered, or the surest links."""
+        """Cells that depend on the context: features in their order, or the surest links first."""
         return [(a, c, j) for a, c, j in self.cells if self.kinds[a][c, j] != INDEPENDENT]
 
     @cached_property
@@ -199,7 +199,7 @@ class Findings:
         return {name: np.asarray(values)[order] for name, values in (first | columns).items()}
 
     def _over_all(self, effect: str, control: Control) -> tuple[FloatArray, ...]:
-        """P-values of an effect, adjusted over all analyses together."""
+        """Return the p-values of an effect, adjusted over all analyses together."""
         found = [one.p_values(effect) for one in self.analyses]
         flat = adjusted(_flat(found), control)
         ends = np.cumsum([values.size for values in found])[:-1]
@@ -209,7 +209,7 @@ class Findings:
         )
 
     def _rows(self) -> NDArray[np.intp]:
-        """Places of the cells among all rows of all analyses, as these list them."""
+        """Return the places of the cells among all rows of all analyses, as these list them."""
         starts = np.cumsum([0, *(one.absolute.size for one in self.analyses)])
         places = [starts[a] + c * len(self.analyses[a]) + j for a, c, j in self.cells]
         return np.array(places, dtype=np.intp)
@@ -224,7 +224,7 @@ def _flat(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _together(parts: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Columns of the same names, one table under the other; text as objects."""
+    """Return columns of equal names, one table under the other; text as objects."""
     return {name: np.concatenate([_column(part[name]) for part in parts]) for name in parts[0]}
 
 

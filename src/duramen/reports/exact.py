@@ -18,14 +18,14 @@ _CONDITIONINGS = 3
 _DEGREES = 16
 
 _CAVEATS = (
-    "The numbers are exact for these rows, taken for all there is. Where the rows are a sample, "
-    "they are the ones that a forest grown on it tends to, chance included: from few rows nearly "
-    "every feature looks relevant. --level sets how much information counts as none.",
-    "Features with many distinct values tell rows apart, whatever they mean, and so get more of "
-    "the importance and of the relevance than those with few.",
-    "Features that carry the same information share the importance: each of several copies gets "
+    "The numbers are exact for the distribution of these rows. Where the rows are a sample, they "
+    "are the limits of a forest grown on it, sampling error included: from few rows nearly every "
+    "feature appears relevant. --level sets the information that counts as none.",
+    "Features with many distinct values separate rows whatever they mean, and so have more "
+    "importance and relevance than those with few values.",
+    "Features that carry the same information share the importance: each of several copies has "
     "less than one alone would, and none of them is strongly relevant.",
-    "Neither importance nor relevance says that a feature causes anything.",
+    "Neither importance nor relevance is evidence of a causal effect.",
 )
 
 
@@ -39,7 +39,7 @@ def summarise_exact(
     notes: Sequence[str] = (),
     n_rows: int = _ROWS,
 ) -> Report:
-    """Gather what a report of exact importances and relevance says.
+    """Summarize exact importances and relevance as a report.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def summarise_exact(
     left_out : sequence of str
         What was not computed, and why.
     notes : sequence of str
-        What became of the data before, such as rows that were left out.
+        Notes on the preparation of the data, such as rows that were left out.
     n_rows : int
         Number of features in the table.
     """
@@ -64,16 +64,16 @@ def summarise_exact(
     if boundaries is not None:
         sections.append(_boundaries(boundaries))
     if notes:
-        sections.append(Prose("What became of the data", tuple(notes), points=True))
+        sections.append(Prose("Data preparation", tuple(notes), points=True))
     if left_out:
-        sections.append(Prose("What was left out", tuple(left_out)))
+        sections.append(Prose("Not computed", tuple(left_out)))
     sections += [
-        Prose("How to read it", _reading(importances, run)),
-        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+        Prose("Interpretation", _reading(importances, run)),
+        Prose("Limitations", _CAVEATS, points=True, caution=True),
     ]
     return Report(
         kind="exact importances and relevance",
-        title=f"What the features say about {run.target}",
+        title=f"Exact importances of the features for {run.target}",
         headline=_headline(importances, run, relevance, boundaries),
         sections=(*sections, *about(run)),
     )
@@ -84,7 +84,7 @@ def trees_words(run: Run) -> str:
     given = run.settings
     K, depth = given["max_features"], given["max_depth"]
     deep = "" if depth is None else f" of depth {depth}"
-    trees = f"totally randomised trees{deep}"
+    trees = f"totally randomized trees{deep}"
     if K > 1:
         trees = f"trees{deep} with the best of {K} candidates at a node"
     cut = ", best cuts" if given["cut"] == "best" else ""
@@ -140,34 +140,18 @@ def _headline(
 
 def _table(importances: Importances, relevance: Sequence[Relevance], n_rows: int) -> Table:
     best = importances.top(n_rows)
-    values = fixed(best.values, 5)
-    return Table(
-        title="Importance and relevance",
-        columns=(
-            Column("rank", "number"),
-            Column("feature", "name"),
-            Column("importance", "number"),
-            Column("share of the first", "bar"),
-            Column("relevance", "words"),
-            Column("degree", "number"),
-            Column("relevant given", "words"),
-        ),
-        rows=tuple(
-            (
-                str(i + 1),
-                one.name,
-                values[i],
-                share,
-                one.relevance,
-                degree_words(one),
-                conditionings_words(one),
-            )
-            for i, (one, share) in enumerate(
-                zip(relevance_of(best, relevance), shares_of_first(best), strict=True)
-            )
-        ),
-        note=rows_note(len(best), len(importances)),
-    )
+    known = relevance_of(best, relevance)
+    columns: list[tuple[Column, Sequence[str | float]]] = [
+        (Column("rank", "number"), [str(i + 1) for i in range(len(best))]),
+        (Column("feature", "name"), best.names),
+        (Column("importance", "number"), fixed(best.values, 5)),
+        (Column("fraction of the first", "bar"), shares_of_first(best)),
+        (Column("relevance", "words"), [one.relevance for one in known]),
+        (Column("degree", "number"), [degree_words(one) for one in known]),
+        (Column("relevant given", "words"), [conditionings_words(one) for one in known]),
+    ]
+    title = "Importance and relevance"
+    return Table.of(title, columns, rows_note(len(best), len(importances)))
 
 
 def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
@@ -188,7 +172,7 @@ def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
     if importances.by_degree is not None:
         lines.append(
             "The heat map splits an importance up by interaction degree, the number of features "
-            "conditioned on above a node. Its caption says what can be read from it."
+            "conditioned on above a node; its caption explains it."
         )
     level = run.settings["level"]
     none = "no information" if not level else f"at most {level:g} bits"
@@ -198,8 +182,8 @@ def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
         "do, and irrelevant if it adds nothing to any set. Its degree is the size of the smallest "
         "set given which it is relevant; the table names the smallest such sets, of which no part "
         f"is enough. Here {none} counts as nothing.",
-        "A Markov boundary is a set of features that says all that the features say about the "
-        "target, and of which none can be spared. Every boundary contains the strongly relevant "
+        "A Markov boundary is a minimal set of features with all the information that the features "
+        "have on the target. Every boundary contains the strongly relevant "
         "features; where copies can stand in for each other there are several."
         + (" No level applies to boundaries." if level else ""),
     ]

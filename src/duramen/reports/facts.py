@@ -1,4 +1,4 @@
-"""What every report says about its run, and the words that reports have in common."""
+"""Sections of a report about its run, and words that reports have in common."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def about(run: Run) -> tuple[Facts, ...]:
     asked += [Fact(name, plain(value)) for name, value in run.settings.items()]
     made = [Fact(name, number) for name, number in run.versions.items()]
     made += [Fact(f"seconds to {step}", f"{took:.3g}") for step, took in run.timings.items()]
-    sections = [Facts("What was run", tuple(asked))]
+    sections = [Facts("Command and settings", tuple(asked))]
     if run.file is not None:
-        sections.append(Facts("On what", tuple(_given(run))))
-    return (*sections, Facts("With what", tuple(made)))
+        sections.append(Facts("Data", tuple(_given(run))))
+    return (*sections, Facts("Versions and times", tuple(made)))
 
 
 def _given(run: Run) -> list[Fact]:

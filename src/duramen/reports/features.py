@@ -1,9 +1,9 @@
-"""What reports of importances have in common: figures, and parts of the table."""
+"""Figures and parts of tables that reports of importances have in common."""
 
 from __future__ import annotations
 
 from duramen.reports.facts import unit_words
-from duramen.reports.report import Bars, Chart, HeatMap
+from duramen.reports.report import Chart, Plot
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 
@@ -12,7 +12,7 @@ DRAWN = 20
 
 
 def shares_of_first(best: Importances) -> list[float]:
-    """Return each value as a share of the first, which is the largest; nothing below 0."""
+    """Return each value as a fraction of the first, which is the largest; 0 for values below 0."""
     most = float(best.values[0]) if len(best) else 0.0
     return [max(0.0, value / most) if most > 0 else 0.0 for value in best.values.tolist()]
 
@@ -77,13 +77,14 @@ def ranking_chart(
         A test of these importances; a line shows how far down they are significant.
     """
     best = importances.top(most)
+    threshold = None if tested is None else tested.threshold(importances)
     listed = ", ".join(f"{name} {value:.3g}" for name, value in best.top(5))
     by = by and f" by {by}"
     unit = "" if by and best.unit == "1" else f", in {unit_words(best.unit)}"
     bars = "" if best.standard_error is None else f" Bars: one standard error over {spread}."
     return Chart(
         title=f"Ranking{by}",
-        plot=Bars(best, None if tested is None else tested.threshold(importances)),
+        plot=Plot("ranking", best, {"k": len(best), "threshold": threshold}),
         text=f"Bar chart of the {len(best)} most important features{by}. First: {listed}.",
         caption=f"The {len(best)} most important of {len(importances):,} features{by}{unit}.{bars}"
         + ("" if tested is None else f" {tested.line(importances, best.names)}"),
@@ -95,20 +96,21 @@ def _degrees_words(importances: Importances) -> str:
     settings = importances.metadata.get("forest") or importances.metadata.get("population") or {}
     if settings.get("max_features") == 1:
         return (
-            "Each node has one random candidate (K = 1): degree 0 holds what a feature tells by "
-            "itself, higher degrees what it adds once others are known."
+            "Each node has one random candidate (K = 1): degree 0 holds the information of a "
+            "feature by itself, higher degrees what it adds once others are known."
         )
     return (
         "Each node is split on the best of several candidates (K > 1): degree 0 holds what a "
-        "feature gains where it wins the first split, not what it tells by itself. A weaker "
+        "feature gains where it wins the first split, not its information by itself. A weaker "
         "feature has little there even if no features interact; to see interactions, use K = 1."
     )
 
 
 def _degrees(importances: Importances, columns: int) -> Chart:
+    best = importances.top(DRAWN)
     return Chart(
         title="By interaction degree",
-        plot=HeatMap(importances.top(DRAWN), columns),
+        plot=Plot("by_degree", best, {"k": len(best), "columns": columns}),
         text="Heat map of the importance of these features by the number of splits above. "
         "The columns degree_0, degree_1 ... of result.csv hold its numbers.",
         caption="The importance of each feature by the number of splits above, in "

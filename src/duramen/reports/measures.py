@@ -1,4 +1,4 @@
-"""What tables and reports say of measures: their titles, what they are and what they are not."""
+"""Sentences of tables and reports about measures: titles, meaning and cautions."""
 
 from __future__ import annotations
 

@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.facts import about
-from duramen.reports.report import (
-    Chart,
-    Column,
-    Fact,
-    FoundCurves,
-    Prose,
-    Report,
-    Section,
-    Table,
-)
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.theory.subspaces import Plan, PlanOption
 
@@ -27,16 +18,16 @@ FloatArray = NDArray[np.float64]
 _READING = (
     "Where memory does not hold all features, each tree is grown on some of them. The random "
     "subspace method draws these anew for every tree (alpha = 0); the sequential random subspace "
-    "method lets features that were found before take a share alpha of the places, so that those "
-    "which show only in their company can be found.",
-    "A feature of degree 0 tells something about the target by itself; one of degree k only given "
-    "k others. The chance that a tree holds a feature together with its companions falls steeply "
-    "with the degree, unless the companions are kept.",
+    "method gives a fraction alpha of the places to features that were found before, so that those "
+    "which are relevant only together with them can be found.",
+    "A feature of degree 0 has information on the target by itself; one of degree k only given k "
+    "others. The probability that a tree holds a feature together with its companions falls "
+    "steeply with the degree, unless the companions are kept.",
 )
 _CAVEATS = (
-    "The model has trees that look at every feature they are given.",
-    "What is advised is as good as what was expected. With more relevant features, or of higher "
-    "degree, more trees are needed.",
+    "The model assumes trees that test every feature they are given.",
+    "The advice depends on the relevant features that were assumed: with more of them, or of "
+    "higher degree, more trees are needed.",
     "Memory is counted for the codes of the features and for growing one tree at a time; each "
     "further thread needs as much again.",
 )
@@ -45,7 +36,7 @@ _CAVEATS = (
 def summarise_plan(
     advice: Plan, run: Run, *, curves: Mapping[str, Mapping[float, FloatArray]]
 ) -> Report:
-    """Gather what a report of a plan says.
+    """Summarize a plan as a report.
 
     Parameters
     ----------
@@ -54,7 +45,7 @@ def summarise_plan(
     run : Run
         What was asked.
     curves : mapping of str to mappings of float to ndarray of float64, shape (n_trees + 1,)
-        By what is looked for (such as "a chain of 3 features") and by share kept: the expected
+        By what is sought (such as "a chain of 3 features") and by fraction kept: the expected
         number of features found after 0, 1, 2, ... trees.
     """
     sections: list[Section] = [
@@ -62,8 +53,8 @@ def summarise_plan(
         _table(advice),
         *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
         Prose(f"What {advice.n_rows:,} rows change", advice.cautions, points=True, caution=True),
-        Prose("How to read it", _READING),
-        Prose("What not to read into it", _CAVEATS, points=True, caution=True),
+        Prose("Interpretation", _READING),
+        Prose("Limitations", _CAVEATS, points=True, caution=True),
     ]
     return Report(
         kind="plan of a selection",
@@ -97,7 +88,7 @@ def assumption_words(advice: Plan) -> str:
 
 
 def share_words(share: float) -> str:
-    """Return the name of a share kept."""
+    """Return the name of a fraction kept."""
     return f"alpha = {share:g}"
 
 
@@ -111,7 +102,7 @@ def trees_words(number: float) -> str:
 
 
 def option_cells(option: PlanOption) -> tuple[str, ...]:
-    """Return what one share would take, in the order of `OPTION_TITLES`."""
+    """Return the numbers of trees of one option, in the order of `OPTION_TITLES`."""
     numbers = (option.trees, option.trees_to_find, option.trees_to_see)
     expected = (option.chain_trees, option.marginal_trees)
     return (f"{option.keep:g}", *(trees_words(number) for number in (*numbers, *expected)))
@@ -148,7 +139,7 @@ def _chart(what: str, by_share: Mapping[float, FloatArray], best: float) -> Char
     n_trees = len(next(iter(curves.values()))) - 1
     return Chart(
         title=f"Finding {what}",
-        plot=FoundCurves(curves, share_words(best)),
+        plot=Plot("found", curves, {"best": share_words(best)}),
         text=f"Line chart of the expected number of features found against the number of trees. "
         f"After {n_trees:,} trees: {ends}.",
         caption=f"Expected number of features found of {what}, exact for the model, were they the "

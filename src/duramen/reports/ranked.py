@@ -1,4 +1,4 @@
-"""Features in the order of one measure, with what all measures say of them."""
+"""Features in the order of one measure, with the scores of all measures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a measure says of features.
+    """Scores of features by one measure.
 
     Attributes
     ----------

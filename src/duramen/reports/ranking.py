@@ -1,4 +1,4 @@
-"""A ranking, its forest and its run as a report."""
+"""Report of a ranking, its forest and its run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from duramen.reports.measures import (
     words_of,
 )
 from duramen.reports.ranked import ranked
-from duramen.reports.report import Chart, Column, ErrorCurve, Fact, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import Significance
@@ -43,9 +43,10 @@ _ROWS = 100
 _COMPACT = 10
 
 _CAVEATS = (
-    "Features that carry the same information share it: each of several copies looks less "
-    "important than one alone would.",
-    "An importance says that the forest used a feature, not that the feature causes anything.",
+    "Features that carry the same information share it: each of several copies is less important "
+    "than one alone would be.",
+    "An importance measures the use of a feature by the forest; it is no evidence of a causal "
+    "effect.",
 )
 
 
@@ -59,7 +60,7 @@ def summarise(
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
-    """Gather what a report of a ranking says.
+    """Summarize a ranking as a report.
 
     Parameters
     ----------
@@ -99,18 +100,18 @@ def summarise(
         sections.append(_errors(errors, oob_name(run.task)))
     sections.append(_table(measures, n_rows, tested))
     if left_out:
-        sections.append(Prose("What was left out", tuple(left_out)))
+        sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("How to read it", _reading(measures)),
-        Prose("What not to read into it", caveats, points=True, caution=True),
+        Prose("Interpretation", _reading(measures)),
+        Prose("Limitations", caveats, points=True, caution=True),
     ]
     sources = [*references(measures), *([] if tested is None else tested.references())]
     if sources:
         sections.append(Prose("References", tuple(sources), points=True))
     return Report(
         kind="ranking of features",
-        title=f"Which features matter for {run.target}",
+        title=f"Feature importances for {run.target}",
         headline=_headline(measures, run, tested),
         sections=(*sections, *about(run)),
     )
@@ -164,7 +165,7 @@ def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Chart]
 def _errors(errors: tuple[float, ...], what: str) -> Chart:
     return Chart(
         title="Error against number of trees",
-        plot=ErrorCurve(errors, what),
+        plot=Plot("oob_error", errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
         caption="Error on the rows that a tree was grown without. Where the line is flat, more "
@@ -192,13 +193,8 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
         for one in best.tested
     ]
     if len(measures) == 1:  # more would leave no room for bars
-        columns.append((Column("share of the first", "bar"), shares_of_first(first)))
-    return Table(
-        title="Table",
-        columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
-        note=rows_note(k, len(measures[0])),
-    )
+        columns.append((Column("fraction of the first", "bar"), shares_of_first(first)))
+    return Table.of("Table", columns, rows_note(k, len(measures[0])))
 
 
 def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:
@@ -215,14 +211,13 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     first = as_importances(measures[0])
     if any(as_importances(one).standard_error is not None for one in measures):
         lines.append(
-            "The error bars are one standard error. They tell how much another forest of the same "
-            "size on the same data could differ: grow more trees to shrink them. They do not tell "
-            "how much other data could differ."
+            "The error bars are one standard error over forests of the same size on the same data: "
+            "more trees shrink them. They do not include the sampling error of the data."
         )
     if first.by_degree is not None:
         lines.append(
-            "The heat map by interaction degree splits an importance up by the number of splits "
-            "above. Nodes far down hold few rows, so that chance gives noise features importance "
-            "there too: little at degree 0 and more further on is no proof of an interaction."
+            "The heat map by interaction degree decomposes an importance by the number of splits "
+            "above. Nodes far down hold few rows, where noise features have importance by chance "
+            "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
         )
     return tuple(lines)

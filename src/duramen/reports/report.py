@@ -1,21 +1,10 @@
-"""What a report is made of, as plain data: no colour, no tag, no figure."""
+"""Sections of a report as plain data: no color, no tag, no figure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-import numpy as np
-from numpy.typing import NDArray
-
-from duramen.results.importances import Importances
-
-if TYPE_CHECKING:
-    from duramen.importances.after.comparison import Comparison
-    from duramen.results.context_importances import ContextImportances, Control
-    from duramen.results.context_network import ContextNetwork
-    from duramen.results.significance import Significance
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 
 @dataclass(frozen=True)
@@ -95,6 +84,14 @@ class Table:
     rows: tuple[tuple[str | float, ...], ...]
     note: str
 
+    @classmethod
+    def of(
+        cls, title: str, columns: Sequence[tuple[Column, Sequence[str | float]]], note: str
+    ) -> Table:
+        """Return a table of columns, each with its cells."""
+        rows = tuple(zip(*(cells for _, cells in columns), strict=True))
+        return cls(title, tuple(column for column, _ in columns), rows, note)
+
     def column(self, title: str) -> tuple[str | float, ...]:
         """Return the cells of a column."""
         place = [column.title for column in self.columns].index(title)
@@ -102,93 +99,22 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
-    """Importances, to be drawn as bars, and where a line shall be drawn, if any."""
+class Plot:
+    """Figure to be drawn.
 
-    importances: Importances
-    threshold: float | None = None
+    Attributes
+    ----------
+    figure : str
+        Name of a function of `duramen.plots`.
+    of : object
+        Result that it draws.
+    options : mapping
+        Its options, by name.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class HeatMap:
-    """Importances with their parts by degree, to be drawn as a heat map of so many columns."""
-
-    importances: Importances
-    columns: int
-
-
-@dataclass(frozen=True)
-class ErrorCurve:
-    """Errors after 1, 2, ... trees, and what they are."""
-
-    errors: tuple[float, ...]
-    what: str
-
-
-@dataclass(frozen=True, eq=False)
-class FoundCurves:
-    """Features found after 0, 1, 2, ... trees by setting, and the setting that stands out."""
-
-    curves: Mapping[str, NDArray[np.float64]]
-    best: str
-
-
-@dataclass(frozen=True, eq=False)
-class Correlations:
-    """Measures whose rank correlations are to be drawn as a heat map."""
-
-    comparison: Comparison
-
-
-@dataclass(frozen=True, eq=False)
-class ParallelRanks:
-    """Measures whose ranks of the `k` best features of the first are to be drawn as lines."""
-
-    comparison: Comparison
-    k: int
-
-
-@dataclass(frozen=True, eq=False)
-class PValues:
-    """A test whose p-values are to be drawn as a histogram."""
-
-    significance: Significance
-
-
-@dataclass(frozen=True, eq=False)
-class ContextEffects:
-    """What a context does to the `k` features that depend most on it, and how surely."""
-
-    result: ContextImportances
-    context: str
-    k: int
-    alpha: float
-    control: Control
-
-
-@dataclass(frozen=True, eq=False)
-class ContextLinks:
-    """What a context does to links, by an effect; `limit` is what has the fullest colour."""
-
-    network: ContextNetwork
-    context: str
-    effect: str
-    alpha: float
-    control: Control
-    limit: float
-
-
-Plot = (
-    Bars
-    | HeatMap
-    | ErrorCurve
-    | FoundCurves
-    | Correlations
-    | ParallelRanks
-    | PValues
-    | ContextEffects
-    | ContextLinks
-)
+    figure: str
+    of: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,9 +124,7 @@ class Chart:
     Attributes
     ----------
     title : str
-    plot : Bars, HeatMap, ErrorCurve, FoundCurves, Correlations, ParallelRanks, PValues, \
-ContextEffects or ContextLinks
-        What is to be drawn.
+    plot : Plot
     text : str
         What the figure shows, for those who cannot see it.
     caption : str
@@ -219,7 +143,7 @@ Section = Chart | Table | Prose | Facts
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Everything that a report says.
+    """Report: headline and sections.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What was run, on what, with which seed; nothing of it names the machine or its folders.
+    """Command, data, settings and seed of a run; nothing of it names the machine or its folders.
 
     What does not apply is None, as the data of a run without any.
 

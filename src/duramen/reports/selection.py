@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.facts import about, thousands, unit_words
-from duramen.reports.report import Chart, Column, Fact, FoundCurves, Prose, Report, Section, Table
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.text import fixed
 from duramen.selection import Account, BaseSelector, Selector
@@ -92,7 +92,7 @@ class Selection:
         )
 
     def columns(self) -> dict[str, Any]:
-        """Everything, column by column, as in result.csv; null where a detail is not told."""
+        """Return all columns of result.csv; null where a detail is not known."""
         import pyarrow as pa
 
         rest = len(self.names) - self.n_found
@@ -110,7 +110,7 @@ class Selection:
         return {**columns, "importance": self.importances}
 
     def table(self, most: int) -> list[tuple[Column, list[str]]]:
-        """The first `most` features that were found, column by column as text."""
+        """Return the first `most` features that were found, column by column as text."""
         n = min(most, self.n_found)
         columns: list[tuple[Column, list[str]]] = [
             (Column("feature", "name"), list(self.names[:n]))
@@ -125,7 +125,7 @@ class Selection:
 
 
 def summarise_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) -> Report:
-    """Gather what a report of a selection says.
+    """Summarize a selection as a report.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ def summarise_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
     unit = unit_words(selection.unit)
     reading = tuple(sentence.replace("{unit}", unit) for sentence in account.reading)
     sections += [
-        *([Prose("How to read it", reading)] if reading else []),
-        Prose("What not to read into it", account.cautions, points=True, caution=True),
+        *([Prose("Interpretation", reading)] if reading else []),
+        Prose("Limitations", account.cautions, points=True, caution=True),
     ]
     return Report(
         kind=selection.kind,
-        title=f"Which features tell something about {run.target}",
+        title=f"Features selected for {run.target}",
         headline=(
             Fact("rows", thousands(run.n_rows)),
             Fact("features", thousands(run.n_features)),
@@ -172,11 +172,11 @@ def _curve(account: Account, sizes: NDArray[np.int64]) -> Chart:
     half = int(sizes[last // 2])
     return Chart(
         title=f"Features found, {step} by {step}",
-        plot=FoundCurves({account.label: sizes.astype(np.float64)}, account.label),
+        plot=Plot("found", {account.label: sizes}),
         text=f"Line chart of the number of features found against the number of {step}s: "
         f"{half:,} after {last // 2:,} {step}s, {int(sizes[-1]):,} after {last:,}.",
         caption=f"Number of features found after each {step}. A line that is still rising at its "
-        f"end says that more {step}s would find more.",
+        f"end indicates that more {step}s would find more features.",
     )
 
 
@@ -185,10 +185,9 @@ def _table(selection: Selection, n_rows: int) -> Table:
     n = min(n_rows, selection.n_found)
     some = f"The first {n:,} of" if n < selection.n_found else "All"
     rest = len(selection.names) > selection.n_found
-    return Table(
-        title="Features found",
-        columns=tuple(column for column, _ in shown),
-        rows=tuple(zip(*(texts for _, texts in shown), strict=True)),
-        note=f"{some} {selection.n_found:,} features found, in the order in which they were; "
+    return Table.of(
+        "Features found",
+        shown,
+        f"{some} {selection.n_found:,} features found, in the order in which they were; "
         f"result.csv and result.parquet hold {'all features' if rest else 'all that were found'}.",
     )

@@ -1,4 +1,4 @@
-"""What tables and reports say of a test of significance: its numbers, and what they promise."""
+"""Columns and sentences of tables and reports about a test of significance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.measures import LEVEL, adjusted_words
-from duramen.reports.report import Chart, Prose, PValues, Section
+from duramen.reports.report import Chart, Plot, Prose, Section
 from duramen.results.adjusted_significance import (
     CANDIDATE,
     CONFIRMED,
@@ -28,8 +28,8 @@ _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
     f"confirmed. Of the others, those with an estimated false discovery rate (FDR) up to {LEVEL:g} "
     "are candidates: the rate is that of taking all features with as large a standardized "
-    "importance. The rest is called noise: not distinguished from it, which does not show that a "
-    "feature is irrelevant."
+    "importance. The rest is called noise: not distinguished from it, which is no evidence that "
+    "a feature is irrelevant."
 )
 _STANDARDIZED = (
     "Verdicts compare importances standardized under permuted labels, so their order may differ "
@@ -104,21 +104,21 @@ class Verdict:
 
     @property
     def limit(self) -> str:
-        """What selected features have."""
+        """Criterion of the selected features, in a few words."""
         if isinstance(self.result, Significance):
             return f"q up to {LEVEL:g}"
         return f"an error rate up to {LEVEL:g}"
 
     @property
     def meaning(self) -> str:
-        """What was tested, or what the rates are, in one sentence with a name before it."""
+        """Null hypothesis, or meaning of the rates, in one sentence with a name before it."""
         if isinstance(self.result, Significance):
             return f"Null hypothesis: {self.result.null}"
         return f"Error rate: {self.result.meaning}"
 
     @property
     def note(self) -> str:
-        """What a line below a table says after the count."""
+        """Sentence below a table, after the count."""
         if isinstance(self.result, AdjustedSignificance):
             return _STANDARDIZED
         return self.meaning
@@ -239,7 +239,7 @@ class Verdict:
 
 
 def verdict_sections(tested: Verdict) -> list[Section]:
-    """Return what a report says of a test: the histogram of its p-values, and what they promise."""
+    """Return the sections about a test: the histogram of its p-values, and their guarantee."""
     result, sections = tested.result, list[Section]()
     title = f"Significance by {tested.test.title}"
     if isinstance(result, Significance) and len(result):
@@ -247,15 +247,15 @@ def verdict_sections(tested: Verdict) -> list[Section]:
         sections.append(
             Chart(
                 title=title,
-                plot=PValues(result),
+                plot=Plot("p_values", result),
                 text=f"Histogram of the p-values of {len(result):,} features; {small:,} are up to "
                 f"{LEVEL:g}.",
                 caption=f"{small:,} of {len(result):,} p-values are up to {LEVEL:g}. Dashed: the "
-                "features that each bar would have if no feature said anything and p-values were "
-                f"uniform, {len(result) / 20:.3g}.",
+                "count expected in each bar if all features were irrelevant and p-values uniform, "
+                f"{len(result) / 20:.3g}.",
             )
         )
-        title = "What the test says"
+        title = "Result of the test"
     chosen = tested.selected()
     listed = f": {', '.join(chosen[:10])}{' ...' if len(chosen) > 10 else ''}" if chosen else ""
     adjusted = []
@@ -287,6 +287,6 @@ def _grown(tested: Verdict) -> list[str]:
         trees = known.get("parameters", {}).get("n_estimators", "as many")
         return [_OTHER_ORDER.format(forests=known.get("n_permutations", 0) + 1, trees=trees)]
     return [
-        "The test grew forests of its own, with other seeds than the forest of this report: its "
-        "scores differ from the importances shown as those of two such forests do."
+        "The test grew forests of its own, with other seeds than the forest of this report, so "
+        "that its scores differ from the importances shown by the error of a forest."
     ]

@@ -1,23 +1,21 @@
-"""A test of all features together: family-wise error rate, false discovery rate, verdicts."""
+"""Result of a joint test of all features: its error rates and verdicts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fields import FloatArray, frozen, frozen_between, ranks
-from duramen.results.notes import note_lines
+from duramen.results.columns import Column, hidden, small
+from duramen.results.fields import ANY, PROBABILITY, FloatArray
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed
+from duramen.results.summary import Summary
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
 
-_SHOWN = 10
 _LEVEL = 0.05
-_COLUMNS = ("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,22 +65,19 @@ class AdjustedSignificance(Significance):
     p_adjusted: FloatArray = None  # type: ignore[assignment]
     statistics: FloatArray = None  # type: ignore[assignment]
 
+    _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
+    _COLUMNS = ("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict")
+
     def __post_init__(self) -> None:
-        owner, settle = "AdjustedSignificance", object.__setattr__
+        owner = "AdjustedSignificance"
         for what in ("q_values", "p_adjusted", "statistics"):
             if getattr(self, what) is None:
                 raise ValueError(f"{owner}: {what} must be given, one number a feature.")
         super().__post_init__()
-        adjusted = frozen_between(owner, "p_adjusted", self.p_adjusted, self.names, high=1.0)
-        settle(self, "p_adjusted", adjusted)
-        settle(self, "statistics", frozen(owner, "statistics", self.statistics, self.names))
         order = self.order()
         for what in ("p_adjusted", "q_values"):
             if (np.diff(getattr(self, what)[order]) < 0).any():
                 raise ValueError(f"{owner}: {what} must not decrease as the statistics decrease.")
-        for name in self.details:
-            if name in _COLUMNS:
-                raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
 
     # --- what is significant ---------------------------------------------------------------
 
@@ -134,34 +129,21 @@ class AdjustedSignificance(Significance):
         ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` (at .05) and those of `details`.
         """
         numbers = (self.scores, self.statistics, self.p_values, self.p_adjusted, self.q_values)
-        copies = [column.copy() for column in numbers]
-        columns = (list(self.names), ranks(self.order()), *copies, list(self.verdicts()))
-        named = dict(zip(_COLUMNS, columns, strict=True))
-        return {**named, **{what: column.copy() for what, column in self.details.items()}}
+        columns = self._framed(*numbers, self.verdicts())
+        return {**columns, "verdict": columns["verdict"].tolist()}
 
-    def __repr__(self) -> str:
-        best, found = self.top(_SHOWN), self.verdicts()
-        count = f"{self.n_tests} feature" + ("" if self.n_tests == 1 else "s")
-        if len(self) < self.n_tests:
-            count = f"{len(self)} of {count}"
-        lines = [
-            f"AdjustedSignificance: {self.method} of {count}, {found.count(CONFIRMED)} confirmed "
-            f"(family-wise error rate {_LEVEL:g}), {found.count(CANDIDATE)} more candidates (false "
-            f"discovery rate {_LEVEL:g})",
-            f"null: {self.null}",
+    def _summary(self, rows: int) -> Summary:
+        best, found = self.top(rows), self.verdicts()
+        heading = (
+            f"AdjustedSignificance: {self.method} of {self._tested()}, {found.count(CONFIRMED)} "
+            f"confirmed (family-wise error rate {_LEVEL:g}), {found.count(CANDIDATE)} more "
+            f"candidates (false discovery rate {_LEVEL:g})"
+        )
+        columns = [
+            *best._scored(),
+            Column("p adjusted", small(best.p_adjusted)),
+            Column("fdr", small(best.q_values)),
+            Column("verdict", best.verdicts(), left=True),
         ]
-        if len(self):
-            columns = [
-                [str(i + 1) for i in range(len(best))],
-                list(best.names),
-                fixed(best.scores, 4),
-                [f"{p:.2g}" for p in best.p_adjusted],
-                [f"{rate:.2g}" for rate in best.q_values],
-                list(best.verdicts()),
-            ]
-            score = "score" if self.unit == "1" else self.unit
-            header = ["", "feature", score, "p adjusted", "fdr", "verdict"]
-            lines += aligned(header, columns, right=[True, False, True, True, True, False])
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join([*lines, *note_lines(self.notes)])
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)

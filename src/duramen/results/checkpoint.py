@@ -1,4 +1,4 @@
-"""What is done of a long run, in a file that is replaced as a whole."""
+"""Checkpoint of a long run, in a file that is replaced as a whole."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATIENCE = 10
 
 
 def identity_of(identity: Mapping[str, Any], **more: Any) -> str:
-    """Return a fingerprint of what a run depends on, as far as the repr of it tells."""
+    """Return a fingerprint of the inputs of a run, from their repr."""
     parts = [f"{key}={identity[key]!r}" for key in sorted(identity)]
     return fingerprint(*parts, *(f"{key}={value}" for key, value in more.items()))
 
@@ -99,12 +99,12 @@ class Checkpoint:
 
     @property
     def wanted(self) -> bool:
-        """Whether anything is to be kept."""
+        """True if anything is to be kept."""
         return self._path is not None
 
     @property
     def due(self) -> bool:
-        """Whether the last write was long ago."""
+        """True if the last write was long ago."""
         return self.wanted and time.monotonic() >= self._due
 
     def read(self) -> dict[str, NDArray[Any]] | None:

@@ -1,4 +1,4 @@
-"""The result of a context analysis: how much a context changes what each feature says."""
+"""Result of a context analysis: changes of the importances by a context."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.fields import checked_names
-from duramen.results.frames import native_frame
+from duramen.results.columns import Column, counted, hidden, small
+from duramen.results.fields import ANY, PROBABILITY, checked_names, frozen
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
-from duramen.results.notes import checked_notes, note_lines
+from duramen.results.notes import checked_notes
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed, printable, quoted
+from duramen.results.summary import Summary
+from duramen.results.text import fixed, quoted
 
 FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
@@ -47,7 +48,6 @@ KINDS = (
     MIXED,
 )
 
-_SHOWN = 10
 _OWNER = "ContextImportances"
 _BY_CONTEXT = (
     "absolute",
@@ -64,10 +64,10 @@ _BY_FEATURE = ("importances", "overall", "overall_p_values", "shift_p_values")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextImportances(Result):
-    r"""How a context :math:`X_c` of C values changes the importances of p features.
+    r"""Changes of the importances of p features by a context :math:`X_c` of C values.
 
     ``len(result)`` is p. All importances are in `unit`; G is the decrease of impurity (the mutual
-    information, for the entropy), t a node that splits on :math:`X_m`, p(t) its share of the rows.
+    information, for the entropy), t a node that splits on :math:`X_m`, p(t) its part of the rows.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ContextImportances(Result):
     contexts : tuple of str
         Values of the context, as text.
     shares : ndarray of float64, shape (C,)
-        Share of the rows, or probability, of each context.
+        Fraction of the rows, or probability, of each context.
     importances : ndarray of float64, shape (p,)
         :math:`Imp(X_m)`, on all rows (thesis, eq. 6.7).
     absolute : ndarray of float64, shape (C, p)
@@ -129,6 +129,14 @@ class ContextImportances(Result):
         If a name is not a string.
     ValueError
         If shapes disagree, names repeat or a number is out of bounds.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X, y, context = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, [0, 1] * 10
+    >>> result = dm.context_importances(X, y, context, n_estimators=5, n_permutations=0)
+    >>> result.contexts, result.absolute.shape
+    (('0', '1'), (2, 2))
     """
 
     names: tuple[str, ...]
@@ -162,18 +170,14 @@ class ContextImportances(Result):
         settle(self, "names", checked_names(_OWNER, "names", self.names))
         settle(self, "contexts", checked_names(_OWNER, "contexts", self.contexts))
         n_contexts, p = len(self.contexts), len(self.names)
-        settle(self, "shares", _checked("shares", self.shares, (n_contexts,)))
+        settle(self, "shares", frozen(_OWNER, "shares", self.shares, (n_contexts,)))
         for what in (*_BY_CONTEXT, *_BY_FEATURE):
-            given = getattr(self, what)
-            shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
-            if given is not None:
-                high = 1.0 if what.endswith("_p_values") else np.inf
-                low = 0.0 if what.endswith("_p_values") or what == "absolute" else -np.inf
-                settle(self, what, _checked(what, given, shape, low, high))
-        settle(self, "relevance", float(_checked("relevance", self.relevance, ())))
-        if self.relevance_p_value is not None:
-            own = _checked("relevance_p_value", self.relevance_p_value, (), 0.0, 1.0)
-            settle(self, "relevance_p_value", float(own))
+            if (given := getattr(self, what)) is not None:
+                shape = (n_contexts, p) if what in _BY_CONTEXT else (p,)
+                settle(self, what, frozen(_OWNER, what, given, shape, _bounds(what)))
+        for what in ("relevance", "relevance_p_value"):
+            if (given := getattr(self, what)) is not None:
+                settle(self, what, float(frozen(_OWNER, what, given, (), _bounds(what))))
         checks.check_choice(_OWNER, "empty", self.empty, EMPTY)
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
@@ -184,23 +188,23 @@ class ContextImportances(Result):
 
     @property
     def kind(self) -> NDArray[np.str_]:
-        """What each context does to each feature, shape (C, p): `verdicts` with its defaults."""
+        """Kinds of dependence of each feature, shape (C, p): `verdicts` with its defaults."""
         return self.verdicts()
 
     def verdicts(
         self, alpha: float = 0.05, control: Control = "none", tolerance: float | None = None
     ) -> NDArray[np.str_]:
-        r"""Say of each feature what each context does to it (thesis, section 6.3.3).
+        r"""Classify the effect of each context on each feature (thesis, section 6.3.3).
 
         Parameters
         ----------
         alpha : float
-            Level at which the p-value of `absolute` tells that a feature depends on the context;
+            Level for the p-value of `absolute` at which a feature depends on the context;
             without p-values, what exceeds the tolerance does.
         control : {"none", "fdr", "fwer"}
             Error rate that `alpha` bounds, over all features and contexts.
         tolerance : float, optional
-            What is taken for equal, as a share: 0 <= tolerance < 1. By default that of the result.
+            Fraction that counts as equal, 0 <= tolerance < 1; by default that of the result.
 
         Returns
         -------
@@ -209,7 +213,7 @@ class ContextImportances(Result):
                 `absolute` is not significant, or at most tolerance times the largest importance or
                 absolute effect.
             ``"complementary"``, ``"redundant"``
-                The context always adds to, or always takes from, what the feature says: `signed`
+                The feature is always more, or always less, informative in the context: `signed`
                 is below or above 0 and \|signed\| >= (1 - tolerance) absolute (theorem 6.3).
             ``"irrelevant"``
                 Redundant, and nothing is left of it: conditional <= tolerance * importance.
@@ -334,16 +338,6 @@ class ContextImportances(Result):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row for each context and feature; columns as `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
-
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
 
@@ -378,39 +372,30 @@ class ContextImportances(Result):
         columns["kind"] = self.kind.ravel().tolist()
         return columns
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         p, n_contexts = len(self.names), len(self.contexts)
-        lines = [
-            f"ContextImportances: {p} feature{'' if p == 1 else 's'} in {n_contexts} contexts of "
-            f"{quoted(self.context_name)}, in {self.unit}"
-        ]
         own = f"importance of the context itself: {self.relevance:.4g}"
         if self.relevance_p_value is not None:
             own += f" (p = {self.relevance_p_value:.2g})"
-        lines.append(own)
-        shown = self.order()[:_SHOWN]
+        best = self.order()[:rows]
         kind = self.kind
-        cells = [(c, j) for j in shown for c in range(n_contexts)]
+        cells = [(c, j) for j in best for c in range(n_contexts)]
+        signed = np.array([self.signed[at] for at in cells])
         columns = [
-            [self.names[j] for _, j in cells],
-            [self.contexts[c] for c, _ in cells],
-            fixed(np.array([self.importances[j] for _, j in cells]), 4),
-            fixed(np.array([self.absolute[at] for at in cells]), 4),
-            fixed(np.array([self.signed[at] for at in cells]), 4),
+            Column("feature", [self.names[j] for _, j in cells], left=True),
+            Column(self.context_name, [self.contexts[c] for c, _ in cells], left=True),
+            Column("importance", fixed(np.array([self.importances[j] for _, j in cells]), 4)),
+            Column("absolute", fixed(np.array([self.absolute[at] for at in cells]), 4)),
+            Column("signed", fixed(signed, 4), bars=signed),
         ]
-        header = ["feature", printable(self.context_name), "importance", "absolute", "signed"]
         if self.absolute_p_values is not None:
-            header.append("p")
-            columns.append([f"{self.absolute_p_values[at]:.2g}" for at in cells])
-        header.append("kind")
-        columns.append([str(kind[at]) for at in cells])
-        right = [False, False, *[True] * (len(header) - 3), False]
-        if cells:
-            lines += aligned(header, columns, right=right)
-        if p > len(shown):
-            lines.append(f"... and {p - len(shown)} more features")
-        lines += note_lines(self.notes)
-        return "\n".join(lines)
+            columns.append(Column("p", small(self.absolute_p_values[at] for at in cells)))
+        columns.append(Column("kind", [str(kind[at]) for at in cells], left=True))
+        heading = (
+            f"ContextImportances: {counted(p, 'feature')} in {n_contexts} contexts of "
+            f"{quoted(self.context_name)}, in {self.unit}"
+        )
+        return Summary((heading, own), columns, hidden(p, len(best), "features"), self.notes)
 
 
 def check_level(owner: str, alpha: float, control: str) -> None:
@@ -419,20 +404,8 @@ def check_level(owner: str, alpha: float, control: str) -> None:
     checks.check_choice(owner, "control", control, ("fdr", "fwer", "none"))
 
 
-def _checked(
-    what: str,
-    given: ArrayLike,
-    shape: tuple[int, ...],
-    low: float = -np.inf,
-    high: float = np.inf,
-) -> FloatArray:
-    """Return a read-only copy of finite numbers of a shape, in [low, high]."""
-    array = np.array(given, dtype=np.float64, order="C")
-    if array.shape != shape:
-        raise ValueError(f"{_OWNER}: {what} must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{_OWNER}: {what} must be finite, got NaN or infinity.")
-    if ((array < low) | (array > high)).any():
-        raise ValueError(f"{_OWNER}: {what} must be in [{low:g}, {high:g}].")
-    array.setflags(write=False)
-    return array
+def _bounds(what: str) -> tuple[float, float]:
+    """Return the bounds of a field."""
+    if what.endswith(("_p_values", "_p_value")):
+        return PROBABILITY
+    return (0.0, np.inf) if what == "absolute" else ANY

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, small
 from duramen.results.context_importances import (
     EFFECTS,
     ContextImportances,
@@ -21,13 +22,12 @@ from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
 from duramen.results.multiplicity import adjusted
-from duramen.results.notes import note_lines
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed, printable, quoted
+from duramen.results.summary import Summary
+from duramen.results.text import fixed, quoted
 
 FloatArray = NDArray[np.float64]
 
-_SHOWN = 10
 _LEVEL = 0.05
 _OWNER = "ContextNetwork"
 _MATRICES = (*EFFECTS, "conditional", "within")
@@ -35,14 +35,14 @@ _MATRICES = (*EFFECTS, "conditional", "within")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextNetwork(Result):
-    """How links between p variables depend on a context of C values.
+    """Dependence of the links between p variables on a context of C values.
 
     Parameters
     ----------
     names : tuple of str
         Names of the p variables.
     analyses : mapping of str to ContextImportances
-        For each target, what the other variables say of it: the features of an analysis are all
+        For each target, the importances of the other variables: the features of an analysis are all
         variables but its target, in the order of `names`.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data.
@@ -51,6 +51,14 @@ class ContextNetwork(Result):
     ------
     ValueError
         If an analysis has other features or contexts.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 5
+    >>> network = dm.context_network(X, [0, 1] * 10, n_estimators=5, n_permutations=0)
+    >>> network.targets, network.matrix("absolute", "0").shape
+    (('x0', 'x1', 'x2'), (3, 3))
     """
 
     names: tuple[str, ...]
@@ -92,7 +100,7 @@ class ContextNetwork(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the p-values on these data, counted over the targets."""
+        """Limits of the p-values on these data, counted over the targets."""
         noted = [target for target, one in self.analyses.items() if one.notes]
         if not noted:
             return ()
@@ -173,7 +181,7 @@ class ContextNetwork(Result):
         return self._square(list(chosen.astype(np.float64)), 0.0) > 0
 
     def _adjusted(self, effect: str, control: Control) -> FloatArray:
-        """Adjusted p-values over all links and contexts, shape (targets, C, p - 1)."""
+        """Return the p-values adjusted over all links and contexts, shape (targets, C, p - 1)."""
         return adjusted(np.stack([a.p_values(effect) for a in self.analyses.values()]), control)
 
     def _context(self, context: str) -> int:
@@ -184,7 +192,7 @@ class ContextNetwork(Result):
         return self.contexts.index(context)
 
     def _square(self, parts: Sequence[FloatArray], own: float) -> FloatArray:
-        """One column a target, with `own` put in where a variable meets itself."""
+        """Return one column a target, with `own` put in where a variable meets itself."""
         columns = [
             np.insert(part, self.names.index(target), own)
             for target, part in zip(self.analyses, parts, strict=True)
@@ -242,9 +250,9 @@ class ContextNetwork(Result):
         columns["kind"] = kinds
         return columns
 
-    def to_frame(self) -> Any:
-        """Return a data frame of all links, significant or not; columns as `link_columns`."""
-        return native_frame(self.link_columns())
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: those of `link_columns`, of all links."""
+        return self.link_columns()
 
     # --- as a collection, in and out -------------------------------------------------------
 
@@ -257,33 +265,24 @@ class ContextNetwork(Result):
     def __getitem__(self, target: str) -> ContextImportances:
         return self.analyses[target]
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"ContextNetwork: {len(self.names)} variables, {len(self)} targets, "
             f"{len(self.contexts)} contexts of {quoted(self.context_name)}"
-        ]
+        )
         if self._first.absolute_p_values is None:
-            return "\n".join([*lines, "no permutations, no p-values"])
-        columns = self.link_columns()
-        order = np.lexsort((-columns["absolute"], columns["p_value"]))[:_SHOWN]
-        found = int((columns["adjusted"] <= 0.05).sum())
-        lines.append(f"{found} of {len(columns['kind'])} links depend on the context (q <= 0.05)")
-        cells = [
-            *([columns[what][i] for i in order] for what in ("source", "target", "context")),
-            fixed(columns["absolute"][order], 4),
-            fixed(columns["signed"][order], 4),
-            [f"{p:.2g}" for p in columns["p_value"][order]],
-            [columns["kind"][i] for i in order],
+            return Summary((heading, "no permutations, no p-values"))
+        links = self.link_columns()
+        order = np.lexsort((-links["absolute"], links["p_value"]))[:rows]
+        found = int((links["adjusted"] <= _LEVEL).sum())
+        count = f"{found} of {len(links['kind'])} links depend on the context (q <= {_LEVEL:g})"
+        words = ("source", "source"), ("target", "target"), ("context", self.context_name)
+        signed = links["signed"][order]
+        columns = [
+            *(Column(title, [links[what][i] for i in order], left=True) for what, title in words),
+            Column("absolute", fixed(links["absolute"][order], 4)),
+            Column("signed", fixed(signed, 4), bars=signed),
+            Column("p", small(links["p_value"][order])),
+            Column("kind", [links["kind"][i] for i in order], left=True),
         ]
-        header = [
-            "source",
-            "target",
-            printable(self.context_name),
-            "absolute",
-            "signed",
-            "p",
-            "kind",
-        ]
-        right = [False, False, False, True, True, True, False]
-        lines += aligned(header, cells, right=right)
-        return "\n".join([*lines, *note_lines(self.notes)])
+        return Summary((heading, count), columns, notes=self.notes)

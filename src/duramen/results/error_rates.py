@@ -1,29 +1,26 @@
-"""Error rates of the beginnings of a ranking: what taking its first i features costs."""
+"""Result of a test of a ranking: the error rate of taking its first i features, for each i."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
-from duramen.results.notes import checked_notes, note_lines
-from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.columns import Column, counted, features, hidden, small
+from duramen.results.fields import ANY, PROBABILITY, FloatArray
+from duramen.results.result import FeatureResult
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
-_SHOWN = 10
 _LEVEL = 0.05
-_COLUMNS = ("name", "rank", "score", "rate", "known")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorRates(Result):
+class ErrorRates(FeatureResult[float]):
     """A ranking of p features, and an error rate of taking the first i of them, for each i.
 
     A rate belongs to the beginning of a ranking that ends with a feature, not to that feature: it
@@ -86,45 +83,21 @@ class ErrorRates(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    _NUMBERS: ClassVar = {"rates": PROBABILITY, "scores": ANY}
+    _COLUMNS = ("name", "rank", "score", "rate", "known")
+
     def __post_init__(self) -> None:
-        owner, settle = "ErrorRates", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        settle(self, "scores", frozen(owner, "scores", self.scores, names))
-        settle(self, "rates", frozen_between(owner, "rates", self.rates, names, high=1.0))
+        super().__post_init__()
+        owner = "ErrorRates"
         if (np.diff(self.scores) > 0).any():
             raise ValueError(f"{owner}: scores must not increase; features are the best first.")
         if (np.diff(self.rates) < 0).any():
             raise ValueError(f"{owner}: rates must not decrease along the ranking.")
         if not isinstance(self.meaning, str) or not self.meaning.strip():
             raise ValueError(f"{owner}: meaning must be a sentence that says what the rates are.")
-        n_known = len(names) if self.n_known is None else self.n_known
-        n_known = checks.check_integer(owner, "n_known", n_known, 0, most=len(names))
-        settle(self, "n_known", n_known)
-        for name in checked_names(owner, "details", self.details):
-            if name in _COLUMNS:
-                raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
-        details = {
-            what: frozen(owner, f"details[{what!r}]", column, names)
-            for what, column in self.details.items()
-        }
-        settle(self, "details", MappingProxyType(details))
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
-
-    # --- as a collection -------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[tuple[str, float]]:
-        return zip(self.names, self.rates.tolist(), strict=True)
-
-    def __getitem__(self, name: str) -> float:
-        try:
-            return float(self.rates[self.names.index(name)])
-        except ValueError:
-            raise KeyError(name) from None
+        n_known = len(self) if self.n_known is None else self.n_known
+        n_known = checks.check_integer(owner, "n_known", n_known, 0, most=len(self))
+        object.__setattr__(self, "n_known", n_known)
 
     # --- what is taken ---------------------------------------------------------------------
 
@@ -147,37 +120,15 @@ class ErrorRates(Result):
             )
         return self.names[:count]
 
-    def top(self, k: int) -> ErrorRates:
-        """Return the first `k` features (all when p < k).
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features, which are ranked already."""
+        return np.arange(len(self))
 
-        Raises
-        ------
-        ValueError
-            If `k` is negative.
-        """
-        checks.check_integer("ErrorRates.top", "k", k, 0)
-        return replace(
-            self,
-            names=self.names[:k],
-            scores=self.scores[:k],
-            rates=self.rates[:k],
-            n_known=min(self.n_known, k),
-            details={what: column[:k] for what, column in self.details.items()},
-        )
+    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+        known = int(np.count_nonzero(np.asarray(index) < self.n_known))
+        return {**super()._taken(index), "n_known": known}
 
     # --- in and out ------------------------------------------------------------------------
-
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the ranking.
-
-        Its columns are those of `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
@@ -185,27 +136,18 @@ class ErrorRates(Result):
         They are ``name``, ``rank``, ``score``, ``rate``, ``known`` (False where the rate was not
         computed, and is 1) and those of `details`.
         """
-        place = np.arange(1, len(self) + 1)
-        numbers = (place, self.scores.copy(), self.rates.copy(), place <= self.n_known)
-        columns = dict(zip(_COLUMNS, (list(self.names), *numbers), strict=True))
-        return {**columns, **{what: column.copy() for what, column in self.details.items()}}
+        return self._framed(self.scores, self.rates, self.order() < self.n_known)
 
-    def __repr__(self) -> str:
-        best = self.top(_SHOWN)
-        count = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
         low = np.count_nonzero(self.rates <= _LEVEL)
-        lines = [f"ErrorRates: {self.method} of {count}, {low} with rate <= {_LEVEL:g}"]
-        lines.append(f"rate: {self.meaning}")
-        if len(self):
-            rates = [f"{rate:.2g}" for rate in best.rates[: best.n_known]]
-            columns = [
-                [str(i + 1) for i in range(len(best))],
-                list(best.names),
-                fixed(best.scores, 4),
-                rates + ["not computed"] * (len(best) - best.n_known),
-            ]
-            header = ["", "up to", "score" if self.unit == "1" else self.unit, "rate"]
-            lines += aligned(header, columns, right=[True, False, True, True])
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join([*lines, *note_lines(self.notes)])
+        count = counted(len(self), "feature")
+        heading = f"ErrorRates: {self.method} of {count}, {low} with rate <= {_LEVEL:g}"
+        unknown = ["not computed"] * (len(best) - best.n_known)
+        columns = [
+            *features(best.names, title="up to"),
+            Column("score" if self.unit == "1" else self.unit, fixed(best.scores, 4)),
+            Column("rate", small(best.rates[: best.n_known]) + unknown, bars=best.rates),
+        ]
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"rate: {self.meaning}"), columns, below, self.notes)

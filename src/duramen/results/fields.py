@@ -1,4 +1,4 @@
-"""What the fields of results are checked for: names that differ, frozen numbers, one a feature."""
+"""Checks of the fields of results: names that differ, frozen numbers, one row a feature."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.results.text import quoted
 
 FloatArray = NDArray[np.float64]
+ANY, PROBABILITY = (-np.inf, np.inf), (0.0, 1.0)
+"""Bounds of numbers."""
 
 
 def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
@@ -43,67 +45,53 @@ def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
 
 
 def frozen(
-    owner: str, what: str, given: ArrayLike, names: tuple[str, ...], *, dimensions: int = 1
-) -> FloatArray:
-    """Return a read-only copy of finite numbers, one row a name.
+    owner: str,
+    what: str,
+    given: ArrayLike,
+    shape: tuple[int, ...],
+    bounds: tuple[float, float] = ANY,
+    *,
+    names: tuple[str, ...] | None = None,
+    dtype: Any = np.float64,
+) -> NDArray[Any]:
+    """Return a read-only copy of finite numbers.
 
     Parameters
     ----------
     owner, what : str
         The class and its field, for errors.
-    given : array-like of shape (p,) or (p, D)
+    given : array-like
         What was given.
-    names : tuple of str
-        Names of the p rows.
-    dimensions : {1, 2}
-        Whether a row is one number or several.
-
-    Returns
-    -------
-    ndarray of float64
+    shape : tuple of int
+        Its shape; -1 for any length.
+    bounds : pair of float
+        The least and the greatest number allowed.
+    names : tuple of str, optional
+        Names of the rows, for errors.
+    dtype : dtype
+        Type of the numbers.
 
     Raises
     ------
     ValueError
-        If the shape is another, or a number is not finite.
+        If the shape is another, a number is not finite, or one lies outside the bounds.
     """
-    array = np.array(given, dtype=np.float64, order="C")
-    p = len(names)
-    if array.ndim != dimensions or array.shape[0] != p:
-        wanted = f"({p},)" if dimensions == 1 else f"({p}, D)"
-        raise ValueError(
-            f"{owner}: {what} must have shape {wanted}, one row a name, got {array.shape}."
-        )
+    array = np.array(given, dtype=dtype, order="C")
+    if array.ndim != len(shape) or any(
+        wanted not in (-1, length) for wanted, length in zip(shape, array.shape, strict=True)
+    ):
+        wanted = str(shape).replace("-1", "D") + ("" if names is None else ", one row a name")
+        raise ValueError(f"{owner}: {what} must have shape {wanted}, got {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError(f"{owner}: {what} must be finite, got NaN or infinity.")
-    array.setflags(write=False)
-    return array
-
-
-def frozen_between(
-    owner: str,
-    what: str,
-    given: ArrayLike,
-    names: tuple[str, ...],
-    *,
-    low: float = 0.0,
-    high: float = np.inf,
-) -> FloatArray:
-    """Return what `frozen` does for one number a name, all of them in [low, high].
-
-    Raises
-    ------
-    ValueError
-        If `frozen` does, or a number lies outside.
-    """
-    array = frozen(owner, what, given, names)
-    outside = np.flatnonzero((array < low) | (array > high))
-    if outside.size:
+    low, high = bounds
+    outside = (array < low) | (array > high)
+    if outside.any():
         allowed = f"at least {low:g}" if high == np.inf else f"in [{low:g}, {high:g}]"
-        j = int(outside[0])
-        raise ValueError(
-            f"{owner}: {what} must be {allowed}, got {array[j]:g} for {quoted(names[j])}."
-        )
+        place = tuple(np.argwhere(outside)[0])
+        row = "" if names is None else f" for {quoted(names[place[0]])}"
+        raise ValueError(f"{owner}: {what} must be {allowed}, got {array[place]:g}{row}.")
+    array.setflags(write=False)
     return array
 
 

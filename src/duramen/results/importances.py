@@ -1,33 +1,23 @@
-"""The result of every importance measure: one number a feature, and how it came about."""
+"""Result of an importance measure: one number a feature, and its provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import checks
-from duramen.results.fields import (
-    checked_names,
-    frozen,
-    frozen_between,
-    ranks,
-)
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
-from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
-
-FloatArray = NDArray[np.float64]
-
-_SHOWN = 10
+from duramen.results.columns import Column, counted, features, hidden
+from duramen.results.fields import ANY, FloatArray, checked_names, ranks
+from duramen.results.result import FeatureResult
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Importances(Result):
+class Importances(FeatureResult[float]):
     """Importances of p features, with their unit and, where known, their parts and spread.
 
     ``len(result)`` is p, ``result[name]`` the value of one feature, and iterating gives
@@ -63,6 +53,13 @@ class Importances(Result):
     ValueError
         If shapes disagree, names or classes repeat, a value is not finite or a standard error is
         negative.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Importances(("a", "b", "c"), [0.1, 0.3, 0.2], "mdi", "bits")
+    >>> result.top(2).names, result["b"]
+    (('b', 'c'), 0.3)
     """
 
     names: tuple[str, ...]
@@ -75,78 +72,25 @@ class Importances(Result):
     classes: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    _NUMBERS: ClassVar = {"values": ANY, "standard_error": (0.0, np.inf)}
+    _TABLES = ("by_degree", "by_class")
+
     def __post_init__(self) -> None:
-        names = checked_names("Importances", "names", self.names)
-        settle = object.__setattr__
-        settle(self, "names", names)
-        settle(self, "values", frozen("Importances", "values", self.values, names))
-        for what in ("by_degree", "by_class"):
-            if (parts := getattr(self, what)) is not None:
-                settle(self, what, frozen("Importances", what, parts, names, dimensions=2))
-        if self.standard_error is not None:
-            error = frozen_between("Importances", "standard_error", self.standard_error, names)
-            settle(self, "standard_error", error)
+        super().__post_init__()
         classes = checked_names("Importances", "classes", self.classes)
-        settle(self, "classes", classes)
+        object.__setattr__(self, "classes", classes)
         n_classes = 0 if self.by_class is None else self.by_class.shape[1]
         if len(classes) != n_classes:
             raise ValueError(
                 f"Importances: classes must name the {n_classes} columns of by_class, got "
                 f"{len(classes)} names."
             )
-        settle(self, "metadata", frozen_metadata("Importances", self.metadata))
-
-    # --- as a collection -------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[tuple[str, float]]:
-        return zip(self.names, self.values.tolist(), strict=True)
-
-    def __getitem__(self, name: str) -> float:
-        try:
-            return float(self.values[self.names.index(name)])
-        except ValueError:
-            raise KeyError(name) from None
 
     # --- ranking ---------------------------------------------------------------------------
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by decreasing value; ties keep column order."""
         return np.argsort(-self.values, kind="stable")
-
-    def top(self, k: int) -> Importances:
-        """Return the `k` most important features (all when p < k), the best first.
-
-        Raises
-        ------
-        ValueError
-            If `k` is negative.
-        """
-        checks.check_integer("Importances.top", "k", k, 0)
-        return self.take(self.order()[:k])
-
-    def take(
-        self, index: NDArray[np.integer], *, names: Iterable[str] | None = None
-    ) -> Importances:
-        """Return the features at these indices, in their order, with all that is known of them.
-
-        Parameters
-        ----------
-        index : ndarray of int, shape (q,)
-            Indices of features; one may come several times where `names` tell its copies apart.
-        names : iterable of str, optional
-            New names of the q features; by default they keep theirs.
-        """
-        return replace(
-            self,
-            names=tuple(self.names[j] for j in index) if names is None else tuple(names),
-            values=self.values[index],
-            by_degree=None if self.by_degree is None else self.by_degree[index],
-            standard_error=None if self.standard_error is None else self.standard_error[index],
-            by_class=None if self.by_class is None else self.by_class[index],
-        )
 
     def normalized(self) -> Importances:
         """Return a copy whose values sum to 1, in unit ``"1"``.
@@ -173,18 +117,6 @@ class Importances(Result):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the columns.
-
-        Its columns are those of `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
-
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
 
@@ -207,22 +139,17 @@ class Importances(Result):
                 columns[f"class_{label}"] = self.by_class[:, k].copy()
         return columns
 
-    def __repr__(self) -> str:
-        best = self.top(_SHOWN)
-        header = ["", "feature", self.unit if self.unit != "1" else "importance"]
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
+        error = best.standard_error
+        ends = None if error is None else (best.values - error, best.values + error)
+        title = self.unit if self.unit != "1" else "importance"
         columns = [
-            [str(i + 1) for i in range(len(best))],
-            list(best.names),
-            fixed(best.values, 4),
+            *features(best.names),
+            Column(title, fixed(best.values, 4), bars=best.values, whiskers=ends),
         ]
-        if best.standard_error is not None:
-            header.append("std. error")
-            columns.append(fixed(best.standard_error, 2))
-        count = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
+        if error is not None:
+            columns.append(Column("std. error", fixed(error, 2)))
         unit = "a pure number" if self.unit == "1" else f"in {self.unit}"
-        lines = [f"Importances: {self.measure} of {count}, {unit}"]
-        if len(self):
-            lines += aligned(header, columns, right=[True, False, True, True])
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        heading = f"Importances: {self.measure} of {counted(len(self), 'feature')}, {unit}"
+        return Summary((heading,), columns, hidden(len(self), len(best)))

@@ -1,27 +1,22 @@
-"""Importances with confidence intervals: what other data of the same law could have given."""
+"""Result of resampling: importances with standard errors over data and confidence intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
+from duramen.results.columns import Column, counted, features, hidden, small
+from duramen.results.fields import ANY, PROBABILITY, FloatArray, ranks
 from duramen.results.multiplicity import least_replicates
-from duramen.results.notes import checked_notes, note_lines
-from duramen.results.result import Result
+from duramen.results.result import FeatureResult
 from duramen.results.significance import Significance
-from duramen.results.text import aligned, fixed, quoted
-
-_SHOWN = 10
-_OPTIONAL = ("p_values", "replicate_mean", "degrees_of_freedom")
-_NUMBERS = ("values", "standard_error", "low", "high", *_OPTIONAL)
+from duramen.results.summary import Summary
+from duramen.results.text import fixed, quoted
 
 NULL = (
     "On average over learning sets of this size, forests give the feature an importance of 0 or "
@@ -30,7 +25,7 @@ NULL = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervals(Result):
+class Intervals(FeatureResult[tuple[float, float]]):
     """Importances of p features with their standard errors over data and confidence intervals.
 
     ``len(result)`` is p, ``result[name]`` the interval ``(low, high)`` of one feature, and
@@ -58,8 +53,8 @@ class Intervals(Result):
         One-sided, of the hypothesis that the expected value is 0 or less; None for measures that
         irrelevant features do not have 0 of.
     replicate_mean : ndarray of float64, shape (p,), optional
-        Mean over the replicates. How far it lies from `values` says what smaller samples do to the
-        measure.
+        Mean over the replicates. Its distance from `values` is the effect of the smaller
+        samples on the measure.
     degrees_of_freedom : ndarray of float64, shape (p,), optional
         Of the standard errors, at least 1: how much a t distribution has to allow for their own
         uncertainty.
@@ -104,72 +99,33 @@ class Intervals(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    _NUMBERS: ClassVar = {
+        **dict.fromkeys(("values", "low", "high", "replicate_mean"), ANY),
+        "standard_error": (0.0, np.inf),
+        "p_values": PROBABILITY,
+        "degrees_of_freedom": (1.0, np.inf),
+    }
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner, settle = "Intervals", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        for what in ("values", "low", "high"):
-            settle(self, what, frozen(owner, what, getattr(self, what), names))
-        error = frozen_between(owner, "standard_error", self.standard_error, names)
-        settle(self, "standard_error", error)
-        if self.p_values is not None:
-            p_values = frozen_between(owner, "p_values", self.p_values, names, high=1.0)
-            settle(self, "p_values", p_values)
-        if self.replicate_mean is not None:
-            mean = frozen(owner, "replicate_mean", self.replicate_mean, names)
-            settle(self, "replicate_mean", mean)
-        if self.degrees_of_freedom is not None:
-            freedom = frozen_between(
-                owner, "degrees_of_freedom", self.degrees_of_freedom, names, low=1.0
-            )
-            settle(self, "degrees_of_freedom", freedom)
         settle(self, "level", checks.check_real(owner, "level", self.level, 0, 1, ends="()"))
         crossed = np.flatnonzero(self.low > self.high)
         if crossed.size:
             j = int(crossed[0])
             raise ValueError(
                 f"{owner}: low must not exceed high, got {self.low[j]:g} and {self.high[j]:g} for "
-                f"{quoted(names[j])}."
+                f"{quoted(self.names[j])}."
             )
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
 
-    # --- as a collection -------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[tuple[str, tuple[float, float]]]:
-        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        return zip(self.names, ends, strict=True)
-
-    def __getitem__(self, name: str) -> tuple[float, float]:
-        try:
-            j = self.names.index(name)
-        except ValueError:
-            raise KeyError(name) from None
-        return float(self.low[j]), float(self.high[j])
+    def _numbers(self) -> list[tuple[float, float]]:
+        return list(zip(self.low.tolist(), self.high.tolist(), strict=True))
 
     # --- ranking and selection -------------------------------------------------------------
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by decreasing value; ties keep column order."""
         return np.argsort(-self.values, kind="stable")
-
-    def top(self, k: int) -> Intervals:
-        """Return the `k` most important features (all when p < k), the best first.
-
-        Raises
-        ------
-        ValueError
-            If `k` is negative.
-        """
-        checks.check_integer("Intervals.top", "k", k, 0)
-        index = self.order()[:k]
-        columns: dict[str, Any] = {what: getattr(self, what) for what in _NUMBERS}
-        for what, column in columns.items():
-            columns[what] = None if column is None else column[index]
-        return replace(self, names=tuple(self.names[j] for j in index), **columns)
 
     def above(self, threshold: float = 0.0) -> tuple[str, ...]:
         """Return the names of features whose interval lies above a value, in the order of `order`.
@@ -227,18 +183,6 @@ class Intervals(Result):
 
     # --- in and out ------------------------------------------------------------------------
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the columns.
-
-        Its columns are those of `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
-
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
 
@@ -246,46 +190,36 @@ class Intervals(Result):
         ``low``, ``high``, and ``p_value``, ``replicate_mean`` and ``degrees_of_freedom`` (if
         known).
         """
-        columns: dict[str, Any] = {
-            "name": list(self.names),
-            "rank": ranks(self.order()),
-            "importance": self.values.copy(),
-            "standard_error": self.standard_error.copy(),
-            "low": self.low.copy(),
-            "high": self.high.copy(),
-        }
-        if self.p_values is not None:
-            columns["p_value"] = self.p_values.copy()
-        if self.replicate_mean is not None:
-            columns["replicate_mean"] = self.replicate_mean.copy()
-        if self.degrees_of_freedom is not None:
-            columns["degrees_of_freedom"] = self.degrees_of_freedom.copy()
+        columns: dict[str, Any] = {"name": list(self.names), "rank": ranks(self.order())}
+        for title, numbers in (
+            ("importance", self.values),
+            ("standard_error", self.standard_error),
+            ("low", self.low),
+            ("high", self.high),
+            ("p_value", self.p_values),
+            ("replicate_mean", self.replicate_mean),
+            ("degrees_of_freedom", self.degrees_of_freedom),
+        ):
+            if numbers is not None:
+                columns[title] = numbers.copy()
         return columns
 
-    def __repr__(self) -> str:
-        best = self.top(_SHOWN)
-        count = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
-        lines = [
-            f"Intervals: {self.measure} of {count}, {100 * self.level:g} % {self.kind} intervals "
-            f"by {self.method}"
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
+        heading = (
+            f"Intervals: {self.measure} of {counted(len(self), 'feature')}, {100 * self.level:g} % "
+            f"{self.kind} intervals by {self.method}"
+        )
+        ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
+        values, low, high = (ends[i * len(best) : (i + 1) * len(best)] for i in range(3))
+        title = "importance" if self.unit == "1" else self.unit
+        columns = [
+            *features(best.names),
+            Column(title, values, bars=best.values, whiskers=(best.low, best.high)),
+            Column("std. error", fixed(best.standard_error, 2)),
+            Column("low", low),
+            Column("high", high),
         ]
-        if len(self):
-            ends = fixed(np.concatenate([best.values, best.low, best.high]), 4)
-            header = ["", "feature", "importance" if self.unit == "1" else self.unit, "std. error"]
-            columns = [
-                [str(i + 1) for i in range(len(best))],
-                list(best.names),
-                ends[: len(best)],
-                fixed(best.standard_error, 2),
-                ends[len(best) : 2 * len(best)],
-                ends[2 * len(best) :],
-            ]
-            header += ["low", "high"]
-            if best.p_values is not None:
-                header.append("p")
-                columns.append([f"{p:.2g}" for p in best.p_values])
-            right = [True, False] + [True] * (len(header) - 2)
-            lines += aligned(header, columns, right=right)
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join([*lines, *note_lines(self.notes)])
+        if best.p_values is not None:
+            columns.append(Column("p", small(best.p_values)))
+        return Summary((heading,), columns, hidden(len(self), len(best)), self.notes)

@@ -1,4 +1,4 @@
-"""What a result says of how it came about: whatever JSON can hold, not to be changed."""
+"""Metadata of a result: settings and provenance, as JSON can hold them, read-only."""
 
 from __future__ import annotations
 

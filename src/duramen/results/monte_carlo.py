@@ -1,30 +1,32 @@
-"""The result of Monte Carlo feature selection: importances, a graph, and a cut-off."""
+"""Result of Monte Carlo feature selection: importances, a graph, and a cut-off."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, counted, features
+from duramen.results.fields import frozen
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_SHOWN = 5
 _BOUNDS = ("prediction", "mean")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MonteCarloSelection(Result):
-    """Relative importances of p features, how they depend on each other, and what chance reaches.
+    """Relative importances of p features, their interdependencies, and a cut-off by chance.
 
     The importances are an `Importances` of their own: pass ``result.importances`` where one is
     asked for.
@@ -69,15 +71,18 @@ class MonteCarloSelection(Result):
     maxima: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        p, edges = len(self.importances), np.shape(self.weight)
-        for name, shape, kind in (
-            ("n_drawn", (p,), np.int64),
-            ("source", edges, np.int64),
-            ("target", edges, np.int64),
-            ("weight", (*edges[:1],), np.float64),
-            ("maxima", np.shape(self.maxima)[:1], np.float64),
+        p, n_edges = len(self.importances), np.size(self.weight)
+        for name, length in (
+            ("n_drawn", p),
+            ("source", n_edges),
+            ("target", n_edges),
+            ("weight", n_edges),
+            ("maxima", -1),
         ):
-            object.__setattr__(self, name, _frozen(name, getattr(self, name), shape, kind))
+            kind = np.float64 if name in ("weight", "maxima") else np.int64
+            given = getattr(self, name)
+            array = frozen("MonteCarloSelection", name, given, (length,), dtype=kind)
+            object.__setattr__(self, name, array)
         if self.source.size and not (
             min(self.source.min(), self.target.min()) >= 0
             and max(self.source.max(), self.target.max()) < p
@@ -119,7 +124,7 @@ class MonteCarloSelection(Result):
     # --- the cut-off -----------------------------------------------------------------------
 
     def cutoff(self, bound: str = "prediction", *, alpha: float = 0.05) -> float:
-        r"""Return the importance that chance alone stays below.
+        r"""Return the importance that is not reached under the null hypothesis.
 
         With M_1 .. M_B the greatest importances of B runs with shuffled classes, of mean
         :math:`\bar M` and standard deviation d (ddof 1), and t the (1 - alpha) quantile of
@@ -166,32 +171,21 @@ class MonteCarloSelection(Result):
         above = self.importances.values > self.cutoff(bound, alpha=alpha)
         return self.importances.top(int(np.count_nonzero(above)))
 
-    def __repr__(self) -> str:
-        names = self.importances.names
-        shown = slice(_SHOWN)
-        table = aligned(
-            ["", "from", "to", "weight"],
-            [
-                [str(i + 1) for i in range(len(self.weight[shown]))],
-                [names[j] for j in self.source[shown]],
-                [names[j] for j in self.target[shown]],
-                fixed(self.weight[shown], 4),
-            ],
-            right=[True, False, False, True],
-        )
-        count = f"{len(self.weight)} edge" + ("" if len(self.weight) == 1 else "s")
-        lines = [repr(self.importances), "", f"Interdependencies: {count}", *table]
+    def _summary(self, rows: int) -> Summary:
+        names, shown = self.importances.names, slice(max(1, rows // 2))
+        weight = self.weight[shown]
+        columns = [
+            *features((names[j] for j in self.source[shown]), title="from"),
+            Column("to", [names[j] for j in self.target[shown]], left=True),
+            Column("weight", fixed(weight, 4), bars=weight),
+        ]
+        then = None
         if len(self.maxima) > 1:
-            lines += ["", f"Cut-off of importances from {len(self.maxima)} shuffled runs:"]
-            lines += [f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)"]
-        return "\n".join(lines)
-
-
-def _frozen(what: str, given: ArrayLike, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    array = np.array(given, dtype=kind, order="C")
-    if array.shape != shape or array.ndim != 1:
-        raise ValueError(f"MonteCarloSelection: {what} must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"MonteCarloSelection: {what} must be finite, got NaN or infinity.")
-    array.setflags(write=False)
-    return array
+            then = Summary(
+                (
+                    f"Cut-off of importances from {len(self.maxima)} shuffled runs:",
+                    f"{self.cutoff():.4g} (prediction), {self.cutoff('mean'):.4g} (mean)",
+                )
+            )
+        edges = Summary((f"Interdependencies: {counted(len(self.weight), 'edge')}",), columns)
+        return replace(self.importances._summary(rows), then=replace(edges, then=then))

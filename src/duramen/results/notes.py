@@ -1,11 +1,12 @@
-"""Notes: what a reader of a result must know before relying on it."""
+"""Notes: limits that a reader of a result must know before relying on it."""
 
 from __future__ import annotations
 
 import textwrap
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from duramen.results.warning import warn
 
 _WIDTH = 100
 
@@ -47,17 +48,7 @@ def note_lines(notes: Sequence[str]) -> list[str]:
     ]
 
 
-def warn_of(function: str, notes: Iterable[str], *, stacklevel: int = 3) -> None:
-    """Emit each note as a `UserWarning` of a function, at the line that called it.
-
-    Parameters
-    ----------
-    function : str
-        Name of the public function, the first word of the warning.
-    notes : iterable of str
-        What its result carries.
-    stacklevel : int
-        As in `warnings.warn`; 3 where the public function calls this one itself.
-    """
+def warn_of(function: str, notes: Iterable[str]) -> None:
+    """Emit each note as a warning of a public function."""
     for note in notes:
-        warnings.warn(f"{function}: {note}", UserWarning, stacklevel=stacklevel)
+        warn(f"{function}: {note}")

@@ -1,4 +1,4 @@
-"""What a result was computed with."""
+"""Versions of the packages that a result was computed with."""
 
 from __future__ import annotations
 

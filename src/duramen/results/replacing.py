@@ -23,6 +23,14 @@ def replacing(path: Path) -> Iterator[io.BufferedWriter]:
     ------
     OSError
         With the name of `path`, if it cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from duramen.results.replacing import replacing
+    >>> with replacing(Path("numbers.txt")) as file:
+    ...     file.write(b"1 2")
+    3
     """
     temporary = beside(path, "part")
     with naming(path):

@@ -1,18 +1,25 @@
-"""What every result can: be compared, be saved to a file and read again, be pickled."""
+"""Bases of all results, and of those with one number a feature."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from os import PathLike
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import checks
 from duramen.results.archive import as_damage, read_archive, write_archive
+from duramen.results.fields import ANY, checked_names, frozen, ranks
+from duramen.results.figures import draw
+from duramen.results.metadata import frozen_metadata
+from duramen.results.notes import checked_notes
+from duramen.results.summary import Framed
 
 _FORMAT = 1
 # Fields that may differ between two results of equal numbers: they hold versions and words.
@@ -20,7 +27,7 @@ _NOT_COMPARED = ("metadata", "notes")
 _ARRAY, _NUMBER, _RESULT = "$array", "$number", "$result"
 
 
-class Result:
+class Result(Framed):
     """Base of the results, which are frozen dataclasses.
 
     Their fields are arrays, text, numbers, tuples and mappings of such, other results, or None;
@@ -29,8 +36,32 @@ class Result:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What limits the result, a sentence each; the results of tests have a field for it."""
+        """Limits of the result, a sentence each; the results of tests have a field for it."""
         return ()
+
+    def plot(self, figure: str | None = None, **options: Any) -> Any:
+        """Draw the result with a function of `duramen.plots`.
+
+        Parameters
+        ----------
+        figure : str, optional
+            Name of the function, such as ``"by_degree"``; by default the first that fits.
+        **options
+            Passed on to it, such as ``k=10``, or ``ax=`` for where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes or matplotlib.figure.Figure
+            What the function returns: a figure where it draws several panels.
+
+        Raises
+        ------
+        TypeError
+            If no figure shows a result of this class.
+        ValueError
+            If `figure` is none of those that do.
+        """
+        return draw(self, figure, **options)
 
     def equals(self, other: object, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
         """Tell whether two results hold the same labels and numbers.
@@ -98,6 +129,121 @@ class Result:
         return type(self), tuple(values)
 
 
+NumberT = TypeVar("NumberT")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureResult(Result, Generic[NumberT]):
+    """Base of the results whose arrays have one row a feature.
+
+    ``len(result)`` is the number p of features, ``result[name]`` the number of one feature, and
+    iterating gives pairs of name and number.
+    """
+
+    names: tuple[str, ...]
+
+    _NUMBERS: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """Arrays of shape (p,) with their bounds; the first is what ``result[name]`` looks up."""
+    _TABLES: ClassVar[tuple[str, ...]] = ()
+    """Arrays of shape (p, D)."""
+    _COLUMNS: ClassVar[tuple[str, ...]] = ()
+    """Columns of `to_frame` whose names the columns of `details` must not have."""
+
+    def __post_init__(self) -> None:
+        owner, settle = type(self).__name__, object.__setattr__
+        names = checked_names(owner, "names", self.names)
+        settle(self, "names", names)
+        for what in (*self._NUMBERS, *self._TABLES):
+            if (given := getattr(self, what)) is None:
+                continue
+            shape = (len(names), -1) if what in self._TABLES else (len(names),)
+            bounds = self._NUMBERS.get(what, ANY)
+            array = frozen(owner, what, given, shape, bounds, names=names)
+            settle(self, what, array)
+        held = dict(_items(self))
+        if "details" in held:
+            for name in checked_names(owner, "details", held["details"]):
+                if name in self._COLUMNS:
+                    raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
+            details = {
+                what: frozen(owner, f"details[{what!r}]", column, (len(names),), names=names)
+                for what, column in held["details"].items()
+            }
+            settle(self, "details", MappingProxyType(details))
+        if "notes" in held:
+            settle(self, "notes", checked_notes(owner, held["notes"]))
+        settle(self, "metadata", frozen_metadata(owner, held["metadata"]))
+
+    def _framed(self, *numbers: Any) -> dict[str, Any]:
+        """Return the columns of a frame, named as in `_COLUMNS`: names, ranks, numbers, details."""
+        columns = (list(self.names), ranks(self.order()), *(np.array(one) for one in numbers))
+        details: Mapping[str, Any] = getattr(self, "details", {})
+        copies = {what: column.copy() for what, column in details.items()}
+        return {**dict(zip(self._COLUMNS, columns, strict=True)), **copies}
+
+    def _numbers(self) -> list[NumberT]:
+        """Return the number of each feature."""
+        return cast("list[NumberT]", getattr(self, next(iter(self._NUMBERS))).tolist())
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[tuple[str, NumberT]]:
+        return zip(self.names, self._numbers(), strict=True)
+
+    def __getitem__(self, name: str) -> NumberT:
+        try:
+            return self._numbers()[self.names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features, the best first."""
+        raise NotImplementedError
+
+    def top(self, k: int) -> Self:
+        """Return the `k` best features by `order` (all when p < k), the best first.
+
+        Adjusted p-values stay those among all features.
+
+        Raises
+        ------
+        ValueError
+            If `k` is negative.
+        """
+        checks.check_integer(f"{type(self).__name__}.top", "k", k, 0)
+        return self.take(self.order()[:k])
+
+    def take(self, index: NDArray[np.integer], *, names: Iterable[str] | None = None) -> Self:
+        """Return the features at these indices, in their order, with all that is known of them.
+
+        Parameters
+        ----------
+        index : ndarray of int, shape (q,)
+            Indices of features; one may come several times where `names` tell its copies apart.
+        names : iterable of str, optional
+            New names of the q features; by default they keep theirs.
+        """
+        chosen = tuple(self.names[j] for j in index) if names is None else tuple(names)
+        return replace(self, names=chosen, **self._taken(index))
+
+    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+        """Return what the other fields are for these features, where it changes."""
+        taken: dict[str, Any] = {
+            name: value[index] for name, value in _items(self) if isinstance(value, np.ndarray)
+        }
+        if hasattr(self, "details"):
+            taken["details"] = {what: column[index] for what, column in self.details.items()}
+        return taken
+
+
+def _kinds(base: type[Result]) -> Iterator[type[Result]]:
+    """Yield the classes of results."""
+    for one in base.__subclasses__():
+        yield one
+        yield from _kinds(one)
+
+
 def _items(result: Any) -> Iterator[tuple[str, Any]]:
     """Return the fields by name."""
     return ((one.name, getattr(result, one.name)) for one in fields(result))
@@ -145,6 +291,6 @@ def _unpacked(value: Any, arrays: Mapping[str, Any]) -> Any:
     if _NUMBER in value:
         return float(value[_NUMBER])
     if _RESULT in value:
-        kind = {one.__name__: one for one in Result.__subclasses__()}[value[_RESULT]]
+        kind = {one.__name__: one for one in _kinds(Result)}[value[_RESULT]]
         return kind(**_fields(value["fields"], arrays))
     return {key: _unpacked(one, arrays) for key, one in value.items()}

@@ -1,32 +1,27 @@
-"""The result of every test of importance: a score and a p-value a feature, and what was tested."""
+"""Result of a significance test: a score and a p-value a feature, and the null hypothesis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from dataclasses import fields as dataclass_fields
-from types import MappingProxyType
-from typing import Any, Literal, Self, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
+from duramen.results.columns import Column, counted, features, hidden, small
+from duramen.results.fields import ANY, PROBABILITY, FloatArray, frozen
 from duramen.results.multiplicity import ADJUSTMENTS, Adjustment, false_discovery, holm
-from duramen.results.notes import checked_notes, note_lines
-from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.result import FeatureResult
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
-_SHOWN = 10
 _LEVEL = 0.05
-_COLUMNS = ("name", "rank", "score", "p_value", "q_value", "p_holm")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Significance(Result):
+class Significance(FeatureResult[float]):
     """Scores of p features with their p-values, adjusted ones too, and the hypothesis tested.
 
     ``len(result)`` is p, ``result[name]`` the p-value of one feature, and iterating gives
@@ -71,6 +66,13 @@ class Significance(Result):
     ValueError
         If shapes disagree, names repeat, a number is not finite, a p- or q-value lies outside
         [0, 1], `null` is empty, `n_tests` is less than p or `adjustment` unknown.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.Significance(("a", "b"), [2.0, 1.0], [0.01, 0.6], "test", "No association.")
+    >>> result.selected(alpha=0.05), result.q_values.tolist()
+    (('a',), [0.02, 0.6])
     """
 
     names: tuple[str, ...]
@@ -86,33 +88,23 @@ class Significance(Result):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    _NUMBERS: ClassVar = {"p_values": PROBABILITY, "scores": ANY, "q_values": PROBABILITY}
+    _COLUMNS: ClassVar[tuple[str, ...]] = ("name", "rank", "score", "p_value", "q_value", "p_holm")
+
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner, settle = "Significance", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        settle(self, "scores", frozen(owner, "scores", self.scores, names))
-        settle(self, "p_values", frozen_between(owner, "p_values", self.p_values, names, high=1.0))
         if not isinstance(self.null, str) or not self.null.strip():
             raise ValueError(f"{owner}: null must be a sentence that says what was tested.")
-        n_tests = len(names) if self.n_tests is None else int(self.n_tests)
-        if n_tests < len(names):
+        n_tests = len(self) if self.n_tests is None else int(self.n_tests)
+        if n_tests < len(self):
             raise ValueError(
-                f"{owner}: n_tests must be at least the number of features, {len(names)}, got "
+                f"{owner}: n_tests must be at least the number of features, {len(self)}, got "
                 f"{n_tests}."
             )
         settle(self, "n_tests", n_tests)
-        q_values = self._computed() if self.q_values is None else self.q_values
-        settle(self, "q_values", frozen_between(owner, "q_values", q_values, names, high=1.0))
-        for name in checked_names(owner, "details", self.details):
-            if name in _COLUMNS:
-                raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
-        details = {
-            what: frozen(owner, f"details[{what!r}]", column, names)
-            for what, column in self.details.items()
-        }
-        settle(self, "details", MappingProxyType(details))
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
-        settle(self, "notes", checked_notes(owner, self.notes))
+        if self.q_values is None:
+            settle(self, "q_values", frozen(owner, "q_values", self._computed(), (len(self),)))
 
     def _computed(self) -> FloatArray:
         if self.adjustment not in ADJUSTMENTS:
@@ -121,20 +113,6 @@ class Significance(Result):
                 f"{self.adjustment!r}. Hint: any text describes q_values that are given."
             )
         return false_discovery(self.p_values, cast("Adjustment", self.adjustment), self.n_tests)
-
-    # --- as a collection -------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[tuple[str, float]]:
-        return zip(self.names, self.p_values.tolist(), strict=True)
-
-    def __getitem__(self, name: str) -> float:
-        try:
-            return float(self.p_values[self.names.index(name)])
-        except ValueError:
-            raise KeyError(name) from None
 
     # --- what is significant ---------------------------------------------------------------
 
@@ -184,42 +162,7 @@ class Significance(Result):
         """Return the indices of the features by p-value; ties by decreasing score, then column."""
         return np.lexsort((-self.scores, self.p_values))
 
-    def top(self, k: int) -> Self:
-        """Return the `k` most significant features (all when p < k), the best first.
-
-        Adjusted p-values stay those among all features.
-
-        Raises
-        ------
-        ValueError
-            If `k` is negative.
-        """
-        checks.check_integer("Significance.top", "k", k, 0)
-        index = self.order()[:k]
-        fields = ((one.name, getattr(self, one.name)) for one in dataclass_fields(self))
-        taken: dict[str, Any] = {
-            name: value[index] for name, value in fields if isinstance(value, np.ndarray)
-        }
-        return replace(
-            self,
-            names=tuple(self.names[j] for j in index),
-            details={what: column[index] for what, column in self.details.items()},
-            **taken,
-        )
-
     # --- in and out ------------------------------------------------------------------------
-
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the columns.
-
-        Its columns are those of `columns`.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name.
@@ -227,29 +170,23 @@ class Significance(Result):
         They are ``name``, ``rank`` (1 is the most significant), ``score``, ``p_value``,
         ``q_value``, ``p_holm`` and those of `details`.
         """
-        numbers = (self.scores.copy(), self.p_values.copy(), self.q_values.copy(), self.holm())
-        columns = dict(
-            zip(_COLUMNS, (list(self.names), ranks(self.order()), *numbers), strict=True)
-        )
-        return {**columns, **{what: column.copy() for what, column in self.details.items()}}
+        return self._framed(self.scores, self.p_values, self.q_values, self.holm())
 
-    def __repr__(self) -> str:
-        best = self.top(_SHOWN)
-        count = f"{self.n_tests} feature" + ("" if self.n_tests == 1 else "s")
-        if len(self) < self.n_tests:
-            count = f"{len(self)} of {count}"
+    def _summary(self, rows: int) -> Summary:
+        best = self.top(rows)
         found = f"{np.count_nonzero(self.mask())} with q <= {_LEVEL:g}"
-        lines = [f"Significance: {self.method} of {count}, {found}", f"null: {self.null}"]
-        if len(self):
-            columns = [
-                [str(i + 1) for i in range(len(best))],
-                list(best.names),
-                fixed(best.scores, 4),
-                [f"{p:.2g}" for p in best.p_values],
-                [f"{q:.2g}" for q in best.q_values],
-            ]
-            header = ["", "feature", "score" if self.unit == "1" else self.unit, "p", "q"]
-            lines += aligned(header, columns, right=[True, False, True, True, True])
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join([*lines, *note_lines(self.notes)])
+        heading = f"Significance: {self.method} of {self._tested()}, {found}"
+        columns = [*best._scored(), Column("p", small(best.p_values))]
+        columns.append(Column("q", small(best.q_values)))
+        below = hidden(len(self), len(best))
+        return Summary((heading, f"null: {self.null}"), columns, below, self.notes)
+
+    def _tested(self) -> str:
+        """Return the number of features, and of how many that were tested."""
+        count = counted(self.n_tests, "feature")
+        return count if len(self) == self.n_tests else f"{len(self)} of {count}"
+
+    def _scored(self) -> list[Column]:
+        """Return the columns of ranks, names and scores."""
+        title = "score" if self.unit == "1" else self.unit
+        return [*features(self.names), Column(title, fixed(self.scores, 4), bars=self.scores)]

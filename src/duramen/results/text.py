@@ -30,7 +30,9 @@ def aligned(
     right : sequence of bool
         Whether a column is flush right.
     """
-    shown = [[title, *map(printable, cells)] for title, cells in zip(header, columns, strict=True)]
+    shown = [
+        [*map(printable, (title, *cells))] for title, cells in zip(header, columns, strict=True)
+    ]
     widths = [max(map(width, cells)) for cells in shown]
     return [
         "  ".join(
@@ -62,7 +64,7 @@ def quoted(name: object) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what another library says of an error, on one short line."""
+    """Return the first line of the message of an error, on one short line."""
     lines = str(error).strip().splitlines()
     return printable(lines[0], _LONGEST_REASON) if lines else type(error).__name__
 

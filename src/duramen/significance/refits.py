@@ -83,7 +83,7 @@ class Refits:
         With `stop_after`, b is less than `n` where all features are decided.
         """
         subject, rows = self.subject, self.subject.exchangeability
-        rows.require(n, self.function, subject.data.target.values, stacklevel=4)
+        rows.require(n, self.function, subject.data.target.values)
 
         def task(_: int, seed_b: int) -> FloatArray:
             return subject.permuted_scores(np.random.default_rng(seed_b), seed_b)

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.columns import Column, hidden
 from duramen.results.fingerprint import fingerprint
+from duramen.results.summary import Summarized, Summary
 from duramen.tables.names import KINDS
 from duramen.tables.schema import Schema
 
@@ -19,7 +21,7 @@ Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EncodedTable:
+class EncodedTable(Summarized):
     """A table whose columns are dense ordinal codes.
 
     The code of a value is its rank among the m_j sorted distinct values of its column (for
@@ -223,6 +225,16 @@ class EncodedTable:
         if constant:
             lines.append(f"{constant} constant")
         return ", ".join(lines)
+
+    def _summary(self, rows: int) -> Summary:
+        shown = range(min(rows, self.n_columns))
+        columns = [
+            Column("column", [self.names[j] for j in shown], left=True),
+            Column("kind", [self.kinds[j] for j in shown], left=True),
+            Column("distinct values", [f"{len(self.values(j)):,}" for j in shown]),
+            Column("missing", ["yes" if self.missing[j] else "" for j in shown], left=True),
+        ]
+        return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
 
     @staticmethod
     def _positions(index: ArrayLike, size: int, function: str) -> NDArray[np.int64]:

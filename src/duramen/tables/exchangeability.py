@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from duramen.results.fingerprint import fingerprint
 from duramen.results.text import quoted
+from duramen.results.warning import warn
 
 IntArray = NDArray[np.int64]
 
@@ -174,9 +174,7 @@ class Exchangeability:
         kinds = np.array([contents.setdefault(c.tobytes(), len(contents)) for c in in_blocks])
         return _arrangements(layout.alike, kinds)
 
-    def require(
-        self, n_draws: int, function: str, values: Any = None, *, stacklevel: int = 3
-    ) -> None:
+    def require(self, n_draws: int, function: str, values: Any = None) -> None:
         """Check that strata and blocks leave enough to be permuted; see :meth:`count`.
 
         Parameters
@@ -187,8 +185,6 @@ class Exchangeability:
             Who asks, for errors and warnings.
         values : array of shape (n,) or (n, k), optional
             What is exchanged.
-        stacklevel : int
-            That of the warning; 3 for the caller of the function that calls this.
 
         Raises
         ------
@@ -210,11 +206,10 @@ class Exchangeability:
                 "Hint: give coarser strata, or blocks of equal size or with one target value each."
             )
         if count <= n_draws:
-            warnings.warn(
+            warn(
                 f"{function}: {given} allow only {count:,.0f} different arrangements of the rows, "
                 f"fewer than the {n_draws:,} permutations requested: p-values below about "
                 f"{1 / count:.2g} have no meaning.",
-                stacklevel=stacklevel,
             )
 
     def _stuck(self, values: Any) -> str:

@@ -10,7 +10,9 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.columns import Column, hidden
 from duramen.results.fingerprint import fingerprint
+from duramen.results.summary import Summarized, Summary
 from duramen.tables.containers import table_like
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
@@ -44,7 +46,7 @@ OtherT = TypeVar("OtherT", bound=Table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningSet(Generic[TableT]):
+class LearningSet(Summarized, Generic[TableT]):
     """A table with its target, checked and encoded once.
 
     Every function that takes ``X, y`` takes a learning set in their place. Make one with
@@ -176,6 +178,20 @@ class LearningSet(Generic[TableT]):
         sizes = self.target.class_sizes()
         what = "a number" if sizes is None else ", ".join(f"{k}: {v}" for k, v in sizes.items())
         return f"LearningSet of {self.n_rows} rows x {self.n_columns} columns; target: {what}"
+
+    def _summary(self, rows: int) -> Summary:
+        sizes = self.target.class_sizes() or {}
+        shown = list(sizes.items())[:rows]
+        counts = np.array([count for _, count in shown], dtype=np.float64)
+        columns = [
+            Column("class", [str(label) for label, _ in shown], left=True),
+            Column("rows", [f"{count:,}" for _, count in shown], bars=counts),
+        ]
+        then = self.table._summary(rows) if isinstance(self.table, Summarized) else None
+        heading = f"LearningSet of {self.n_rows} rows x {self.n_columns} columns"
+        task = "" if sizes else "; target: a number"
+        below = hidden(len(sizes), len(shown), "classes")
+        return Summary((heading + task,), columns, below, then=then)
 
 
 def learning_set(

@@ -1,12 +1,12 @@
 """New rows in the terms of the columns that training had."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.warning import warn
 from duramen.tables.columns import (
     Categories,
     Column,
@@ -164,7 +164,7 @@ def _check_columns(
         )
     else:
         message = f"X has feature names, but {subject} was fitted without feature names"
-    warnings.warn(message, UserWarning, stacklevel=5)
+    warn(message)
 
 
 def _look_up(

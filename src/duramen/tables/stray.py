@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import quoted
+from duramen.results.warning import warn
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _FRACTION = re.compile(r".*[.eE].*")
@@ -201,16 +200,4 @@ def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
         "warned of."
     )
     warning.columns = tuple(found)
-    warnings.warn(warning, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """Return the stack level of the first caller outside this package."""
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        owner = str(frame.f_globals.get("__name__", ""))
-        if owner != package and not owner.startswith(f"{package}."):
-            return level
-        level, frame = level + 1, frame.f_back
-    return level
+    warn(warning)

@@ -1,6 +1,5 @@
 """The target: labels become class codes, numbers become float64."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from duramen.results.magnitude import check_magnitude
 from duramen.results.masked import array_of, unmasked
+from duramen.results.warning import warn
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -182,11 +182,10 @@ def target_array(y: Any, *, n_rows: int | None = None, function: str = "fit") ->
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         values = values.ravel()
     if values.ndim != 1:

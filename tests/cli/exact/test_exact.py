@@ -211,7 +211,7 @@ def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
     result, run = done(out, "exact", copied, "--target", "y")
     assert run["results"]["markov_boundaries"] is None
     assert "Markov boundaries are not listed" in result.stdout
-    assert "What was left out" in page(out)
+    assert "Not computed" in page(out)
     assert "<h2>Markov boundaries</h2>" not in page(out)
 
 

@@ -224,7 +224,7 @@ def test_report_has_histogram_line_and_promise(file, tmp_path):
     asked(file, tmp_path / "out", "one-probe", permutations=199)
     html = page(tmp_path / "out")
     assert "<h2>Significance by one probe</h2>" in html
-    assert "<h2>What the test says</h2>" in html
+    assert "<h2>Result of the test</h2>" in html
     assert f"Histogram of the p-values of {P} features" in html
     assert "Benjamini and Hochberg" in html
     columns = written(tmp_path / "out")

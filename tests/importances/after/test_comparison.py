@@ -251,5 +251,5 @@ def test_choices_are_checked():
         example().top(0)
     with pytest.raises(ValueError, match=r"by must be one of 'mdi', .* got 'mdo'"):
         example().top(2, by="mdo")
-    with pytest.raises(ValueError, match="ranks must have a column a name, 1, got 2"):
+    with pytest.raises(ValueError, match=r"ranks must have shape \(1, 1\), got \(1, 2\)"):
         Comparison(("a",), ("x",), np.ones((1, 1)), np.ones((1, 2)))

@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from duramen import checks
+from duramen.results.columns import Column
 from duramen.results.fields import FloatArray, checked_names, frozen
 from duramen.results.frames import native_frame
 from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
 from duramen.results.result import Result
 from duramen.results.significance import Significance
-from duramen.results.text import aligned
+from duramen.results.summary import Summary
 
 Measured: TypeAlias = Importances | Significance
 
@@ -70,12 +71,8 @@ class Comparison(Result):
         measures = checked_names(owner, "measures", self.measures)
         settle(self, "measures", measures)
         for what in ("scores", "ranks"):
-            numbers = frozen(owner, what, getattr(self, what), measures, dimensions=2)
-            if numbers.shape[1] != len(self.names):
-                raise ValueError(
-                    f"{owner}: {what} must have a column a name, {len(self.names)}, got "
-                    f"{numbers.shape[1]}."
-                )
+            shape = (len(measures), len(self.names))
+            numbers = frozen(owner, what, getattr(self, what), shape)
             settle(self, what, numbers)
         settle(self, "metadata", frozen_metadata(owner, self.metadata))
 
@@ -158,10 +155,6 @@ class Comparison(Result):
     def __len__(self) -> int:
         return len(self.names)
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature: its name and its rank in each measure."""
-        return native_frame(self.columns())
-
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame`: ``name``, and ``rank_M`` for each measure M."""
         ranks = zip(self.measures, self.ranks, strict=True)
@@ -182,19 +175,18 @@ class Comparison(Result):
             }
         )
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         m = len(self.measures)
-        lines = [
+        heading = (
             f"Comparison: {m} measures of {len(self)} features; rank correlations, Spearman's "
             "below the diagonal, Kendall's above"
-        ]
+        )
         both = np.where(np.tri(m, dtype=np.bool_), self.spearman, self.kendall)
-        cells = [
-            [f"{r:.2f}" if i != j else "1" for i, r in enumerate(both[:, j])] for j in range(m)
-        ]
-        header = ["", *self.measures]
-        lines += aligned(header, [list(self.measures), *cells], right=[False] + [True] * m)
-        return "\n".join(lines)
+        columns = [Column("", self.measures, left=True)]
+        for j, name in enumerate(self.measures):
+            cells = [f"{r:.2f}" if i != j else "1" for i, r in enumerate(both[:, j])]
+            columns.append(Column(name, cells))
+        return Summary((heading,), columns)
 
 
 def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison:

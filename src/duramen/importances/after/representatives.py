@@ -18,10 +18,12 @@ from duramen.importances.after.correlations import (
     distances_between,
     standardized,
 )
+from duramen.results.columns import Column, hidden
 from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
 from duramen.results.provenance import versions
-from duramen.results.text import aligned, printable
+from duramen.results.summary import Summarized, Summary
+from duramen.results.text import printable
 from duramen.tables import EncodedTable, encode
 from duramen.tables.memory import require_memory
 
@@ -30,12 +32,11 @@ Linkage = Literal["average", "complete", "single"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_SHOWN = 10
 _OTHERS_SHOWN = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Representatives:
+class Representatives(Summarized):
     """Clusters of p features and a table with one column a cluster.
 
     ``len(result)`` is the number G of clusters. A representative is called as the medoid of its
@@ -124,22 +125,20 @@ class Representatives:
             metadata={**importances.metadata, "representatives": dict(self.metadata)},
         )
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"Representatives: {len(self)} {self.method}s of {len(self.names)} features, the "
             "largest clusters:"
-        ]
-        members = sorted(self.members().items(), key=lambda item: -len(item[1]))[:_SHOWN]
+        )
+        members = sorted(self.members().items(), key=lambda item: -len(item[1]))[:rows]
+        others = [_listed([other for other in of if other != name]) for name, of in members]
+        sizes = np.array([len(of) for _, of in members], dtype=np.float64)
         columns = [
-            [name for name, _ in members],
-            [str(len(of)) for _, of in members],
-            [_listed([other for other in of if other != name]) for name, of in members],
+            Column("representative", [name for name, _ in members], left=True),
+            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
+            Column("others", others, left=True),
         ]
-        header = ["representative", "members", "others"]
-        lines += aligned(header, columns, right=[False, True, False])
-        if len(self) > _SHOWN:
-            lines.append(f"... and {len(self) - _SHOWN} more")
-        return "\n".join(lines)
+        return Summary((heading,), columns, hidden(len(self), len(members)))
 
 
 def _listed(names: list[str]) -> str:

@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from duramen.jobs.progress import shown_bar
 from duramen.selection.sequential_random_subspace.search import State
 
 
 @contextmanager
 def search_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[State], object] | None]:
-    """Progress bar over trees with the features found and the memory in use."""
-    if not verbose:
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc=what, unit="tree") as bar:
+    """Show a progress bar over trees with the features found and the memory in use."""
+    with shown_bar(total, what, "tree", verbose) as bar:
+        if bar is None:
+            yield None
+            return
 
         def report(state: State) -> None:
             bar.set_postfix_str(f"{len(state.found)} found{_memory_in_use()}", refresh=False)
@@ -27,7 +26,7 @@ def search_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[State]
 
 
 def _memory_in_use() -> str:
-    """Resident memory, where the system tells it."""
+    """Return the resident memory as text, where the system tells it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

@@ -202,7 +202,7 @@ def _check_permuted(subject: Measured, null: str, n_permutations: int) -> None:
     """Check that strata and blocks suit the null distribution."""
     rows = subject.exchangeability
     if null == "permuted":
-        rows.require(n_permutations, "mean_rank_test", subject.data.target.values, stacklevel=4)
+        rows.require(n_permutations, "mean_rank_test", subject.data.target.values)
     elif rows.strata is not None:
         raise ValueError(
             'mean_rank_test: strata must be None for null="irrelevant", which permutes no rows. '

@@ -6,29 +6,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
 from duramen.jobs.replicates import replicate_seed
-from duramen.results.fields import checked_names, frozen_between, ranks
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
-from duramen.results.result import Result
-from duramen.results.text import aligned
+from duramen.results.columns import Column, features, hidden
+from duramen.results.fields import PROBABILITY, checked_names, ranks
+from duramen.results.result import FeatureResult
+from duramen.results.summary import Summary
 from duramen.significance.measured import FloatArray, MeasureLike
 from duramen.significance.refits import Refits
 from duramen.significance.resampling import resampling_task, subsample_size, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.stability.best import drawn_best
 
-_SHOWN = 10
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(Result):
+class Stability(FeatureResult[float]):
     """Agreement of selections of features, corrected for chance.
 
     1 where all selections are the same, 0 on average where each is drawn at random. NaN where it
@@ -74,30 +71,16 @@ class Stability(Result):
     level: float
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        owner, settle = "Stability", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        settle(
-            self, "frequency", frozen_between(owner, "frequency", self.frequency, names, high=1.0)
-        )
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+    _NUMBERS: ClassVar = {"frequency": PROBABILITY}
 
     @property
     def mean_size(self) -> float:
         """Mean number of features of a selection."""
         return float(np.rint(self.frequency * self.n_selections).sum() / self.n_selections)
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by decreasing frequency; ties keep column order."""
         return np.argsort(-self.frequency, kind="stable")
-
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a feature: ``name``, ``rank`` and ``frequency``."""
-        return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of `to_frame` by name; rank 1 is the feature selected most often."""
@@ -107,24 +90,17 @@ class Stability(Result):
             "frequency": self.frequency.copy(),
         }
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"Stability of {self.n_selections} selections of {self.mean_size:.4g} of "
             f"{len(self)} features on average: {self._said()}"
-        ]
-        best = self.order()[:_SHOWN]
+        )
+        best = self.order()[:rows]
         best = best[self.frequency[best] > 0]
-        if best.size:
-            cells = [
-                [str(i + 1) for i in range(len(best))],
-                [self.names[j] for j in best],
-                [f"{self.frequency[j]:.2f}" for j in best],
-            ]
-            lines += aligned(["", "feature", "selected"], cells, right=[True, False, True])
-        more = int(np.count_nonzero(self.frequency)) - len(best)
-        if more:
-            lines.append(f"... and {more} more")
-        return "\n".join(lines)
+        frequency = self.frequency[best]
+        selected = Column("selected", [f"{share:.2f}" for share in frequency], bars=frequency)
+        below = hidden(int(np.count_nonzero(self.frequency)), len(best))
+        return Summary((heading,), [*features(self.names, best), selected], below)
 
     def _said(self) -> str:
         if math.isnan(self.nogueira):

@@ -14,10 +14,10 @@ from duramen.importances import Inputs
 from duramen.importances.arguments import forest_of
 from duramen.importances.passes.nodes import IntArray
 from duramen.importances.samples import training_set
-from duramen.results.frames import native_frame
+from duramen.results.columns import Column
 from duramen.results.importances import Importances
 from duramen.results.result import Result
-from duramen.results.text import aligned
+from duramen.results.summary import Summary
 from duramen.significance.measured import Data, FloatArray, MeasureLike, measure_of
 from duramen.significance.stability.agreement import (
     REACH,
@@ -116,22 +116,22 @@ class TreesNeeded(Result):
         """Trees for both: a stable ranking, and every feature seen."""
         return max(self.trees_to_rank, self.trees_to_see)
 
-    def to_frame(self) -> Any:
-        """Return the curve as a data frame with columns ``n_trees`` and ``agreement``."""
-        return native_frame({"n_trees": self.sizes.copy(), "agreement": self.agreement.copy()})
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, the curve: ``n_trees`` and ``agreement``."""
+        return {"n_trees": self.sizes.copy(), "agreement": self.agreement.copy()}
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused
-        lines = [
+        heading = (
             f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {trees}",
             f"for {self.wanted:.0%} of the {self.k} best in common with another forest: "
             + self._rank(),
             f"to see every feature but for a risk of {self.risk:g}: {_count(self.trees_to_see)}",
             f"{trees} of {self.splits_per_tree:.3g} splits, {self.drawn} candidates each, have "
             f"seen all with probability {self.all_seen:.3g} and split on {used}",
-        ]
-        cells = [[str(size) for size in self.sizes], [f"{a:.2f}" for a in self.agreement]]
-        return "\n".join(lines + aligned(["trees", "in common"], cells, right=[True, True]))
+        )
+        curve = Column("in common", [f"{a:.2f}" for a in self.agreement], bars=self.agreement)
+        return Summary(heading, [Column("trees", list(map(str, self.sizes))), curve])
 
     def _rank(self) -> str:
         now = f"({self.expected_agreement:.0%} expected of {self.n_trees})"

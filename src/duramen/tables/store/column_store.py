@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import warnings
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
 from duramen.results.text import quoted
+from duramen.results.warning import warn
 from duramen.tables import formats
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
@@ -31,7 +33,7 @@ _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
 POSITION_HINT = "Hint: samples_id names the column, samples_by_position says that this is right."
 
 
-class ColumnStore:
+class ColumnStore(Summarized):
     """A table on disk: codes, values and names as in an `EncodedTable`, read when they are taken.
 
     It comes from `open_store` or `pack`. Anything in this package that takes a table takes a store.
@@ -284,6 +286,15 @@ class ColumnStore:
         where = self.path.name
         return f"ColumnStore {where} of {self.n_rows} rows x {self.n_columns} columns ({kinds})"
 
+    def _summary(self, rows: int) -> Summary:
+        shown = np.arange(min(rows, self.n_columns))
+        kinds = [KINDS[kind] for kind in self._columns.kind_codes()[shown].tolist()]
+        columns = [
+            Column("column", self.names_of(shown), left=True),
+            Column("kind", kinds, left=True),
+        ]
+        return Summary((repr(self),), columns, hidden(self.n_columns, len(shown), "columns"))
+
 
 def _decoded(table: EncodedTable) -> NDArray[Any]:
     """Return the values of the only column of a table."""
@@ -371,7 +382,7 @@ def open_store(
         function=function,
     )
     if paired.doubtful:
-        warnings.warn(f"{function}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=2)
+        warn(f"{function}: {paired.note} {POSITION_HINT}")
     store = ColumnStore(columns, place, paired.table)
     store.samples_pairing = paired.note
     return store

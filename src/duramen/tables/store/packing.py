@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from duramen import __version__
 from duramen.checks import kernel_threads
+from duramen.configuration import shows_progress
 from duramen.results.replacing import naming
+from duramen.results.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
@@ -205,7 +206,7 @@ def pack_with(
                 f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
                 "of other options, or the source has changed: packing starts anew"
             )
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)
         with _progress(given, writer.n_columns, verbose) as report:
             for group in given.groups(writer.n_columns, folder):
@@ -218,7 +219,7 @@ def pack_with(
     store = open_store(place)
     store.samples_pairing = None if paired is None else paired.note
     if paired is not None and paired.doubtful:
-        warnings.warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}", UserWarning, stacklevel=3)
+        warn(f"{_FUNCTION}: {paired.note} {POSITION_HINT}")
     return store
 
 
@@ -349,10 +350,10 @@ def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, An
 @contextmanager
 def _progress(given: Input, done: int, verbose: int) -> Iterator[Callable[[int], None]]:
     """Give a function that is told how many columns are done; show that, and what is spooled."""
-    if not verbose:
+    if not shows_progress(verbose):
         yield lambda done: None
         return
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     spooled = tqdm(desc=f"{_FUNCTION}: cut", unit="B", unit_scale=True, delay=0.1)
     given.on_spooled = spooled.update

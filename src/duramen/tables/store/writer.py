@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from duramen.results.warning import warn
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.store import layout
 from duramen.tables.store.names import Repeats, repetition
@@ -75,11 +75,9 @@ class StoreWriter:
             noted = {}
         if _is_note(noted) and all(self._holds(name, noted) for name in layout.GROWING):
             return noted
-        warnings.warn(
+        warn(
             f"{self._function}: what an earlier call left in {self._folder.name} is damaged: "
             "packing starts anew",
-            UserWarning,
-            stacklevel=2,
         )
         return None
 

@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.text import aligned
+from duramen.results.columns import Column, hidden
+from duramen.results.summary import Summarized, Summary
 from duramen.theory.arguments import check_choice, whole
 from duramen.theory.distributions.columns import (
     coded_columns,
@@ -24,12 +25,11 @@ from duramen.theory.distributions.values import Codes, objects
 Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
 
-_SHOWN_COLUMNS = 10
 _SHOWN_CUTS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Discretized:
+class Discretized(Summarized):
     """Table whose numeric columns are intervals, accepted by `FiniteDistribution.from_table`.
 
     Parameters
@@ -85,19 +85,18 @@ class Discretized:
             }
         }
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"Discretized: {self.n_rows} rows, {len(self.cuts)} of {len(self.names)} columns in "
             f"intervals, method {self.method!r}"
+        )
+        shown = list(self.cuts.items())[:rows]
+        columns = [
+            Column("column", [name for name, _ in shown], left=True),
+            Column("intervals", [str(len(cuts) + 1) for _, cuts in shown]),
+            Column("cuts", [_listed(cuts) for _, cuts in shown], left=True),
         ]
-        shown = list(self.cuts.items())[:_SHOWN_COLUMNS]
-        if shown:
-            counts = [str(len(cuts) + 1) for _, cuts in shown]
-            cells = [[name for name, _ in shown], counts, [_listed(cuts) for _, cuts in shown]]
-            lines += aligned(["column", "intervals", "cuts"], cells, right=[False, True, False])
-        if len(self.cuts) > len(shown):
-            lines.append(f"... and {len(self.cuts) - len(shown)} more")
-        return "\n".join(lines)
+        return Summary((heading,), columns, hidden(len(self.cuts), len(shown)))
 
 
 def discretize(

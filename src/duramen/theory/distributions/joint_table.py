@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
 from duramen.results.metadata import frozen_metadata
+from duramen.results.summary import Summarized, Summary
 from duramen.theory.arguments import check_choice
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows
 from duramen.theory.distributions.partition import FloatArray, IndexArray, Partition
 from duramen.theory.distributions.storage import read_distribution, write_distribution
-from duramen.theory.distributions.text import distribution_text
+from duramen.theory.distributions.text import distribution_summary
 from duramen.theory.distributions.validation import (
     check_context,
     check_names,
@@ -30,7 +31,7 @@ from duramen.theory.distributions.variables import Column, Columns, Variable, Va
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointTable:
+class JointTable(Summarized):
     """Distinct rows of coded variables, each with a probability.
 
     The fields, and the errors that they raise, are described in `FiniteDistribution`, which adds
@@ -227,8 +228,10 @@ class JointTable:
         given = self._fields() | {"metadata": dict(self.metadata)}
         return type(self), tuple(given.values())
 
-    def __repr__(self) -> str:
-        return distribution_text(self._columns, self.weights)
+    _rows_shown = 12
+
+    def _summary(self, rows: int) -> Summary:
+        return distribution_summary(self._columns, self.weights, rows)
 
 
 def _frozen(given: ArrayLike, dtype: Any = None) -> NDArray[Any]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.frames import native_frame
-from duramen.results.text import aligned, fixed
+from duramen.results.columns import Column, counted, hidden
+from duramen.results.summary import Framed, Summary
+from duramen.results.text import fixed
 from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import Decrease
@@ -19,11 +20,10 @@ from duramen.theory.population.importances import UNITS
 
 _FUNCTION = "conditioning_terms"
 _MOST_TERMS = 1 << 17
-_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditioningTerms:
+class ConditioningTerms(Framed):
     """Contributions of conditioning sets to the importance of a feature.
 
     Parameters
@@ -68,7 +68,11 @@ class ConditioningTerms:
         return np.array([len(one) for one in self.sets], dtype=np.int64)
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` by name."""
+        """Return the columns of `to_frame`, one row a conditioning set.
+
+        They are ``conditioning`` (names joined by commas), ``size``, ``weight``, ``value`` and
+        ``contribution``.
+        """
         return {
             "conditioning": [", ".join(one) for one in self.sets],
             "size": self.sizes,
@@ -77,33 +81,19 @@ class ConditioningTerms:
             "contribution": self.contributions,
         }
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a conditioning set.
-
-        Its columns are ``conditioning`` (names joined by commas), ``size``, ``weight``, ``value``
-        and ``contribution``.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
-        return native_frame(self.columns())
-
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         parts = self.contributions
-        order = np.argsort(-parts, kind="stable")[:_SHOWN]
-        names = ["{" + ", ".join(self.sets[i]) + "}" for i in order]
-        columns = [names, fixed(self.values[order], 4), fixed(parts[order], 4)]
-        plural = "" if len(self) == 1 else "s"
-        lines = [
-            f"ConditioningTerms: {len(self)} set{plural} for {self.feature}, together "
+        order = np.argsort(-parts, kind="stable")[:rows]
+        heading = (
+            f"ConditioningTerms: {counted(len(self), 'set')} for {self.feature}, together "
             f"{parts.sum():.4g} {self.unit}"
+        )
+        columns = [
+            Column("given", ["{" + ", ".join(self.sets[i]) + "}" for i in order], left=True),
+            Column(self.unit, fixed(self.values[order], 4)),
+            Column("contributes", fixed(parts[order], 4), bars=parts[order]),
         ]
-        lines += aligned(["given", self.unit, "contributes"], columns, right=[False, True, True])
-        if len(self) > len(order):
-            lines.append(f"... and {len(self) - len(order)} more")
-        return "\n".join(lines)
+        return Summary((heading,), columns, hidden(len(self), len(order)))
 
 
 def conditioning_terms(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.results.frames import native_frame
+from duramen.results.summary import Framed, Summary
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -62,7 +62,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True, repr=False)
-class Properties:
+class Properties(Framed):
     """Properties of a joint distribution of the features and the target.
 
     Parameters
@@ -108,35 +108,27 @@ class Properties:
         """Strictly positive, with composition and weak transitivity."""
         return self.PC and self.weak_transitivity
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row a property.
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row a property.
 
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``property``, ``holds`` and ``counterexample`` (a text, empty where it holds
-            or none is needed).
+        They are ``property``, ``holds`` and ``counterexample`` (a text, empty where it holds or
+        none is needed).
         """
-        classes = ("P", "PC", "PCWT")
-        return native_frame(
-            {
-                "property": [*_EXPLAINED.values(), *classes],
-                "holds": [bool(getattr(self, name)) for name in (*_EXPLAINED, *classes)],
-                "counterexample": [
-                    str(self.counterexamples.get(name, "")) for name in (*_EXPLAINED, *classes)
-                ],
-            }
-        )
+        names = (*_EXPLAINED, "P", "PC", "PCWT")
+        return {
+            "property": [_EXPLAINED.get(name, name) for name in names],
+            "holds": [bool(getattr(self, name)) for name in names],
+            "counterexample": [str(self.counterexamples.get(name, "")) for name in names],
+        }
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         lines = ["Properties of the distribution"]
         for name, text in _EXPLAINED.items():
             lines.append(f"{text}: {'yes' if getattr(self, name) else 'no'}")
             if name in self.counterexamples:
                 lines[-1] += f" ({self.counterexamples[name]})"
         classes = [name for name in ("P", "PC", "PCWT") if getattr(self, name)]
-        lines.append(f"classes: {', '.join(classes) if classes else 'none'}")
-        return "\n".join(lines)
+        return Summary((*lines, f"classes: {', '.join(classes) if classes else 'none'}"))
 
 
 def properties(dist: FiniteDistribution) -> Properties:

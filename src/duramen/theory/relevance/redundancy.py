@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.columns import Column, hidden
 from duramen.results.frames import native_frame
-from duramen.results.text import aligned
+from duramen.results.summary import Framed, Summary
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import TOLERANCE
@@ -21,11 +22,9 @@ from duramen.theory.distributions.subsets import BoolArray, Layer, gains, minima
 from duramen.theory.distributions.variables import TARGET
 from duramen.theory.relevance.relevance import conditionings_of
 
-_SHOWN = 12
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Redundancy:
+class Redundancy(Framed):
     """Redundancy between the p features of a distribution, by several definitions.
 
     All matrices are read as "row to column": entry (i, j) speaks of X_i in view of X_j. Their
@@ -114,14 +113,11 @@ class Redundancy:
             )
         return any(given.issuperset(shield) for shield in self.shields.get(feature, ()))
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row an ordered pair of different features.
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`, one row an ordered pair of different features.
 
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns ``feature`` (X_i), ``other`` (X_j), then the entries (i, j) of ``total``,
-            ``determined``, ``partial``, ``degree``, ``lowest`` and ``highest``.
+        They are ``feature`` (X_i), ``other`` (X_j), then the entries (i, j) of ``total``,
+        ``determined``, ``partial``, ``degree``, ``lowest`` and ``highest``.
         """
         i, j = np.nonzero(~np.eye(len(self.names), dtype=np.bool_))
         columns: dict[str, Any] = {
@@ -130,7 +126,7 @@ class Redundancy:
         }
         for what in ("total", "determined", "partial", "degree", "lowest", "highest"):
             columns[what] = getattr(self, what)[i, j]
-        return native_frame(columns)
+        return columns
 
     def shields_frame(self) -> Any:
         """Return a data frame with one row a weakly relevant feature.
@@ -146,23 +142,24 @@ class Redundancy:
         i, j = np.nonzero(np.triu(both, 1))
         return [(self.names[a], self.names[b]) for a, b in zip(i, j, strict=True)]
 
-    def __repr__(self) -> str:
-        rows: list[tuple[str, str, str, str]] = [
-            (name, notion, other, f"{self.degree[i, j]:.4f}")
-            for i, name in enumerate(self.names)
-            for j, other in enumerate(self.names)
-            if (notion := self._notion(i, j))
+    _rows_shown = 12
+
+    def _summary(self, rows: int) -> Summary:
+        pairs = [
+            (i, j) for i, j in np.ndindex(len(self.names), len(self.names)) if self._notion(i, j)
         ]
-        lines = [f"Redundancy of {int(self.relevant.sum())} relevant features"]
-        if rows:
-            header = ["feature", "is", "to", "bits shared, given nothing else"]
-            columns = list(zip(*rows[:_SHOWN], strict=True))
-            lines += aligned(header, columns, right=[False, False, False, True])
-        else:
-            lines.append("no relevant feature is redundant to another")
-        if len(rows) > _SHOWN:
-            lines.append(f"... and {len(rows) - _SHOWN} more")
-        return "\n".join(lines)
+        heading = f"Redundancy of {int(self.relevant.sum())} relevant features"
+        if not pairs:
+            return Summary((heading, "no relevant feature is redundant to another"))
+        shown = pairs[:rows]
+        degrees = np.array([self.degree[pair] for pair in shown])
+        columns = [
+            Column("feature", [self.names[i] for i, _ in shown], left=True),
+            Column("is", [self._notion(*pair) for pair in shown], left=True),
+            Column("to", [self.names[j] for _, j in shown], left=True),
+            Column("bits shared, given nothing else", [f"{d:.4f}" for d in degrees], bars=degrees),
+        ]
+        return Summary((heading,), columns, hidden(len(pairs), len(shown)))
 
     def _notion(self, i: int, j: int) -> str:
         """Return the strongest notion in which X_i is redundant to X_j, or nothing."""

@@ -28,7 +28,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from duramen.results.text import aligned
+from duramen.results.columns import Column
+from duramen.results.summary import Summarized, Summary
 from duramen.theory.arguments import real, refuse, whole
 from duramen.theory.subspaces.cautions import cautions
 from duramen.theory.subspaces.convergence import blind_probability, companions_probability
@@ -44,7 +45,7 @@ _MANY_TREES = 1_000_000
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Summarized):
     r"""Advised subspace size, fraction kept and number of trees, with the options compared.
 
     Parameters
@@ -120,26 +121,22 @@ class Plan:
         result: dict[str, Any] = _finite(plain | {"options": options} | words)
         return result
 
-    def __repr__(self) -> str:
-        lines = [
+    def _summary(self, rows: int) -> Summary:
+        heading = (
             f"Plan: at least {_trees(self.n_trees)} on {self.subspace} of {self.n_features} "
             f"features each, alpha = {self.keep:g}"
-        ]
-        lines += aligned(
-            ["alpha", "trees", "to find all", "to see all", "a chain", "all of degree 0"],
-            [
-                [f"{option.keep:g}" for option in self.options],
-                *(
-                    [_count(getattr(option, name)) for option in self.options]
-                    for name in (
-                        *("trees", "trees_to_find", "trees_to_see"),
-                        *("chain_trees", "marginal_trees"),
-                    )
-                ),
-            ],
-            right=[True] * 6,
         )
-        return "\n".join([*lines, *(f"- {words}" for words in self.reasons + self.cautions)])
+        columns = [Column("alpha", [f"{option.keep:g}" for option in self.options])]
+        for title, name in (
+            ("trees", "trees"),
+            ("to find all", "trees_to_find"),
+            ("to see all", "trees_to_see"),
+            ("a chain", "chain_trees"),
+            ("all of degree 0", "marginal_trees"),
+        ):
+            columns.append(Column(title, [_count(getattr(one, name)) for one in self.options]))
+        below = tuple(f"- {words}" for words in self.reasons + self.cautions)
+        return Summary((heading,), columns, below)
 
 
 def plan(

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.results.summary import Summarized, Summary
 from duramen.theory.arguments import real, refuse, whole
 from duramen.theory.subspaces.chains import kept_places
 from duramen.theory.subspaces.conditionings import (
@@ -46,7 +47,7 @@ _CELLS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Summarized):
     """Tree that found each relevant feature, in each of R simulated ensembles.
 
     Parameters
@@ -140,14 +141,17 @@ class Simulation:
         total: FloatArray = np.cumsum(counts[: self.n_trees + 1], dtype=np.float64)
         return total
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         found = self.found_at <= self.n_trees
         complete = int(np.count_nonzero(found.all(axis=1)))
-        return (
-            f"Simulation: {self.n_replicates} ensembles of {self.n_trees} trees, "
-            f"p={self.n_features}, q={self.subspace}, K={self.max_features}, keep={self.keep:g}\n"
-            f"{found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found on "
-            f"average; all of them in {complete} ensembles"
+        return Summary(
+            (
+                f"Simulation: {self.n_replicates} ensembles of {self.n_trees} trees, "
+                f"p={self.n_features}, q={self.subspace}, K={self.max_features}, "
+                f"keep={self.keep:g}",
+                f"{found.sum(axis=1).mean():.4g} of {self.n_relevant} relevant features found on "
+                f"average; all of them in {complete} ensembles",
+            )
         )
 
 

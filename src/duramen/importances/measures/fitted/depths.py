@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.fields import FloatArray, checked_names, frozen, frozen_between, ranks
-from duramen.results.frames import native_frame
-from duramen.results.metadata import frozen_metadata
-from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
-
-_SHOWN = 10
+from duramen.results.columns import Column, counted, features, hidden
+from duramen.results.fields import PROBABILITY, FloatArray, frozen, ranks
+from duramen.results.result import FeatureResult
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FirstSplits(Result):
+class FirstSplits(FeatureResult[float]):
     """Depths of the first splits on the p features of a forest.
 
     Parameters
@@ -62,21 +60,18 @@ class FirstSplits(Result):
     standard_error: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        owner, settle = "FirstSplits", object.__setattr__
-        names = checked_names(owner, "names", self.names)
-        settle(self, "names", names)
-        settle(self, "depths", frozen_between(owner, "depths", self.depths, names))
-        settle(self, "used", frozen_between(owner, "used", self.used, names, high=1.0))
-        ends = tuple(map(str, range(np.size(self.null))))
-        settle(self, "null", frozen(owner, "null", self.null, ends))
-        if self.standard_error is not None:
-            error = frozen_between(owner, "standard_error", self.standard_error, names)
-            settle(self, "standard_error", error)
-        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+    _NUMBERS: ClassVar = {
+        "depths": (0.0, np.inf),
+        "used": PROBABILITY,
+        "standard_error": (0.0, np.inf),
+    }
 
-    def __len__(self) -> int:
-        return len(self.names)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "null", frozen("FirstSplits", "null", self.null, (-1,)))
+
+    def _taken(self, index: NDArray[np.integer]) -> dict[str, Any]:
+        return {**super()._taken(index), "null": self.null}
 
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by increasing depth; ties keep column order."""
@@ -101,26 +96,16 @@ class FirstSplits(Result):
             columns["standard_error"] = self.standard_error.copy()
         return {**columns, "used": self.used.copy(), "selected": self.depths < self.threshold}
 
-    def to_frame(self) -> Any:
-        """Return a data frame of `columns` with one row a feature, in the order of the columns."""
-        return native_frame(self.columns())
-
-    def __repr__(self) -> str:
-        best = self.order()[:_SHOWN]
-        features = f"{len(self)} feature" + ("" if len(self) == 1 else "s")
-        trees = f"{self.n_trees} tree" + ("" if self.n_trees == 1 else "s")
-        lines = [
-            f"FirstSplits: minimal depth of {features} in {trees}, {self.threshold:.4g} by chance"
+    def _summary(self, rows: int) -> Summary:
+        best = self.order()[:rows]
+        count, trees = counted(len(self), "feature"), counted(self.n_trees, "tree")
+        heading = (
+            f"FirstSplits: minimal depth of {count} in {trees}, {self.threshold:.4g} by chance"
+        )
+        depths = self.depths[best]
+        columns = [
+            *features(self.names, best),
+            Column("depth", fixed(depths, 4), bars=depths),
+            Column("used", [f"{part:.0%}" for part in self.used[best].tolist()]),
         ]
-        if len(self):
-            header = ["", "feature", "depth", "used"]
-            columns = [
-                [str(i + 1) for i in range(len(best))],
-                [self.names[j] for j in best],
-                fixed(self.depths[best], 4),
-                [f"{share:.0%}" for share in self.used[best].tolist()],
-            ]
-            lines += aligned(header, columns, right=[True, False, True, True])
-        if len(self) > len(best):
-            lines.append(f"... and {len(self) - len(best)} more")
-        return "\n".join(lines)
+        return Summary((heading,), columns, hidden(len(self), len(best)))

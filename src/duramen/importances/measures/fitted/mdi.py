@@ -15,7 +15,8 @@ from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.passes.corrections import CORRECTIONS, corrected
 from duramen.importances.passes.heldout import held_out
 from duramen.importances.samples import sample_of
-from duramen.results.importances import FloatArray, Importances
+from duramen.results.fields import FloatArray
+from duramen.results.importances import Importances
 from duramen.tables import LearningSet
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from duramen.importances.samples import sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.significance import Significance
 from duramen.results.text import quoted
+from duramen.results.warning import warn
 from duramen.tables.memory import require_memory
 
 DEGREES_OF_FREEDOM = ("classes", "pearson")
@@ -193,12 +193,11 @@ def _with_classes(forest: Any) -> tuple[Forest, int]:
 def _warn_of_many_trees(grown: Forest) -> None:
     splits = np.count_nonzero(grown.feature >= 0) / grown.n_features
     if splits > _MOST_SPLITS:
-        warnings.warn(
+        warn(
             f"vote_change: p-values shrink as trees are added, also those of irrelevant features; "
             f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, small "
             "p-values are no evidence of relevance. Hint: use duramen.significance.max_t, whose "
             "error rates hold for any number of trees.",
-            stacklevel=3,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
 from duramen.results.monte_carlo import MonteCarloSelection
 from duramen.results.provenance import versions
+from duramen.results.warning import warn
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
 from duramen.tables.learning_set import unweighted_set
 from duramen.tables.memory import require_memory
@@ -177,7 +177,7 @@ def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
             "mcfs: strata and blocks restrict how classes are shuffled for the cut-off, and need "
             "n_permutations of at least 1, got 0."
         )
-    rows.require(shuffles, "mcfs", learner.data.target.values, stacklevel=4)
+    rows.require(shuffles, "mcfs", learner.data.target.values)
     return rows
 
 
@@ -286,12 +286,10 @@ def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
         from duramen.theory.subspaces.coverage import draws_needed
 
         p = n_drawn.size
-        warnings.warn(
+        warn(
             f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
             f"their importance is 0 for want of evidence. Hint: n_subsets={draws_needed(p, size)} "
             "misses none with probability 0.95 at least.",
-            UserWarning,
-            stacklevel=3,
         )
 
 

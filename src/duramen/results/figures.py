@@ -1,0 +1,54 @@
+"""Figures of results by name: `duramen.plots` registers its functions here.
+
+Results lie below the plots and import nothing of them: the package of plots is found by its name
+when a result is first drawn, as a plug-in is, and matplotlib is imported then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from duramen.catalogue import Catalogue, Entry
+
+_PLOTS = "duramen.plots"
+
+
+@dataclass(frozen=True, eq=False)
+class ResultFigure(Entry):
+    """Function that draws results.
+
+    Attributes
+    ----------
+    draw : callable
+        Takes the result, and its options as keywords.
+    of : tuple of str
+        Names of the classes of results that it draws, or of their bases.
+    panels : bool
+        Whether it returns a figure of several panels and takes no axes.
+    """
+
+    draw: Callable[..., Any]
+    of: tuple[str, ...]
+    panels: bool = False
+
+
+FIGURES: Catalogue[ResultFigure] = Catalogue("figure", ())
+
+
+def draw(result: object, name: str | None, **options: Any) -> Any:
+    """Draw a result with the figure of a name, by default the first for its class."""
+    import_module(_PLOTS)
+    kind = type(result).__name__
+    kinds = {one.__name__ for one in type(result).__mro__}
+    fitting = {one.name: one for one in FIGURES if kinds & set(one.of)}
+    if not fitting:
+        raise TypeError(f"{kind}.plot: no figure shows this result. Hint: {kind}.to_frame().")
+    if name is not None and name not in fitting:
+        allowed = ", ".join(map(repr, fitting))
+        raise ValueError(f"{kind}.plot: figure must be one of {allowed}, got {name!r}.")
+    if options.get("ax") is not None and name is None:
+        fitting = {one.name: one for one in fitting.values() if not one.panels}
+    return fitting[next(iter(fitting)) if name is None else name].draw(result, **options)

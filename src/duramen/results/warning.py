@@ -1,0 +1,30 @@
+"""Warnings that point at the line of the caller of this package."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_PACKAGE = __name__.partition(".")[0]
+# Frames of these lie between functions of the package, as decorators and context managers do.
+_BETWEEN = ("contextlib", "functools")
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called this package, however deep inside it this is called.
+
+    Parameters
+    ----------
+    message : str or Warning
+        Text, which begins with the name of the public function, or the warning itself.
+    category : type
+        Class of the warning; that of `message` where it is a warning.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _inside(str(frame.f_globals.get("__name__", ""))):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _inside(module: str) -> bool:
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.") or module in _BETWEEN

@@ -1,0 +1,127 @@
+"""The method `plot` of results, and the figures that it finds."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import duramen as dm
+from duramen.results.figures import FIGURES
+from duramen.significance import AdjustedSignificance, ErrorRates, Intervals, stability
+
+P = np.linspace(0.01, 0.9, 5)
+NAMES = tuple("abcde")
+IMPORTANCES = dm.Importances(NAMES, P, "mdi", "bits", by_degree=np.column_stack([P, 0 * P]))
+SIGNIFICANCE = dm.Significance(NAMES, 1 - P, P, "t", "No feature is associated with the target.")
+RATES = ErrorRates(NAMES, 1 - P, P, "m", "The rate.")
+INTERVALS = Intervals(NAMES, P, P, P - 1, P + 2, 0.95, "mda", "accuracy", "s", "normal")
+STABILITY = stability(np.eye(5)[:3], names=NAMES)
+COMPARISON = dm.importances.compare([IMPORTANCES, SIGNIFICANCE])
+
+
+def context():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 3))
+    return dm.context_importances(
+        X[:, :2], X[:, 0], X[:, 2], n_estimators=5, n_permutations=5, random_state=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "label"),
+    [
+        (IMPORTANCES, "importance (bits)"),
+        (SIGNIFICANCE, "p-value"),
+        (INTERVALS, "importance (accuracy)"),
+        (RATES, "rate"),
+        (STABILITY, "selected"),
+        (COMPARISON, "Spearman's rank correlation, 5 features"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_default_figure(result, label):
+    ax = result.plot()
+    assert isinstance(ax, Axes)
+    assert ax.get_xlabel() == label
+
+
+def test_options_and_axes_are_passed_on():
+    ax = Figure().add_subplot()
+    assert IMPORTANCES.plot(ax=ax, k=2) is ax
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["e", "d"]
+    assert "degree" in IMPORTANCES.plot("by_degree").get_xlabel()
+    assert SIGNIFICANCE.plot("ranking").get_xlabel() == "score"
+    assert COMPARISON.plot("parallel_ranks", k=3).get_ylim()[0] > 3
+
+
+def test_method_and_function_draw_the_same():
+    one, other = IMPORTANCES.plot(k=3), dm.plots.ranking(IMPORTANCES, k=3)
+    widths = [[bar.get_width() for bar in ax.patches] for ax in (one, other)]
+    assert widths[0] == widths[1]
+
+
+def test_intervals_have_their_ends_as_error_bars():
+    (lines,) = INTERVALS.plot().collections
+    ends = np.sort([segment[:, 0] for segment in lines.get_segments()], axis=0)
+    np.testing.assert_allclose(ends, np.column_stack([P - 1, P + 2]))
+
+
+def test_several_panels_or_one():
+    result = context()
+    figure = result.plot()
+    assert isinstance(figure, Figure)
+    assert len(figure.axes) == len(result.contexts)
+    ax = Figure().add_subplot()
+    assert result.plot(ax=ax, context=result.contexts[0]) is ax
+
+
+def test_cutoff_of_monte_carlo_selection_is_drawn():
+    found = dm.importances.MonteCarloSelection(
+        IMPORTANCES, np.ones(5), 0.5, np.empty(0), np.empty(0), np.empty(0), np.array([0.3, 0.5])
+    )
+    lines = found.plot().get_lines()
+    assert found.cutoff() in [line.get_xdata()[0] for line in lines]
+
+
+def test_unknown_figures_and_results_without_one():
+    with pytest.raises(
+        ValueError, match=r"Importances\.plot: figure must be one of 'ranking', 'by_"
+    ):
+        IMPORTANCES.plot("pie")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    forest = dm.RandomForestRegressor(16, random_state=0).fit(X, X[:, 0])
+    needed = dm.significance.trees_needed(forest, k=2)
+    with pytest.raises(TypeError, match=r"TreesNeeded.plot: no figure .* TreesNeeded.to_frame"):
+        needed.plot()
+
+
+def test_adjusted_significance_is_a_significance():
+    result = AdjustedSignificance(
+        *(NAMES, 1 - P, P, "max_t", "Nothing."),
+        q_values=P,
+        adjustment="a",
+        p_adjusted=P,
+        statistics=1 - P,
+    )
+    assert result.plot().get_xlabel() == "p-value"
+
+
+def test_figures_are_public_functions_of_plots():
+    for figure in FIGURES:
+        assert getattr(dm.plots, figure.name) is figure.draw
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    code = (
+        "import sys, duramen as dm\n"
+        "result = dm.Importances(('a',), [1.0], 'mdi', 'bits')\n"
+        "repr(result), result._repr_html_()\n"
+        "assert 'matplotlib' not in sys.modules and 'duramen.plots' not in sys.modules\n"
+        "result.plot()\n"
+        "assert 'matplotlib.figure' in sys.modules and 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
