@@ -15,7 +15,6 @@ from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
 from duramen.forests.settings import GrowthSettings
 from duramen.tables import Schema
-from duramen.tables.names import KINDS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,11 +77,6 @@ class Forest(TreeArrays):
     def is_classifier(self) -> bool:
         """True if the target holds classes."""
         return self.classes is not None
-
-    @cached_property
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """Kind of every column: 0 numeric, 1 ordinal, 2 nominal."""
-        return np.array([KINDS.index(kind) for kind in self.schema.kinds], dtype=np.uint8)
 
     @cached_property
     def degree(self) -> NDArray[np.uint32]:

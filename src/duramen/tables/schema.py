@@ -3,11 +3,13 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.tables.columns import (
     Categories,
     Column,
@@ -15,7 +17,9 @@ from duramen.tables.columns import (
     infinite,
     numbers_of_categories,
 )
+from duramen.tables.kernel_owner import KernelOwner
 from duramen.tables.memory import require_memory
+from duramen.tables.names import KINDS
 from duramen.tables.sources import Source, open_source
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ UNSEEN = -1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Schema:
+class Schema(KernelOwner):
     """The columns of a table without its rows.
 
     Attributes
@@ -58,6 +62,18 @@ class Schema:
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.names)
+
+    @cached_property
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
+        number = {kind: code for code, kind in enumerate(KINDS)}
+        return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
+
+    @cached_property
+    def kernel(self) -> _kernel.Schema:
+        """The schema as it is lent to the kernel."""
+        fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
+        return _kernel.Schema(*fields)
 
     def routing_values(
         self, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
