@@ -22,11 +22,12 @@ Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_thr
   need_fit(forest, rows);
   std::vector<std::int32_t> leaves(rows.n_rows * forest.view.n_trees);
   duramen::Monitor monitor;
-  run_watched(monitor, nb::none(), [&] {
+  const auto work = [&] {
     rows.visit([&](const auto& given) {
       duramen::apply(forest.view, given, rows.n_rows, n_threads, monitor, leaves.data());
     });
-  });
+  };
+  run_watched(monitor, nb::none(), work, leaves.size());
   return to_array(std::move(leaves), rows.n_rows, forest.view.n_trees);
 }
 
@@ -34,11 +35,12 @@ Array<double> predict(const Forest& forest, const Rows& rows, unsigned n_threads
   need_fit(forest, rows);
   std::vector<double> means(rows.n_rows * forest.view.n_values);
   duramen::Monitor monitor;
-  run_watched(monitor, nb::none(), [&] {
+  const auto work = [&] {
     rows.visit([&](const auto& given) {
       duramen::predict(forest.view, given, rows.n_rows, n_threads, monitor, means.data());
     });
-  });
+  };
+  run_watched(monitor, nb::none(), work, means.size() * forest.view.n_trees);
   return to_array(std::move(means), rows.n_rows, forest.view.n_values);
 }
 

@@ -80,10 +80,12 @@ TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_t
   duramen::Monitor monitor;
   problem.monitor = &monitor;
   duramen::Trees trees;
-  run_watched(monitor, progress, [&] {
+  const auto work = [&] {
     problem.prepare();
     trees = duramen::grow_trees(problem, range.first, range.count, n_threads);
-  });
+  };
+  const duramen::Table& table = problem.table;
+  run_watched(monitor, progress, work, range.count * table.n_rows * table.n_columns);
   const std::size_t width = problem.n_classes > 0 ? problem.n_classes : 1;
   const std::size_t n_leaves = trees.leaf_values.size() / width;
   return {offsets_from(trees.n_nodes),

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -16,11 +17,24 @@ namespace duramen::python {
 
 namespace nb = nanobind;
 
-// Runs `work` on another thread with the lock released, while this one looks out for Ctrl-C and
-// reports progress; a signal stops the work cleanly. Where the system refuses to start a thread,
-// the work runs on this one, and Ctrl-C takes effect at its end.
+// Work of so few steps ends before the first look at Ctrl-C would be due.
+constexpr std::size_t kFewSteps = std::size_t{1} << 16;
+
+// Runs `work` with the lock released: where it may take longer than a moment, on another thread,
+// while this one looks out for Ctrl-C and reports progress; a signal stops the work cleanly. Where
+// the system refuses to start a thread, the work runs on this one, and Ctrl-C takes effect at its
+// end.
 template <class Work>
-void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& work) {
+void run_watched(duramen::Monitor& monitor, const nb::object& progress, Work&& work,
+                 std::size_t n_steps = kFewSteps) {
+  if (n_steps < kFewSteps) {
+    {
+      nb::gil_scoped_release unlocked;
+      work();
+    }
+    if (!progress.is_none()) progress(monitor.done.load());
+    return;
+  }
   std::mutex guard;
   std::condition_variable changed;
   bool ended = false;

@@ -90,7 +90,7 @@ def test_the_stub_knows_no_any() -> None:
     assert not [node for node in ast.walk(TREE) if isinstance(node, ast.Name) and node.id == "Any"]
 
 
-@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=".".join)
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
 def test_functions_take_few_typed_arguments(owner: str, name: str) -> None:
     given = FUNCTIONS[owner, name].args
     positional = [one for one in [*given.posonlyargs, *given.args] if one.arg != "self"]
@@ -102,7 +102,7 @@ def test_functions_take_few_typed_arguments(owner: str, name: str) -> None:
     assert all(one.annotation is not None for one in [*positional, *given.kwonlyargs])
 
 
-@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=".".join)
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
 def test_the_kernel_has_the_signatures_of_the_stub(owner: str, name: str) -> None:
     assert kernel_signature(bound(owner, name)) == stub_signature(FUNCTIONS[owner, name])
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
 from duramen.forests.settings import GrowthSettings
@@ -88,6 +89,28 @@ class Forest(TreeArrays):
         if len(self.node_degree) == self.n_nodes:
             return self.node_degree
         return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
+
+    @cached_property
+    def bags(self) -> _kernel.Bag:
+        """Kernel object that draws the bags of the trees again."""
+        return self.bags_of(None)
+
+    def bags_of(self, originals: NDArray[np.uint32] | None) -> _kernel.Bag:
+        """Return the kernel object that draws the bags of the trees again.
+
+        Parameters
+        ----------
+        originals : uint32 array of shape (n_rows,) or None
+            Where rows are copies of others, the same number for all copies of a row: out of a bag
+            is then a row of which no copy is in it, once.
+        """
+        return _kernel.Bag(
+            row_samples=self.settings.row_samples,
+            bootstrap=self.settings.bootstrap,
+            seed=self.seed,
+            first_tree=self.first_tree,
+            originals=originals,
+        )
 
     def tree(self, index: int) -> Tree:
         """View tree ``index``, counted from 0 (negative: from the end).

@@ -204,33 +204,12 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
             )
 
 
-def bags(forest: Forest, originals: NDArray[np.uint32] | None = None) -> _kernel.Bag:
-    """Return what the bags of the trees are drawn again from.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    originals : uint32 array of shape (n_rows,), optional
-        Where rows are copies of others, the same number for all copies of a row: out of a bag is
-        then a row of which no copy is in it, once.
-    """
-    settings = forest.settings
-    return _kernel.Bag(
-        row_samples=settings.row_samples,
-        bootstrap=settings.bootstrap,
-        seed=forest.seed,
-        first_tree=forest.first_tree,
-        originals=originals,
-    )
-
-
 def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
     """Count how often each training row was drawn for a tree, shape (n_rows,).
 
     A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed.
     """
-    return bags(forest).draw(forest.n_rows, tree)
+    return forest.bags.draw(forest.n_rows, tree)
 
 
 def out_of_bag(forest: Forest) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.growth import bag, bags, out_of_bag
+from duramen.forests.growth import bag, out_of_bag
 from duramen.tables import EncodedTable, Schema, Target
 
 Rows = EncodedTable | NDArray[np.float64]
@@ -135,7 +135,7 @@ def estimate_out_of_bag(
     forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    given = forest.kernel, table.kernel, target.kernel, bags(forest)
+    given = forest.kernel, table.kernel, target.kernel, forest.bags
     return OutOfBag(*_kernel.oob(*given, n_threads))
 
 

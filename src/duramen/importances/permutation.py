@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.growth import bags
 from duramen.forests.prediction import lent_rows
 from duramen.importances.nodes import FloatArray, IntArray
 from duramen.importances.samples import Sample
@@ -189,7 +188,7 @@ def _given(
 ) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
     """Return a forest, rows with their target, and the bags that rows must be out of."""
     target = _kernel.Target(sample.target, 0 if forest.classes is None else forest.n_values)
-    out_of = bags(forest, sample.originals) if sample.out_of_bag else None
+    out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 
 

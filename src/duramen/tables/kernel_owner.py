@@ -2,13 +2,15 @@
 
 from typing import Any
 
+_LENT = ("kernel", "bags")
+
 
 class KernelOwner:
-    """Owner of a kernel object: a cached property ``kernel``, which pickles and copies leave out.
+    """Owner of kernel objects: cached properties that pickles and copies leave out.
 
-    It is made when it is first needed and refers to the arrays of its owner, whose fields are never
-    replaced: an owner with other arrays is another owner.
+    They are made when they are first needed and refer to the arrays of their owner, whose fields
+    are never replaced: an owner with other arrays is another owner.
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "kernel"}
+        return {name: value for name, value in vars(self).items() if name not in _LENT}
