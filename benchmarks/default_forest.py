@@ -48,9 +48,9 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.significance.altmann import permuted_scores
-from duramen.significance.fdr_curve import expected_discoveries
+from duramen.significance.error_rates.fdr_curve import expected_discoveries
 from duramen.significance.measured import measured
+from duramen.significance.p_values.altmann import permuted_scores
 
 LEVEL = 0.05
 PERMUTATIONS = 99

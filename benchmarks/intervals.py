@@ -28,9 +28,15 @@ import duramen as dm
 from duramen import checks
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
 from duramen.results.multiplicity import least_replicates
-from duramen.significance.confidence_intervals import FRACTION
+from duramen.significance.intervals.confidence_intervals import FRACTION
+from duramen.significance.intervals.spread import (
+    Replicated,
+    ends,
+    scale_of,
+    standard_error,
+    t_tails,
+)
 from duramen.significance.resampling import shrinking_size, subsample_size, subsamples
-from duramen.significance.spread import Replicated, ends, scale_of, standard_error, t_tails
 
 Float = NDArray[np.float64]
 

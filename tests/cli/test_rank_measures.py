@@ -15,17 +15,17 @@ import duramen as dm
 from duramen.cli.measuring import choose
 from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue
-from duramen.importances.air import air
-from duramen.importances.conditional_mda import conditional_mda
-from duramen.importances.frequency import frequency
-from duramen.importances.holdout_mda import holdout_mda
-from duramen.importances.mcfs import mcfs
-from duramen.importances.mda import mda
-from duramen.importances.mdi import mdi
-from duramen.importances.minimal_depth import minimal_depth
-from duramen.importances.noising import noising
-from duramen.importances.sandri import sandri
-from duramen.importances.vote_change import vote_change
+from duramen.importances.measures.fitted.conditional_mda import conditional_mda
+from duramen.importances.measures.fitted.frequency import frequency
+from duramen.importances.measures.fitted.mda import mda
+from duramen.importances.measures.fitted.mdi import mdi
+from duramen.importances.measures.fitted.minimal_depth import minimal_depth
+from duramen.importances.measures.fitted.noising import noising
+from duramen.importances.measures.fitted.vote_change import vote_change
+from duramen.importances.measures.refitting.air import air
+from duramen.importances.measures.refitting.holdout_mda import holdout_mda
+from duramen.importances.measures.refitting.mcfs import mcfs
+from duramen.importances.measures.refitting.sandri import sandri
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 

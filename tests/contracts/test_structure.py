@@ -24,11 +24,11 @@ LONG_FUNCTIONS = {
     "cli.select.select",
     "context.network.context_network",
     "datasets.generated.madelon_like",
-    "importances.mcfs.mcfs",
-    "importances.vote_change.vote_change",
-    "significance.conditional_error_rate.conditional_error_rate",
-    "significance.mean_rank_test.mean_rank_test",
-    "significance.permutation_test.permutation_test",
+    "importances.measures.refitting.mcfs.mcfs",
+    "importances.measures.fitted.vote_change.vote_change",
+    "significance.error_rates.conditional_error_rate.conditional_error_rate",
+    "significance.p_values.mean_rank_test.mean_rank_test",
+    "significance.p_values.permutation_test.permutation_test",
 }
 
 

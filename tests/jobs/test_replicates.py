@@ -271,7 +271,7 @@ CHILD = """
     import duramen as dm
     from duramen.results import checkpoint
     from duramen.jobs import replicates
-    from duramen.significance.altmann import altmann
+    from duramen.significance.p_values.altmann import altmann
 
     replicates._INTERVAL = checkpoint._PATIENCE = float(sys.argv[3])
     random = np.random.default_rng(0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from duramen.importances.comparison import compare
+from duramen.importances.after.comparison import compare
 from duramen.plots.comparison import parallel_ranks, rank_correlations
 from duramen.results import Importances
 

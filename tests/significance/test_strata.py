@@ -9,7 +9,7 @@ from benchmarks.taken import correlation, rates, refitted
 from tests.significance.noise import TINY, band
 
 import duramen as dm
-from duramen.importances.holdout_mda import _parts_of_blocks
+from duramen.importances.measures.refitting.holdout_mda import _parts_of_blocks
 from duramen.significance.measured import measured
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.tables import encode_target

@@ -12,7 +12,7 @@ from duramen.cli.significance import figures_of, settings_of
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
-    from duramen.importances.comparison import Measured
+    from duramen.importances.after.comparison import Measured
     from duramen.reports.significance import Verdict
 
 

@@ -20,7 +20,7 @@ from duramen.results.significance import Significance
 from duramen.results.text import fixed, printable, width
 
 if TYPE_CHECKING:
-    from duramen.importances.comparison import Measured
+    from duramen.importances.after.comparison import Measured
     from duramen.reports.significance import Verdict
 
 _GAP = 3

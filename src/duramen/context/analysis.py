@@ -248,14 +248,7 @@ def context_importances(
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
     options = Options(
-        empty,
-        n_permutations,
-        plain,
-        plain_p_values,
-        tolerance,
-        permute,
-        plan,
-        FUNCTION,
+        empty, n_permutations, plain, plain_p_values, tolerance, permute, plan, FUNCTION
     )
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.context.analysis import Options, analyse, beside
+from duramen.context.analysis import Options, analyse
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
-from duramen.jobs.progress import stepwise_bar
-from duramen.jobs.replicates import Plan, replicate_seed
+from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
+from duramen.results.context_importances import ContextImportances
 from duramen.results.context_network import ContextNetwork
+from duramen.results.fingerprint import fingerprint
 from duramen.results.provenance import versions
 from duramen.results.text import quoted
 from duramen.tables import (
@@ -58,7 +61,7 @@ def context_network(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextNetwork:
-    """Tell which links between variables depend on a context.
+    """Find the links between variables that depend on a context.
 
     Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
     as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).
@@ -82,11 +85,12 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     random_state : int, RandomState, Generator or None
         Seed of the trees and of the permutations.
     n_jobs : int, optional
-        Threads; the result does not depend on it, not in a bit.
+        Targets analyzed at a time, each with a forest of its own; the result does not depend on it.
     client : dask.distributed.Client, optional
-        As in `context_importances`; the data are sent to each worker once for every target.
+        Cluster whose workers analyze the targets instead of threads; the result does not change.
     checkpoint : path, optional
-        File that keeps what is done; the number of each target is added to its name.
+        File that keeps the targets that are done; an interrupted run resumes from it, to the same
+        bytes.
     verbose : int, default=0
         Above 0: a progress bar over the targets, with the time left.
 
@@ -106,42 +110,44 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     extension. PhD thesis, University of Liège, section 6.4.
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
-    quiet = replace(plan, verbose=0)
-    options = Options(
-        empty,
-        n_permutations,
-        plain,
-        plain_p_values,
-        tolerance,
-        permute,
-        quiet,
-        _FUNCTION,
-    )
+    asked = (empty, n_permutations, plain, plain_p_values, tolerance, permute)
+    options = Options(*asked, Plan(), _FUNCTION)
+    growth = Growth(n_estimators, None, splits, None, max_features, max_depth, min_samples_leaf)
     table = encode(X, names=names, n_jobs=plan.n_threads)
     variables, one = _apart(table, context, n_context_bins)
     rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
     chosen = _targets(variables, targets)
     seed = checks.draw_seed(random_state)
-    inputs = variables
-    if n_bins is not None:
-        inputs = binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
-    analyses = {}
-    with stepwise_bar(len(chosen), _FUNCTION, "target", plan.verbose) as advance:
-        for j in chosen:
-            target = _target(variables, j)
-            criterion = "entropy" if target.task == "classification" else "variance"
-            growth = Growth(
-                n_estimators, criterion, splits, None, max_features, max_depth, min_samples_leaf
-            )
-            others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
-            data = LearningSet(others, target, None, rows)
-            subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
-            forest = subject.forest(replicate_seed(seed, j), n_threads=plan.n_threads)
-            its_own = replace(options, plan=beside(quiet, str(j)))
-            analyses[variables.names[j]] = analyse(forest, subject, one, its_own)
-            advance()
-    metadata = {"seed": seed, "fingerprint": variables.fingerprint(), "versions": versions()}
-    return ContextNetwork(variables.names, analyses, metadata)
+    inputs = _inputs(variables, n_bins)
+    # Targets share the threads; the forest and the permutations of one get those that are left.
+    options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
+
+    def task(number: int, _: int) -> dict[str, NDArray[Any]]:
+        j = chosen[number]
+        others = inputs.take_columns([k for k in range(inputs.n_columns) if k != j])
+        data = LearningSet(others, _target(variables, j), None, rows)
+        subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
+        forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
+        return analyse(forest, subject, one, options).to_arrays()
+
+    told = {"fingerprint": variables.fingerprint(), "versions": versions()}
+    contexts = [one.name, one.labels, fingerprint(one.codes)]
+    settings = {"targets": chosen, "n_bins": n_bins, "context": contexts, "options": asked}
+    identity = {"function": _FUNCTION, **settings, **asdict(growth), **rows.identity(), **told}
+    run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
+    found = run(task, len(chosen), unit="target")
+    analyses = {
+        variables.names[j]: ContextImportances.from_arrays(arrays)
+        for j, arrays in zip(chosen, found, strict=True)
+    }
+    return ContextNetwork(variables.names, analyses, {"seed": seed, **told})
+
+
+def _inputs(variables: EncodedTable, n_bins: int | None) -> EncodedTable:
+    """Put numbers into bins where this is asked for."""
+    if n_bins is None:
+        return variables
+    return binned(variables, checks.check_integer(_FUNCTION, "n_bins", n_bins, 2))
 
 
 def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, Context]:

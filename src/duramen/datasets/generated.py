@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.datasets.dataset import Dataset
@@ -63,23 +64,13 @@ def madelon_like(
     checks.check_real("madelon_like", "flip", flip, 0, 1)
     checks.check_real("madelon_like", "noise", noise, 0, 1)
     rng = np.random.default_rng(random_state)
-    # scikit-learn's make_classification gives all vertices their classes in turn: the last
-    # dimension alone then decides.
-    n_vertices = 2**n_informative
-    vertex = rng.permutation(np.arange(n_samples) % n_vertices)
-    classes = rng.permutation(np.arange(n_vertices) % 2)
-    corners = 2.0 * _SEPARATION * (vertex[:, None] >> np.arange(n_informative) & 1) - _SEPARATION
-    informative = rng.standard_normal((n_samples, n_informative))
-    for number in range(n_vertices):
-        some = vertex == number
-        informative[some] @= rng.uniform(-1, 1, (n_informative, n_informative))
-    informative += corners
+    informative, labels = _clouds(rng, n_samples, n_informative)
     redundant = informative @ rng.uniform(-1, 1, (n_informative, n_redundant))
     own = np.hstack([informative, redundant])
     relevant = np.hstack([own, own[:, rng.integers(0, own.shape[1], n_repeated)]])
     relevant += noise * relevant.std(axis=0) * rng.standard_normal(relevant.shape)
     drawn = rng.integers(0, 2, n_samples)
-    y = np.where(rng.random(n_samples) < flip, drawn, classes[vertex])
+    y = np.where(rng.random(n_samples) < flip, drawn, labels)
     columns = rng.permutation(relevant.shape[1] + n_probes)
     X = np.empty((n_samples, len(columns)))
     place = np.argsort(columns)
@@ -110,6 +101,22 @@ def madelon_like(
             for wanted in _KINDS
         },
     )
+
+
+def _clouds(
+    rng: np.random.Generator, n_samples: int, n_informative: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw points of the clouds on the vertices of a hypercube, and the classes of these."""
+    # scikit-learn's make_classification gives all vertices their classes in turn: the last
+    # dimension alone then decides.
+    n_vertices = 2**n_informative
+    vertex = rng.permutation(np.arange(n_samples) % n_vertices)
+    classes = rng.permutation(np.arange(n_vertices) % 2)
+    corners = 2.0 * _SEPARATION * (vertex[:, None] >> np.arange(n_informative) & 1) - _SEPARATION
+    points = rng.standard_normal((n_samples, n_informative))
+    for number in range(n_vertices):
+        points[vertex == number] @= rng.uniform(-1, 1, (n_informative, n_informative))
+    return points + corners, classes[vertex]
 
 
 def linear_sign(

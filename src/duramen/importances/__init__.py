@@ -1,28 +1,28 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.catalogue import Catalogue
-from duramen.importances.air import AIR, air
-from duramen.importances.comparison import Comparison, compare
-from duramen.importances.conditional_mda import CONDITIONAL_MDA, conditional_mda
-from duramen.importances.depths import FirstSplits
-from duramen.importances.frequency import FREQUENCY, frequency
-from duramen.importances.group import group
-from duramen.importances.holdout_mda import HOLDOUT_MDA, holdout_mda
-from duramen.importances.mcfs import MCFS, mcfs
-from duramen.importances.mda import MDA, mda
-from duramen.importances.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.after.comparison import Comparison, compare
+from duramen.importances.after.group import group
+from duramen.importances.after.representatives import Representatives, representatives
+from duramen.importances.after.smoothing import smooth
 from duramen.importances.measure import Inputs, Measure, Words
-from duramen.importances.minimal_depth import (
+from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
+from duramen.importances.measures.fitted.depths import FirstSplits
+from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
+from duramen.importances.measures.fitted.mda import MDA, mda
+from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
+from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
     first_splits,
     minimal_depth,
     minimal_depth_law,
 )
-from duramen.importances.noising import NOISING, noising
-from duramen.importances.representatives import Representatives, representatives
-from duramen.importances.sandri import SANDRI, sandri
-from duramen.importances.smoothing import smooth
-from duramen.importances.vote_change import VOTE_CHANGE, vote_change
+from duramen.importances.measures.fitted.noising import NOISING, noising
+from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
+from duramen.importances.measures.refitting.air import AIR, air
+from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
+from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
+from duramen.importances.measures.refitting.sandri import SANDRI, sandri
 from duramen.results import Importances, MonteCarloSelection, Significance
 
 __all__ = [

@@ -12,7 +12,7 @@ from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, axes_or_new, lab
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from duramen.importances.comparison import Comparison
+    from duramen.importances.after.comparison import Comparison
 
 # The vermilion of Okabe and Ito, darker, so that white reads on it: what runs against.
 _AGAINST = "#b04a00"

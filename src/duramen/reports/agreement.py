@@ -20,7 +20,7 @@ from duramen.reports.report import (
 )
 
 if TYPE_CHECKING:
-    from duramen.importances.comparison import Comparison, Measured
+    from duramen.importances.after.comparison import Comparison, Measured
 
 _LEAST = 3
 _FEW = (100, 20, 10)
@@ -41,7 +41,7 @@ def agreement(measures: Sequence[Measured]) -> list[Section]:
     """
     if len(measures) < 2 or len(measures[0]) < _LEAST:
         return []
-    from duramen.importances.comparison import compare
+    from duramen.importances.after.comparison import compare
 
     comparison = compare({words_of(one).title: one for one in measures})
     few = _few(len(comparison))

@@ -13,7 +13,7 @@ from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
     from duramen.importances import Words
-    from duramen.importances.comparison import Measured
+    from duramen.importances.after.comparison import Measured
 
 LEVEL = 0.05
 """The share of false discoveries at which features are counted as significant."""

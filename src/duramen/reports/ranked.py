@@ -15,7 +15,7 @@ from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
-    from duramen.importances.comparison import Measured
+    from duramen.importances.after.comparison import Measured
 
 
 @dataclass(frozen=True, eq=False)

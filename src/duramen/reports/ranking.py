@@ -36,7 +36,7 @@ from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
 if TYPE_CHECKING:
-    from duramen.importances.comparison import Measured
+    from duramen.importances.after.comparison import Measured
 
 _ROWS = 100
 

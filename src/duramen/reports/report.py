@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
-    from duramen.importances.comparison import Comparison
+    from duramen.importances.after.comparison import Comparison
     from duramen.results.context_importances import ContextImportances, Control
     from duramen.results.context_network import ContextNetwork
     from duramen.results.significance import Significance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -55,8 +56,7 @@ class Result:
 
         The file appears whole or not at all. Nothing in it is executed on loading.
         """
-        arrays: dict[str, NDArray[Any]] = {}
-        header = {name: _packed(value, name, arrays) for name, value in _items(self)}
+        header, arrays = self._parts()
         kind = type(self).__name__
         write_archive(path, {"what": kind, "format": _FORMAT, "fields": header}, arrays)
 
@@ -75,6 +75,22 @@ class Result:
         header, arrays = read_archive(path, what=kind, newest=_FORMAT, function=f"{kind}.load")
         with as_damage(path, f"{kind}.load"):
             return cls(**_fields(header["fields"], arrays))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the fields as arrays by name, with all that is no array as JSON in "json"."""
+        header, arrays = self._parts()
+        text = json.dumps(header, allow_nan=False).encode("ascii")
+        return {"json": np.frombuffer(text, dtype=np.uint8), **arrays}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Return the result that `to_arrays` was called on."""
+        return cls(**_fields(json.loads(arrays["json"].tobytes()), arrays))
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what JSON can hold, and the arrays beside it."""
+        arrays: dict[str, NDArray[Any]] = {}
+        return {name: _packed(value, name, arrays) for name, value in _items(self)}, arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mappings of results are views, which cannot be pickled.

@@ -2,27 +2,27 @@
 
 from duramen.catalogue import Catalogue
 from duramen.results import AdjustedSignificance, ErrorRates, Intervals, Significance
-from duramen.significance.altmann import ALTMANN, altmann
-from duramen.significance.conditional_error_rate import (
+from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance.error_rates.conditional_error_rate import (
     CONDITIONAL_ERROR_RATE,
     conditional_error_rate,
 )
-from duramen.significance.confidence_intervals import confidence_intervals
-from duramen.significance.cost import Cost, estimate_cost
-from duramen.significance.fdr_curve import FDR_CURVE, fdr_curve
-from duramen.significance.frequency_control import FREQUENCY_CONTROL, frequency_control
-from duramen.significance.hapfelmeier import HAPFELMEIER, hapfelmeier
-from duramen.significance.janitza import JANITZA, janitza
-from duramen.significance.max_t import MAX_T, max_t
-from duramen.significance.mean_rank_test import MEAN_RANK_TEST, mean_rank_test
-from duramen.significance.multiple_probes import MULTIPLE_PROBES, multiple_probes
-from duramen.significance.one_probe import ONE_PROBE, one_probe
-from duramen.significance.permutation_test import permutation_test
-from duramen.significance.probe_ranking import forest_probe_ranking, probe_ranking
+from duramen.significance.error_rates.fdr_curve import FDR_CURVE, fdr_curve
+from duramen.significance.error_rates.multiple_probes import MULTIPLE_PROBES, multiple_probes
+from duramen.significance.error_rates.probe_ranking import forest_probe_ranking, probe_ranking
+from duramen.significance.intervals.confidence_intervals import confidence_intervals
+from duramen.significance.p_values.altmann import ALTMANN, altmann
+from duramen.significance.p_values.frequency_control import FREQUENCY_CONTROL, frequency_control
+from duramen.significance.p_values.hapfelmeier import HAPFELMEIER, hapfelmeier
+from duramen.significance.p_values.janitza import JANITZA, janitza
+from duramen.significance.p_values.max_t import MAX_T, max_t
+from duramen.significance.p_values.mean_rank_test import MEAN_RANK_TEST, mean_rank_test
+from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
+from duramen.significance.p_values.permutation_test import permutation_test
+from duramen.significance.p_values.z_scores import z_scores
 from duramen.significance.significance_test import SignificanceTest
-from duramen.significance.stability import Stability, ranking_stability, stability
-from duramen.significance.trees_needed import TreesNeeded, trees_needed
-from duramen.significance.z_scores import z_scores
+from duramen.significance.stability.stability import Stability, ranking_stability, stability
+from duramen.significance.stability.trees_needed import TreesNeeded, trees_needed
 
 __all__ = [
     "AdjustedSignificance",

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from duramen import checks
+from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.jobs.workers import Threads
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measured, MeasureLike, measured
+from duramen.significance.refits import Refits
 
 # A first forest that took longer than this, in seconds, is not timed a second time.
 _LONG = 1.0
@@ -104,28 +106,16 @@ def timed_importances(subject: Measured, seed: int) -> tuple[Importances, float]
     return importances, time.perf_counter() - start
 
 
-def announce(function: str, seconds: float, n_forests: int, n_threads: int, verbose: int) -> None:
-    """Say on standard error, where the progress bar is, what a method may take at most.
-
-    Parameters
-    ----------
-    function : str
-        The function that the user called.
-    seconds : float
-        Time of one forest alone.
-    n_forests : int
-        Forests at the most.
-    n_threads : int
-        Forests at a time.
-    verbose : int
-        0 for silence.
-    """
-    if not verbose:
-        return
+def announced(refits: Refits, n_forests: int) -> Importances:
+    """Measure the data as they are; say on standard error what all forests may take at most."""
     from tqdm import tqdm
 
-    cost = Cost(seconds * n_forests / n_threads, n_forests, n_threads)
-    tqdm.write(f"{function}: at most {cost}", file=sys.stderr)
+    importances, seconds = timed_importances(refits.subject, replicate_seed(refits.seed, OBSERVED))
+    if refits.plan.verbose:
+        at_a_time = refits.plan.workers.at_a_time
+        cost = Cost(seconds * n_forests / at_a_time, n_forests, at_a_time)
+        tqdm.write(f"{refits.function}: at most {cost}", file=sys.stderr)
+    return importances
 
 
 def _readable(seconds: float) -> str:

@@ -9,15 +9,17 @@ from sklearn.base import clone
 
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
+from duramen.significance.refits import Refits
 from duramen.tables.shadows import with_probes
 
 
-def with_settled_candidates(subject: Measured) -> Measured:
-    """Return the subject with as many candidates K a node as its own p columns have.
+def with_settled_candidates(refits: Refits) -> Refits:
+    """Return refits of forests with as many candidates K a node as its own p columns have.
 
     Columns that are added leave K, and the size of subspaces, as they are: both are resolved for
     the p columns that the user gave, and drawn from all, as `duramen.importances.air` does.
     """
+    subject = refits.subject
     settled = subject.template.growth_settings(*subject.data.table.shape)
     resolved = {
         "max_features": settled.max_features,
@@ -26,7 +28,7 @@ def with_settled_candidates(subject: Measured) -> Measured:
     offered = subject.template.get_params()
     template = clone(subject.template)
     template.set_params(**{name: k for name, k in resolved.items() if name in offered})
-    return replace(subject, template=template)
+    return replace(refits, subject=replace(subject, template=template))
 
 
 def probe_task(subject: Measured, n_probes: int, function: str) -> Task:

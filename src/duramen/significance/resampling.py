@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.importances.nodes import FloatArray, IntArray
+from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.significance.measured import Measured

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.importances.nodes import IntArray
+from duramen.importances.passes.nodes import IntArray
 from duramen.significance.measured import Measured
 from duramen.significance.resampling import Draw, rows_by_class
 

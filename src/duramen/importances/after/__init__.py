@@ -1,0 +1,1 @@
+"""Further work on importances: comparison, groups, smoothing, representatives."""

@@ -1,0 +1,298 @@
+"""One representative for each cluster of correlated features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from duramen import checks
+from duramen.importances.after.correlations import (
+    BLOCK,
+    DIGITS,
+    Correlation,
+    absolute,
+    distances_between,
+    standardised,
+)
+from duramen.results.importances import Importances
+from duramen.results.metadata import frozen_metadata
+from duramen.results.provenance import versions
+from duramen.results.text import aligned, printable
+from duramen.tables import EncodedTable, encode
+from duramen.tables.memory import require_memory
+
+Method = Literal["medoid", "centroid"]
+Linkage = Literal["average", "complete", "single"]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_SHOWN = 10
+_OTHERS_SHOWN = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Representatives:
+    """Clusters of p features and a table with one column a cluster.
+
+    ``len(result)`` is the number G of clusters. A representative is called as the medoid of its
+    cluster, the member that correlates most with the others.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The p features.
+    labels : ndarray of int64, shape (p,)
+        Cluster of each feature, 0 .. G-1 in the order of their first features.
+    medoids : ndarray of int64, shape (G,)
+        The feature that is the medoid of each cluster.
+    table : EncodedTable
+        The representatives, n rows and G columns: what a forest is to be grown on.
+    method : str
+        Whether they are the medoids or the centroids.
+    metadata : mapping
+        Settings, versions and fingerprint of the data.
+    """
+
+    names: tuple[str, ...]
+    labels: IntArray
+    medoids: IntArray
+    table: EncodedTable
+    method: Method
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for numbers in (self.labels, self.medoids):
+            numbers.setflags(write=False)
+        settled = frozen_metadata("Representatives", self.metadata)
+        object.__setattr__(self, "metadata", settled)
+
+    def __len__(self) -> int:
+        return len(self.medoids)
+
+    def members(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the members of each cluster, by the name of its representative."""
+        members: list[list[str]] = [[] for _ in self.medoids]
+        for name, label in zip(self.names, self.labels.tolist(), strict=True):
+            members[label].append(name)
+        return {self.names[m]: tuple(of) for m, of in zip(self.medoids, members, strict=True)}
+
+    def spread(self, importances: Importances) -> Importances:
+        """Return the importances of all p features: each has that of its representative.
+
+        Parameters
+        ----------
+        importances : Importances
+            Any measure of a forest that was grown on `table`.
+
+        Returns
+        -------
+        Importances
+            Of the p features, with whatever is known of the representatives. Members of a cluster
+            share one number, so values no longer add up to what they did.
+
+        Raises
+        ------
+        TypeError
+            If `importances` is something else.
+        ValueError
+            If it is not about these representatives.
+        """
+        if not isinstance(importances, Importances):
+            raise TypeError(
+                "Representatives.spread: importances must be Importances, got "
+                f"{type(importances).__name__}."
+            )
+        place = {name: j for j, name in enumerate(importances.names)}
+        own = [self.names[m] for m in self.medoids]
+        if len(place) != len(own) or any(name not in place for name in own):
+            raise ValueError(
+                "Representatives.spread: importances must be about the representatives, "
+                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. "
+                "Hint: grow the forest on the table of these representatives."
+            )
+        spread = importances.take(
+            np.array([place[name] for name in own])[self.labels], names=self.names
+        )
+        return replace(
+            spread,
+            measure=f"{importances.measure} of representatives",
+            metadata={**importances.metadata, "representatives": dict(self.metadata)},
+        )
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Representatives: {len(self)} {self.method}s of {len(self.names)} features, the "
+            "largest clusters:"
+        ]
+        members = sorted(self.members().items(), key=lambda item: -len(item[1]))[:_SHOWN]
+        columns = [
+            [name for name, _ in members],
+            [str(len(of)) for _, of in members],
+            [_listed([other for other in of if other != name]) for name, of in members],
+        ]
+        header = ["representative", "members", "others"]
+        lines += aligned(header, columns, right=[False, True, False])
+        if len(self) > _SHOWN:
+            lines.append(f"... and {len(self) - _SHOWN} more")
+        return "\n".join(lines)
+
+
+def _listed(names: list[str]) -> str:
+    more = ", ..." if len(names) > _OTHERS_SHOWN else ""
+    return ", ".join(printable(name, 16) for name in names[:_OTHERS_SHOWN]) + more
+
+
+def representatives(
+    X: Any,
+    *,
+    threshold: float | None = None,
+    n_clusters: int | None = None,
+    method: Method = "medoid",
+    correlation: Correlation = "spearman",
+    linkage: Linkage = "average",
+) -> Representatives:
+    """Cluster features by the size of their correlation and choose a representative for each.
+
+    Features that tell the same share their importance, so each of a large cluster looks
+    unimportant (thesis, section 4.4.5). A forest grown on the representatives is free of that, and
+    `Representatives.spread` gives every member the importance of its representative. After Toloşi
+    and Lengauer (2011).
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+        Anything that `duramen.encode` takes: columns of numbers, ordered categories or two labels,
+        without missing values.
+    threshold : float, optional
+        Clusters are merged while their correlation, as `linkage` says, is at least that; in
+        (0, 1].
+    n_clusters : int, optional
+        Number of clusters, instead of `threshold`; fewer come out where ties would have to be
+        broken.
+    method : {"medoid", "centroid"}
+        The representative of a cluster: the member with the greatest mean absolute correlation
+        with the others (the first of several), or the mean of the members, each standardised (for
+        ``"spearman"``, its ranks are) and turned round where its correlation with the medoid is
+        negative.
+    correlation : {"spearman", "pearson"}
+        Of ranks, ties averaged, or of numbers; ordered categories are numbered in their order.
+    linkage : {"average", "complete", "single"}
+        Whether the mean, smallest or greatest absolute correlation between the members of two
+        clusters counts: with ``"complete"``, all pairs of a cluster reach `threshold`.
+
+    Returns
+    -------
+    Representatives
+
+    Raises
+    ------
+    ValueError
+        If neither or both of `threshold` and `n_clusters` are given, a choice is not allowed, or a
+        column has missing values or more than two labels without an order.
+    MemoryError
+        If the p (p - 1) / 2 correlations do not fit in memory: 1.6 GB for p = 20,000, held twice.
+
+    Notes
+    -----
+    A constant column has correlation 0 with all others.
+
+    References
+    ----------
+    L. Toloşi, T. Lengauer (2011). Classification with correlated features: unreliability of
+    feature ranking and solutions. Bioinformatics 27(14).
+    """
+    _check_choices(threshold, n_clusters, method, correlation, linkage)
+    table = encode(X)
+    p = table.n_columns
+    if n_clusters is not None:
+        checks.check_integer("representatives", "n_clusters", n_clusters, 1, most=p)
+    require_memory(
+        16 * (p * (p - 1) // 2) + 8 * table.n_rows * p,
+        what=f"clustering {p} features, with {p * (p - 1) // 2} correlations",
+        function="representatives",
+        hint="leave out features that do not matter first, or name groups by what is known of "
+        "them and use group",
+    )
+    columns = standardised(table, correlation)
+    labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
+    order = np.argsort(labels, kind="stable")
+    clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+    medoids = np.array([_medoid(columns, members) for members in clusters], dtype=np.int64)
+    if method == "medoid":
+        chosen = table.take_columns(medoids)
+    else:
+        names = [table.names[m] for m in medoids]
+        chosen = encode(_centroids(columns, labels, medoids), names=names)
+    settings = {
+        "threshold": threshold,
+        "n_clusters": n_clusters,
+        "method": method,
+        "correlation": correlation,
+        "linkage": linkage,
+        "fingerprint": table.fingerprint(),
+        "versions": versions(),
+    }
+    return Representatives(table.names, labels, medoids, chosen, method, settings)
+
+
+def _check_choices(
+    threshold: float | None, n_clusters: int | None, method: str, correlation: str, linkage: str
+) -> None:
+    if (threshold is None) == (n_clusters is None):
+        raise ValueError(
+            "representatives: either threshold or n_clusters must be given, and not both. "
+            "Hint: threshold=0.8 is a cautious beginning."
+        )
+    if threshold is not None:
+        checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
+    for what, given, allowed in (
+        ("method", method, get_args(Method)),
+        ("correlation", correlation, get_args(Correlation)),
+        ("linkage", linkage, get_args(Linkage)),
+    ):
+        checks.check_choice("representatives", what, given, allowed)
+
+
+def _clusters(
+    distances: FloatArray, p: int, threshold: float | None, n_clusters: int | None, linkage: Linkage
+) -> IntArray:
+    """Return the cluster of each feature, numbered in the order of their first features."""
+    if p < 2:
+        return np.zeros(p, dtype=np.int64)
+    from scipy.cluster import hierarchy
+
+    merges = hierarchy.linkage(distances, method=linkage)
+    if n_clusters is not None:
+        found = hierarchy.fcluster(merges, n_clusters, criterion="maxclust")
+    else:
+        limit = 1.0 - cast("float", threshold) + 10.0**-DIGITS
+        found = hierarchy.fcluster(merges, limit, criterion="distance")
+    _, first, label = np.unique(found, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[label].astype(np.int64)
+
+
+def _medoid(columns: FloatArray, members: IntArray) -> int:
+    if members.size < 3:  # of two, both correlate as much with the other
+        return int(members[0])
+    own = columns[:, members]
+    total = np.concatenate(
+        [
+            absolute(own[:, first : first + BLOCK], own).sum(axis=1)
+            for first in range(0, members.size, BLOCK)
+        ]
+    )
+    return int(members[np.argmax(total.round(DIGITS - 3))])
+
+
+def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> FloatArray:
+    """Return the mean of the members of each cluster, in units of one standard deviation."""
+    n, p = columns.shape
+    turned = np.where(np.einsum("ij,ij->j", columns, columns[:, medoids[labels]]) < 0, -1.0, 1.0)
+    mean = turned / np.bincount(labels)[labels] * np.sqrt(n)
+    weights = sparse.csc_array((mean, (np.arange(p), labels)), shape=(p, medoids.size))
+    return np.asarray(columns @ weights, dtype=np.float64)

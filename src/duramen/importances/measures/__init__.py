@@ -1,0 +1,1 @@
+"""Importance measures, one a file: of fitted forests, and of forests that a measure refits."""

@@ -1,0 +1,1 @@
+"""Importance measures of a fitted forest."""

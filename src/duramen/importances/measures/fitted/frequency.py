@@ -1,0 +1,147 @@
+"""Selection frequency: how often the splits of a forest are on a feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.measure import Measure, Words
+from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.importances.passes.tally import Tally, weighted_counts
+from duramen.results.importances import Importances
+
+
+def frequency(
+    forest: Any, *, weighted: bool = False, normalise: bool = True, by_degree: bool = False
+) -> Importances:
+    r"""Share of the splits of a forest that are on each feature.
+
+    .. math:: Imp^{freq}(X_m) = \frac{\sum_T \sum_{t \in T} w(t)\, 1(v(t) = X_m)}
+                                     {\sum_T \sum_{t \in T} w(t)}
+
+    over the internal nodes t of all trees T, with v(t) the feature that t splits on and w(t) = 1
+    (Sutera 2019, Definition 4.1).
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    weighted : bool
+        Whether a split counts as w(t) = p(t), the share of its tree's training weight at the node,
+        instead of 1.
+    normalise : bool
+        Whether to divide by the total, so that the values sum to 1. Otherwise they are the mean
+        over the trees of the inner sum: splits per tree or, weighted, the mean number of splits on
+        the feature that a training row passes on its way to a leaf.
+    by_degree : bool
+        Whether to split the values up by the number of splits above the node.
+
+    Returns
+    -------
+    Importances
+        ``measure="frequency"``, in unit ``"1"``; all 0 if no tree has a split. `standard_error`
+        (None for a single tree) is that over the trees; of a share it is that of a ratio of two
+        means, by linearisation.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+
+    Notes
+    -----
+    Most nodes lie deep in the trees, where few rows are left: the frequency rewards features that
+    offer many cuts there more than one that settles things at the root. `weighted` makes the
+    levels of a tree count alike. Neither sees how much a split achieves, as `mdi` does.
+
+    References
+    ----------
+    A. Sutera (2019). Importance measures derived from random forests. PhD thesis, University of
+    Liège, Definition 4.1.
+    """
+    grown = forest_of(forest, "frequency")
+    counts = _Counts(grown, weighted=weighted)
+    scale = counts.total() if normalise else 1.0
+    scale = scale or 1.0  # no tree has a split: all counts are 0
+    return Importances(
+        names=grown.names,
+        values=counts.tally.values() / scale,
+        measure="frequency",
+        unit="1",
+        by_degree=counts.tally.by_degree() / scale if by_degree else None,
+        standard_error=counts.error_of_share() if normalise else counts.tally.standard_error(),
+        metadata=metadata_of(grown, "frequency", weighted=weighted, normalise=normalise),
+    )
+
+
+class _Counts:
+    """Sums of w(t) by tree and feature.
+
+    Attributes
+    ----------
+    tally : Tally
+        Of w(t): a_tj, the sum over the nodes of tree t that split on feature j.
+    """
+
+    def __init__(self, forest: Forest, *, weighted: bool) -> None:
+        self.tally, self._products = Tally(forest.n_features), Tally(forest.n_features)
+        totals = []
+        for _, run in blocks(forest):
+            nodes = Nodes(run)
+            share = _shares(nodes) if weighted else np.ones(run.n_nodes)
+            amount = np.where(run.feature < 0, 0.0, share)
+            total = weighted_counts(nodes.tree, amount, run.n_trees)
+            self.tally.add(nodes, amount, n_trees=run.n_trees)
+            self._products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
+            totals.append(total)
+        self._totals = np.concatenate(totals)
+
+    def total(self) -> float:
+        """Return b, the mean over the trees of b_t = sum_j a_tj."""
+        return float(self._totals.mean())
+
+    def error_of_share(self) -> FloatArray | None:
+        """Return the standard error of r_j = a_j / b, the ratio of two means over T trees.
+
+        sqrt(sum_t (a_tj - r_j b_t)^2 / (T (T - 1))) / b, the square being expanded.
+        """
+        b, n_trees = self.total(), self._totals.size
+        alone = self.tally.standard_error()
+        if alone is None or b == 0:
+            return alone
+        a = self.tally.values()
+        covariance = (self._products.values() - a * b) / (n_trees - 1)
+        variance = self._totals.var(ddof=1) / n_trees
+        spread = alone**2 - 2 * a / b * covariance + (a / b) ** 2 * variance
+        error: FloatArray = np.sqrt(np.maximum(spread, 0.0)) / b
+        return error
+
+
+def _shares(nodes: Nodes) -> FloatArray:
+    """Return p(t), the share of a tree's training weight at each of its nodes."""
+    weight = nodes.forest.weight
+    whole = weight[nodes.forest.offsets[:-1]]
+    whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
+    share: FloatArray = weight / whole[nodes.tree]
+    return share
+
+
+FREQUENCY = Measure(
+    "frequency",
+    lambda given: frequency(given.estimator, by_degree=given.by_degree),
+    Words(
+        "frequency",
+        "The frequency is the share of all splits of all trees that are on the feature.",
+        "The frequency does not see how much a split achieves: most splits lie deep in the trees, "
+        "where few rows are left, and features with many distinct values get more of them.",
+    ),
+    reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
+    "University of Liège, Definition 4.1.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+    # Splits per tree, the mean of which is one over the trees.
+    of_parts=lambda given: frequency(given.estimator, normalise=False),
+)

@@ -1,0 +1,327 @@
+"""Mean decrease of accuracy (MDA), the permutation importance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.importances.measures.fitted.predictor import predictor_mda
+from duramen.importances.passes.ensemble import ensemble_mda
+from duramen.importances.passes.nodes import FloatArray, IntArray
+from duramen.importances.passes.permutation import (
+    ALL,
+    SCORES,
+    UNITS,
+    Losses,
+    Permutations,
+    permutation_losses,
+)
+from duramen.importances.samples import Sample, sample_of
+from duramen.jobs.progress import progress_bar
+from duramen.results.importances import Importances
+
+# Standard errors that count as none; shares of a mean of squares that rounding makes.
+_NO_ERROR = np.finfo(np.float64).eps
+_ROUNDING = 1e-13
+
+Groups = Mapping[str, Sequence[str] | Sequence[int]] | None
+
+
+def mda(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    rows: str | None = "oob",
+    scoring: Any = None,
+    votes: str = "tree",
+    n_repeats: int | str | None = None,
+    scaled: bool = False,
+    by_class: bool = False,
+    groups: Groups = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Importances:
+    r"""Mean decrease of accuracy: what permuting a feature costs the trees on unseen rows.
+
+    .. math:: Imp(X_j) = \frac1T \sum_t d_{tj}, \qquad
+       d_{tj} = \mathrm{score}(O_t) - \mathrm{score}(O_t \text{ with } x_j \text{ permuted})
+
+    with O_t the out-of-bag rows of tree t (Breiman 2001; thesis, eqs. 4.3 to 4.5). A tree that
+    does not use the feature loses nothing. Trees without out-of-bag rows are skipped, but T stays
+    the number of all trees.
+
+    Parameters
+    ----------
+    model : fitted estimator or Forest of duramen, or any fitted scikit-learn predictor
+        A predictor that is no forest of this package is measured as a whole on the rows given
+        (thesis, eq. 4.3), by :func:`sklearn.inspection.permutation_importance`.
+    X : table of shape (n, p), or LearningSet
+        The rows: the training table, in its order, with ``rows="oob"``.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
+    rows : {"oob", None}
+        "oob": each tree is measured on the rows out of its bag. None: every row of `X` goes down
+        every tree; for rows that were held out. Ignored for other predictors, which are measured
+        on all rows.
+    scoring : str, optional
+        "accuracy" (default for classes), "balanced_accuracy", "neg_log_loss" (natural logarithms;
+        probabilities below 2e-16 count as that), "roc_auc" (each class against the rest, the mean
+        over the classes; trees that lack a class, or hold no other, drop out of the mean over
+        trees: Janitza et al. 2013), or "neg_mean_squared_error" (default for numbers). For other
+        predictors anything that scikit-learn takes.
+    votes : {"tree", "ensemble"}
+        "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
+        prediction in regression) of the trees that a row is out of bag of loses, as in Breiman
+        (2001); rows in every bag are left out.
+    n_repeats : int or "all", optional
+        Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
+        the mean over all permutations, computed exactly; for scores that are sums over rows and
+        votes="tree".
+    scaled : bool
+        Whether to divide by the standard error over trees: z = raw / SE with SE^2 =
+        (mean_t d_tj^2 - raw^2) / T, as R's randomForest does; raw stays as it is where SE is not
+        above 2.2e-16. z grows with the square root of T: it is no test statistic.
+    by_class : bool
+        Whether to measure the rows of each class alone as well.
+    groups : mapping of str to columns, optional
+        Columns, by name or index, that are permuted together with one shared permutation; the
+        result then has one value a group. A column may be in several groups.
+    random_state : int, RandomState, Generator or None
+        Seed of the permutations. None: derived from the seed of the forest, so that the same
+        forest gives the same numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int
+        Above 0: a progress bar.
+
+    Returns
+    -------
+    Importances
+        ``measure="mda"``, positive where permuting hurts; negative values are chance. Unit: that
+        of the score, or "1" when scaled. `standard_error` is that of the mean over trees (over
+        repeats for the ensemble and for other predictors; None where there is one).
+
+    Raises
+    ------
+    TypeError
+        If `model` cannot predict.
+    ValueError
+        If the arguments do not go together, the forest has no out-of-bag rows, or the score is not
+        defined for any tree.
+
+    References
+    ----------
+    L. Breiman (2001). Random forests. Machine Learning 45. S. Janitza, C. Strobl,
+    A.-L. Boulesteix (2013). An AUC-based permutation variable importance measure for random
+    forests. BMC Bioinformatics 14:119.
+    """
+    if is_other_predictor(model):
+        _refuse_for_predictors(votes, scaled, by_class, groups)
+        return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
+    forest = forest_of(model, "mda")
+    score = score_of(forest, scoring, "mda")
+    checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
+    for name, flag in (("scaled", scaled), ("by_class", by_class)):
+        checks.check_flag("mda", name, flag)
+    repeats = repeats_of(n_repeats, score, "mda", votes)
+    if by_class and forest.classes is None:
+        raise ValueError("mda: by_class=True needs a forest that was grown on classes.")
+    sample = sample_of(forest, X, y, rows, "mda")
+    names, members = _grouped(forest, groups)
+    permutations = Permutations(seed_of(forest, random_state), repeats, members)
+    n_threads = checks.check_jobs("mda", n_jobs)
+    quiet = checks.check_verbosity("mda", verbose)
+    choices = {
+        "rows": rows,
+        "scoring": score,
+        "votes": votes,
+        "n_repeats": repeats,
+        "scaled": bool(scaled),
+        "permutation_seed": permutations.seed,
+    }
+    if votes == "ensemble":
+        if scaled:
+            raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
+        with progress_bar(forest.n_trees, "mda", quiet) as report:
+            return ensemble_mda(
+                forest, sample, permutations, names, score, by_class, n_threads, choices, report
+            )
+    with progress_bar(forest.n_trees, "mda", quiet) as report:
+        losses = permutation_losses(
+            forest,
+            sample,
+            permutations,
+            score=score,
+            by_class=by_class,
+            n_threads=n_threads,
+            progress=report,
+        )
+    return tree_importances(
+        "mda", forest, names, losses, score, scaled=scaled, by_class=by_class, choices=choices
+    )
+
+
+def tree_importances(
+    measure: str,
+    forest: Forest,
+    names: tuple[str, ...],
+    losses: Losses,
+    score: str,
+    *,
+    scaled: bool,
+    by_class: bool,
+    choices: Mapping[str, Any],
+) -> Importances:
+    """Return the mean over trees of what they lose, with its standard error."""
+    if losses.n_trees == 0:
+        why = (
+            "holds rows of two classes"
+            if score == "roc_auc"
+            else "has rows that it was grown without"
+        )
+        raise ValueError(
+            f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: grow "
+            "more trees, or leave more rows out of each."
+        )
+    # Trees where the area is not defined drop out; trees without rows lose nothing.
+    n_trees = losses.n_trees if score == "roc_auc" else forest.n_trees
+    mean = losses.sum / n_trees
+    error = _error(losses.squares / n_trees, mean, n_trees)
+    values = mean
+    if scaled:
+        values = mean / np.where(error > _NO_ERROR, error, 1.0)
+    return Importances(
+        names=names,
+        values=values[:, 0],
+        measure=measure,
+        unit="1" if scaled else UNITS[score],
+        standard_error=None if scaled or n_trees < 2 else error[:, 0],
+        by_class=values[:, 1:] if by_class else None,
+        classes=class_names(forest) if by_class else (),
+        metadata=metadata_of(forest, measure, **choices),
+    )
+
+
+def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
+    """Return the standard error of the mean, exactly 0 where all trees lose the same."""
+    variance = squares - mean**2
+    alike = variance <= _ROUNDING * squares
+    error: FloatArray = np.sqrt(np.where(alike, 0.0, variance) / n_trees)
+    return error
+
+
+def is_other_predictor(model: Any) -> bool:
+    """Tell whether a model predicts, but is no forest of this package."""
+    mine = isinstance(model, Forest) or isinstance(getattr(model, "forest_", None), Forest)
+    own_class = type(model).__module__.startswith("duramen.")
+    return not mine and not own_class and hasattr(model, "predict") and not isinstance(model, type)
+
+
+def score_of(forest: Forest, scoring: Any, function: str) -> str:
+    """Return the score that is asked for, and that the task has."""
+    numbers = forest.classes is None
+    if scoring is None:
+        return "neg_mean_squared_error" if numbers else "accuracy"
+    score = checks.check_choice(function, "scoring", scoring, SCORES)
+    if numbers != (score == "neg_mean_squared_error"):
+        task = "numbers" if numbers else "classes"
+        raise ValueError(
+            f"{function}: scoring={scoring!r} does not suit a forest that was grown on {task}."
+        )
+    return score
+
+
+def seed_of(forest: Forest, random_state: Any) -> int:
+    """Return the seed of the permutations."""
+    return forest.seed if random_state is None else checks.draw_seed(random_state)
+
+
+def repeats_of(
+    n_repeats: int | str | None, score: str, function: str, votes: str = "tree"
+) -> int | str:
+    """Return the number of permutations that is asked for, or "all" where the score allows it."""
+    if n_repeats is None:
+        return 1
+    if isinstance(n_repeats, str) and n_repeats == ALL:
+        if score == "roc_auc" or votes == "ensemble":
+            raise ValueError(
+                f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
+                f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."
+            )
+        return ALL
+    if isinstance(n_repeats, str):
+        raise checks.refuse(function, "n_repeats", "an int >= 1 or 'all'", n_repeats)
+    return checks.check_integer(function, "n_repeats", n_repeats, 1)
+
+
+def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
+    if groups is None:
+        return forest.names, None
+    if not isinstance(groups, Mapping) or not groups:
+        raise ValueError(
+            "mda: groups must map a name to the columns that are permuted together, got "
+            f"{groups!r}."
+        )
+    place = {name: j for j, name in enumerate(forest.names)}
+    members = []
+    for name, columns in groups.items():
+        several = isinstance(columns, Iterable) and not isinstance(columns, str)
+        given = list(columns) if several else [columns]
+        index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
+        good = [checks.is_integer(j) and 0 <= j < forest.n_features for j in index]
+        if not given or not all(good):
+            wrong = "no column" if not given else repr(given[good.index(False)])
+            raise ValueError(
+                f"mda: groups[{name!r}] must hold names or indices of the {forest.n_features} "
+                f"columns, got {wrong}."
+            )
+        members.append(np.unique(np.array(index, dtype=np.int64)))
+    return tuple(map(str, groups)), members
+
+
+def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, groups: Groups) -> None:
+    asked = {"votes": votes != "tree", "scaled": scaled, "by_class": by_class}
+    asked["groups"] = groups is not None
+    wrong = [name for name, set_ in asked.items() if set_]
+    if wrong:
+        raise ValueError(
+            f"mda: {wrong[0]} works with forests of duramen only; this model is measured as a "
+            "whole."
+        )
+
+
+def _of_copies(given: Inputs, originals: NDArray[np.uint32]) -> Importances:
+    """Compute MDA on rows that are copies, out of bag where no copy is inside."""
+    forest = forest_of(given.estimator, "mda")
+    target = matched(forest, given.data.target, "mda")
+    sample = Sample(given.data.table, target, out_of_bag=True, originals=originals)
+    score = score_of(forest, None, "mda")
+    losses = permutation_losses(forest, sample, Permutations(forest.seed), score=score)
+    return tree_importances(
+        "mda", forest, forest.names, losses, score, scaled=False, by_class=False, choices={}
+    )
+
+
+MDA = Measure(
+    "mda",
+    lambda given: mda(given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose),
+    Words(
+        "MDA",
+        "MDA, the mean decrease of accuracy, is what a tree loses on the rows that it was grown "
+        "without when the feature is permuted among them, averaged over the trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="L. Breiman (2001). Random forests. Machine Learning 45.",
+    rows="out-of-bag",
+    default=True,
+    of_copies=_of_copies,
+)

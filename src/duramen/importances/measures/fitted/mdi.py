@@ -1,0 +1,209 @@
+"""Mean decrease of impurity (MDI)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from duramen.forests.decreases import mean_decreases
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.importances.passes.corrections import CORRECTIONS, corrected
+from duramen.importances.passes.heldout import held_out
+from duramen.importances.samples import sample_of
+from duramen.results.importances import FloatArray, Importances
+from duramen.tables import LearningSet
+
+
+def mdi(
+    forest: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rows: str | None = None,
+    by_degree: bool = False,
+    correction: str | None = None,
+) -> Importances:
+    r"""Mean decrease of impurity, in the criterion's unit, not normalised.
+
+    .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
+
+    with p(t) the share of the tree's rows at node t, v(t) the feature that it splits on and
+    Δi(t) the decrease of impurity by its split (Breiman et al. 1984; Louppe et al. 2013, eq. 2).
+    For fully developed trees on distinct rows it adds up to I(V;Y) of the sample.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    X : table of shape (n, p), optional
+        Rows to measure the decreases on instead of the training counts: rows that were held out,
+        or the training rows with ``rows="oob"``.
+    y : array-like of shape (n,), optional
+        Target of `X`.
+    rows : {None, "oob"}
+        None: every row of `X` is dropped through every tree. ``"oob"``: `X` and `y` are the
+        training rows, in their order, and each is dropped through the trees that were grown
+        without it.
+    by_degree : bool
+        Whether to split the values up by the number of splits above the node.
+    correction : {None, "expected", "miller-madow"}
+        Bias to take away at every node; for ``criterion="entropy"`` and training counts only. See
+        Notes.
+
+    Returns
+    -------
+    Importances
+        ``measure="mdi"``; `standard_error` is that of the mean over the trees (None for a single
+        tree). It tells how far a forest of more trees could be from this one, not how far other
+        data could be.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If the arguments do not go together, or `X` or `y` do not fit the forest.
+
+    Notes
+    -----
+    *Corrections.* ``"expected"`` subtracts the mean of plug-in information between independent
+    variables, (m_X - 1)(m_Y - 1) / (2 N ln 2) bits with m_X children, m_Y classes present and N
+    distinct rows at the node; ``"miller-madow"`` subtracts (m_XY - m_X - m_Y + 1) / (2 N ln 2)
+    with m_XY occupied cells. Both treat the split as given: that it was the best of many is not
+    corrected for, so they are at home with totally randomised trees. Rows that a bootstrap draws
+    several times make the true bias somewhat larger. Corrected values can be negative.
+
+    *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of
+    node t, with m the training means and Y those of the held-out rows, after Li et al. (2019) and
+    Zhou and Hooker (2021); this is MDI when the rows are the training rows. Entropy: held-out
+    information between child and class, less its exact mean when the classes are permuted within
+    the node. Both have mean 0 for a feature that is irrelevant, so values can be negative, and
+    they do not add up to I(V;Y).
+
+    References
+    ----------
+    X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance measure
+    for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
+    importance in tree-based methods. ACM TKDD 15(2).
+    """
+    grown = forest_of(forest, "mdi")
+    _check_choices(grown, X, y, rows, correction)
+    if X is not None:
+        tally = held_out(grown, sample_of(grown, X, y, rows, "mdi"))
+        if not tally.n_trees:
+            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+        source = "held-out" if rows is None else "out-of-bag"
+    elif correction is not None:
+        tally, source = corrected(grown, correction), "training"
+    else:
+        plain = mean_decreases(grown, by_degree=by_degree)
+        error = plain.standard_error if grown.n_trees > 1 else None
+        degrees = plain.by_degree
+        if degrees is not None and not degrees.shape[1]:  # no tree has a split
+            degrees = np.zeros((grown.n_features, 1))
+        return _result(grown, plain.values, error, degrees, {"rows": "training"})
+    return _result(
+        grown,
+        tally.values(),
+        tally.standard_error(),
+        tally.by_degree() if by_degree else None,
+        {"rows": source, "correction": correction},
+    )
+
+
+def _result(
+    forest: Forest,
+    values: FloatArray,
+    standard_error: FloatArray | None,
+    by_degree: FloatArray | None,
+    choices: Mapping[str, Any],
+) -> Importances:
+    return Importances(
+        names=forest.names,
+        values=values,
+        measure="mdi",
+        unit=forest.settings.unit,
+        by_degree=by_degree,
+        standard_error=standard_error,
+        metadata=metadata_of(forest, "mdi", **choices),
+    )
+
+
+def _check_choices(
+    forest: Forest, X: Any, y: Any, rows: str | None, correction: str | None
+) -> None:
+    if any(isinstance(given, str) for given in (X, y)):
+        raise ValueError(
+            "mdi: X and y must be rows and their target, got a string. Hint: forests do not keep "
+            "their training rows; for out-of-bag rows pass them again, as in "
+            'mdi(forest, X, y, rows="oob").'
+        )
+    if rows not in (None, "oob"):
+        raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
+    if (X is None) != (y is None) and not isinstance(X, LearningSet):
+        raise ValueError("mdi: X and y must be given together, got only one of them.")
+    if rows == "oob" and X is None:
+        raise ValueError(
+            'mdi: rows="oob" needs the training rows as X and y, forests do not keep them.'
+        )
+    if correction is None:
+        return
+    if correction not in CORRECTIONS:
+        allowed = ", ".join(map(repr, CORRECTIONS))
+        raise ValueError(f"mdi: correction must be None, {allowed}, got {correction!r}.")
+    if forest.settings.criterion != "entropy":
+        raise ValueError(
+            f"mdi: correction={correction!r} is a correction of information in bits, but this "
+            f"forest was grown with criterion={forest.settings.criterion!r}. Hint: fit with "
+            'criterion="entropy".'
+        )
+    if X is not None:
+        raise ValueError(
+            "mdi: correction must be None with X and y: held-out values have no such bias."
+        )
+
+
+def _of_rows_out_of_bag(given: Inputs) -> Importances:
+    """Compute MDI from out-of-bag rows as a measure of its own name."""
+    found = mdi(given.estimator, given.data, rows="oob", by_degree=given.by_degree)
+    metadata = {**found.metadata, "mdi_oob": found.metadata["mdi"]}
+    return replace(found, measure="mdi_oob", metadata=metadata)
+
+
+MDI = Measure(
+    "mdi",
+    lambda given: mdi(given.estimator, by_degree=given.by_degree),
+    Words(
+        "MDI",
+        "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
+        "the target by some amount; the amounts are weighted by the share of rows that reach the "
+        "split, added up by feature, and averaged over the trees. They are given in {unit} and are "
+        "not scaled: they can be compared and added.",
+        "MDI gives every feature that is tried often enough some importance, relevant or not, "
+        "since a tree fits chance too. Features with many distinct values get more of it than "
+        "those with few. MDI itself has no threshold above which it is real: that takes a test.",
+    ),
+    reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
+    "randomized trees. NeurIPS 26.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+    default=True,
+)
+MDI_OOB = Measure(
+    "mdi_oob",
+    _of_rows_out_of_bag,
+    Words(
+        "MDI-oob",
+        "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
+        "measured on the rows that each tree was grown without and averaged over trees; in {unit}.",
+        SCATTERS,
+    ),
+    reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "
+    "NeurIPS 32.",
+    rows="out-of-bag",
+)

@@ -1,0 +1,304 @@
+"""Minimal depth: how far from the root a feature is first split on, and how far by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen import checks
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.importances.measure import Measure, Words
+from duramen.importances.measures.fitted.depths import FirstSplits
+from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes, blocks
+from duramen.importances.passes.tally import weighted_counts
+from duramen.results.importances import Importances
+
+
+def minimal_depth(forest: Any) -> Importances:
+    r"""How much nearer to the root a feature is first split on than it would be by chance.
+
+    .. math:: Imp(v) = \frac1T \sum_T \left( E_0[D_T] - D_{T,v} \right)
+
+    D_{T,v} is the minimal depth of v in tree T: the least depth of a node that splits on v (0 is
+    the root), which is the depth of the root of the maximal v-subtree nearest to the root; where
+    no node does, it is the depth of the tree's deepest leaf. E_0[D_T] is its mean if chance chose
+    the features of that tree's splits (see `minimal_depth_law`). After Ishwaran et al. (2010),
+    who compare the mean of D with that threshold: above 0 is what they call a strong variable.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+
+    Returns
+    -------
+    Importances
+        ``measure="minimal_depth"``, in unit ``"1"`` (levels of a tree). `standard_error` is that
+        over the trees (None for a single one). Trees without a split are left out; if there are no
+        others, all values are 0.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+
+    See Also
+    --------
+    first_splits : the depths themselves, with the threshold.
+
+    Notes
+    -----
+    The value compares with the average feature of a forest without any signal. It is no test: of
+    features that all mean nothing about half lie above 0, and where a few features win most of the
+    splits, the others lie below it.
+
+    References
+    ----------
+    H. Ishwaran, U. B. Kogalur, E. Z. Gorodeski, A. J. Minn, M. S. Lauer (2010). High-dimensional
+    variable selection for survival data. Journal of the American Statistical Association 105,
+    205-217.
+    """
+    grown = forest_of(forest, "minimal_depth")
+    sums = _Sums(grown)
+    return Importances(
+        names=grown.names,
+        values=sums.gain.mean(),
+        measure="minimal_depth",
+        unit="1",
+        standard_error=sums.gain.standard_error(),
+        metadata=metadata_of(
+            grown, "minimal_depth", threshold=sums.threshold(), n_split_trees=sums.n_trees
+        ),
+    )
+
+
+def first_splits(forest: Any) -> FirstSplits:
+    """Mean minimal depth of every feature, and what it would be by chance.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+
+    Returns
+    -------
+    FirstSplits
+        Depths as in `minimal_depth`, whose values are ``threshold - depths``.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    """
+    grown = forest_of(forest, "first_splits")
+    sums = _Sums(grown)
+    return FirstSplits(
+        names=grown.names,
+        depths=sums.depth.mean(),
+        used=sums.used / max(1, sums.n_trees),
+        threshold=sums.threshold(),
+        null=sums.law(),
+        n_trees=sums.n_trees,
+        standard_error=sums.depth.standard_error(),
+        metadata=metadata_of(grown, "first_splits"),
+    )
+
+
+def minimal_depth_law(
+    n_features: int, node_counts: ArrayLike, *, multiway: bool = False
+) -> FloatArray:
+    r"""Law of the minimal depth of a feature if chance chooses the features of all splits.
+
+    .. math:: P(D = d) = \left( 1 - (1 - q)^{l_d} \right) \prod_{k < d} (1 - q)^{l_k},
+              \quad q = 1/p
+
+    for d = 0 .. h - 1, with l_d the number of internal nodes at depth d of a tree of depth h (after
+    Ishwaran et al. 2010). The rest is the probability that no node splits on the feature, whose
+    minimal depth is then h.
+
+    Parameters
+    ----------
+    n_features : int
+        Number p of features, at least 1.
+    node_counts : array-like of shape (h,)
+        l_0 .. l_{h-1}; they may be averages over trees.
+    multiway : bool
+        Whether a path splits on a feature at most once, as in multiway trees: then one of the
+        p - d features that are left at depth d is chosen, q_d = 1 / (p - d).
+
+    Returns
+    -------
+    ndarray of float64, shape (h + 1,)
+        P(D = 0) .. P(D = h).
+
+    Raises
+    ------
+    ValueError
+        If `n_features` is below 1, or `node_counts` is not a row of numbers from 0, or longer than
+        a path through a multiway tree can be.
+
+    Examples
+    --------
+    >>> law = minimal_depth_law(10, [1, 2, 4, 8])
+    >>> law.round(4).tolist()
+    [0.1, 0.171, 0.2507, 0.2724, 0.2059]
+    >>> round(float(law @ range(5)), 4)  # the mean
+    2.3132
+    """
+    counts = np.asarray(node_counts, dtype=np.float64)
+    checks.check_integer("minimal_depth_law", "n_features", n_features, 1)
+    if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
+        raise ValueError(
+            "minimal_depth_law: node_counts must be a row of numbers from 0, one a depth, got "
+            f"{node_counts!r}."
+        )
+    if multiway and counts.size > n_features:
+        raise ValueError(
+            f"minimal_depth_law: node_counts must have at most n_features={n_features} depths with "
+            f"multiway=True, got {counts.size}."
+        )
+    chances = np.array([_chance(n_features, depth, multiway) for depth in range(counts.size)])
+    unseen = np.cumprod((1 - chances) ** counts)
+    law: FloatArray = -np.diff(np.concatenate([[1.0], unseen, [0.0]]))
+    return law
+
+
+# --- over the trees ------------------------------------------------------------------------------
+
+
+class _Sums:
+    """Minimal depths of a forest, its trees with a split taken together.
+
+    Attributes
+    ----------
+    n_trees : int
+        Number of trees with a split.
+    used : ndarray of float64, shape (p,)
+        How many of them split on each feature.
+    depth, gain : _Sparse
+        The minimal depths D, and E_0[D] - D.
+    """
+
+    def __init__(self, forest: Forest) -> None:
+        p = forest.n_features
+        self.n_trees, self.used = 0, np.zeros(p)
+        self.depth, self.gain = _Sparse(p), _Sparse(p)
+        self._by_chance, self._found, self._missed = 0.0, [0.0], 0.0
+        for _, run in blocks(forest):
+            self._add(Nodes(run))
+
+    def _add(self, nodes: Nodes) -> None:
+        p, n_trees = nodes.forest.n_features, nodes.forest.n_trees
+        inner, level = nodes.internal(), nodes.depth()
+        height = np.zeros(n_trees, dtype=np.int64)
+        height[nodes.tree[inner]] = level + 1  # the deepest level comes last
+        grown = height > 0
+        by_chance = self._chance_of(nodes, grown)
+        # `internal` goes down the levels: the first node of a tree on a feature is the highest.
+        place = nodes.tree[inner] * p + nodes.forest.feature[inner]
+        place, first = np.unique(place, return_index=True)
+        tree, feature = place // p, place % p
+        rise = (height[tree] - level[first]).astype(np.float64)
+        self.n_trees += int(np.count_nonzero(grown))
+        self.used += weighted_counts(feature, np.ones(feature.size), p)
+        self.depth.add(height.astype(np.float64), grown, tree, feature, -rise)
+        self.gain.add(by_chance - height, grown, tree, feature, rise)
+
+    def _chance_of(self, nodes: Nodes, grown: NDArray[np.bool_]) -> FloatArray:
+        """Add up the null law of every tree, and return its means.
+
+        The mean of D is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
+        """
+        share, candidates = _candidates(nodes.forest)
+        multiway = nodes.forest.settings.splits == "multiway"
+        unseen, mean = np.ones(grown.size), np.zeros(grown.size)
+        for depth, level in enumerate(nodes.levels):
+            counts = np.bincount(nodes.tree[level], minlength=grown.size)
+            left = unseen * (1 - _chance(candidates, depth, multiway)) ** counts
+            if depth == len(self._found):
+                self._found.append(0.0)
+            self._found[depth] += share * float((unseen - left).sum())
+            mean += np.where(counts > 0, 1 - share * (1 - left), 0.0)
+            unseen = left
+        self._missed += float((1 - share * (1 - unseen[grown])).sum())
+        self._by_chance += float(mean.sum())
+        return mean
+
+    def threshold(self) -> float:
+        """Return the mean of the minimal depth by chance."""
+        return self._by_chance / max(1, self.n_trees)
+
+    def law(self) -> FloatArray:
+        """Return its law, of shape (D + 1,)."""
+        if not self.n_trees:
+            return np.array([0.0, 1.0])
+        return np.array([*self._found, self._missed]) / self.n_trees
+
+
+class _Sparse:
+    """Sums over trees of a number that is the same for most features of a tree."""
+
+    def __init__(self, n_features: int) -> None:
+        self._p, self._trees = n_features, 0
+        self._sum, self._squares = np.zeros(n_features), np.zeros(n_features)
+
+    def add(
+        self,
+        base: FloatArray,
+        counts: NDArray[np.bool_],
+        tree: IntArray,
+        feature: IntArray,
+        extra: FloatArray,
+    ) -> None:
+        """Add the trees that count: base[t] for every feature, and extra[i] for feature[i]."""
+        common, rest = base[counts], extra * (2 * base[tree] + extra)
+        self._trees += common.size
+        self._sum += common.sum() + weighted_counts(feature, extra, self._p)
+        self._squares += (common**2).sum() + weighted_counts(feature, rest, self._p)
+
+    def mean(self) -> FloatArray:
+        """Return the mean over the trees, of shape (p,); 0 without trees."""
+        return self._sum / max(1, self._trees)
+
+    def standard_error(self) -> FloatArray | None:
+        """Return the standard error over the trees, of shape (p,); None below two trees."""
+        if self._trees < 2:
+            return None
+        spread = self._squares - self._sum**2 / self._trees
+        return np.sqrt(np.maximum(spread, 0.0) / (self._trees - 1) / self._trees)
+
+
+def _candidates(forest: Forest) -> tuple[float, float]:
+    """Return the share of columns that a tree sees, and how many of these can be split on.
+
+    A column with a single value cannot; of those that can, a tree on some of the columns sees this
+    number on average.
+    """
+    p = forest.n_features
+    share = (forest.settings.column_samples or p) / p
+    varied = np.diff(forest.schema.value_offsets) + forest.schema.missing > 1
+    return share, share * float(np.count_nonzero(varied))
+
+
+def _chance(candidates: float, depth: int, multiway: bool) -> float:
+    """Return the probability that a split at a depth is on a given feature not yet split on."""
+    return 1 / max(1.0, candidates - depth if multiway else candidates)
+
+
+MINIMAL_DEPTH = Measure(
+    "minimal_depth",
+    lambda given: minimal_depth(given.estimator),
+    Words(
+        "minimal depth",
+        "Minimal depth tells how many levels nearer to the root a feature is first split on than "
+        "if chance chose the features of the splits, averaged over the trees.",
+        "Minimal depth is above 0 for about half of the features where none means anything.",
+    ),
+    reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
+    "Journal of the American Statistical Association 105.",
+    zero_if_irrelevant=False,
+    symmetric=False,
+)

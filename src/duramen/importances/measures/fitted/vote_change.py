@@ -1,0 +1,240 @@
+"""Change of the class votes when a feature is permuted: the chi-square index of importance."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from duramen import checks
+from duramen.forests.forest import Forest
+from duramen.importances.arguments import class_names, forest_of, metadata_of
+from duramen.importances.measure import Measure, Words
+from duramen.importances.measures.fitted.mda import seed_of
+from duramen.importances.passes.nodes import FloatArray, IntArray
+from duramen.importances.passes.permutation import Losses, Permutations, permutation_losses
+from duramen.importances.samples import sample_of
+from duramen.jobs.progress import progress_bar
+from duramen.results.significance import Significance
+from duramen.results.text import quoted
+from duramen.tables.memory import require_memory
+
+DEGREES_OF_FREEDOM = ("classes", "pearson")
+
+# Splits on a feature, on average, above which irrelevant features had small q-values in simulations
+# (docs/guide/mda.md).
+_MOST_SPLITS = 100
+
+
+def vote_change(
+    forest: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    rows: str | None = "oob",
+    df: str = "classes",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""Chi-square index of the change of the trees' votes when a feature is permuted.
+
+    .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
+       {s_{y \hat y} + s'_{y \hat y}}
+
+    with s the number of out-of-bag votes, over all the trees, of rows of class y for class ŷ, and
+    s' the same after x_j is permuted among the out-of-bag rows of each tree (Paul et al. 2013,
+    binary; here for any number of classes). Empty cells are left out. The permutations are those of
+    :func:`mda` with the same seed.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package, grown on classes.
+    X : table of shape (n, p), or LearningSet
+        The training table, in its order; or, with ``rows=None``, rows that were held out.
+    y : array-like of shape (n,), optional
+        Target of `X`; None with a learning set.
+    rows : {"oob", None}
+        As for :func:`mda`.
+    df : {"classes", "pearson"}
+        Degrees of freedom. A permutation changes no row's class, so that s and s' agree in the
+        total of each class: C (C - 1) cells are free ("classes"). Pearson's count for a table
+        whose margins are random is C^2 - 1 ("pearson"), which gives larger p-values.
+    random_state : int, RandomState, Generator or None
+        Seed of the permutations; None: derived from the seed of the forest.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int
+        Above 0: a progress bar.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the indices, `p_values` their upper tails under the chi-square law, and
+        `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0 and
+        p-value 1.
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If it was not grown on classes or has no out-of-bag rows, or all of them are of one class.
+
+    Notes
+    -----
+    Votes are neither independent, since trees share rows, nor unpaired, since s and s' count the
+    same rows. The p-value therefore depends on the number of trees T: it shrinks as T grows, also
+    for features that are independent of the target. It is no test at a level: with few trees on
+    each feature nothing has a small p-value, with many trees on each feature noise has. A warning
+    is given where features have more than 100 splits on average. The result names T; compare
+    p-values of forests of one size only, and use :func:`duramen.significance.max_t` for a test
+    that holds for any number of trees.
+
+    The null hypothesis is that votes do not depend on the feature. A feature that is correlated
+    with a relevant one is used in its place and changes votes, whether or not it adds anything.
+
+    References
+    ----------
+    J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically significant features
+    from random forests. ECML workshop on Solving Complex Machine Learning Problems with Ensemble
+    Methods.
+    """
+    grown, n_classes = _with_classes(forest)
+    checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
+    sample = sample_of(grown, X, y, rows, "vote_change")
+    permutations = Permutations(seed_of(grown, random_state))
+    quiet = checks.check_verbosity("vote_change", verbose)
+    with progress_bar(grown.n_trees, "vote_change", quiet) as report:
+        losses = permutation_losses(
+            grown,
+            sample,
+            permutations,
+            score="accuracy",
+            votes=True,
+            n_threads=checks.check_jobs("vote_change", n_jobs),
+            progress=report,
+        )
+    _refuse_one_class(losses, class_names(grown))
+    _warn_of_many_trees(grown)
+    freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
+    index = vote_index(losses.votes, losses.changed_votes)
+    return Significance(
+        names=grown.names,
+        scores=index,
+        p_values=tail(index, freedom),
+        method="vote_change",
+        null=(
+            f"The votes of the {grown.n_trees} trees on "
+            f"{'out-of-bag' if sample.out_of_bag else 'the given'} rows, counted as if they were "
+            "independent, have the same law whether the feature is permuted or not."
+        ),
+        metadata=metadata_of(
+            grown,
+            "vote_change",
+            rows=rows,
+            df=df,
+            degrees_of_freedom=freedom,
+            permutation_seed=permutations.seed,
+        ),
+    )
+
+
+def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
+    """Return sum (s - s')^2 / (s + s') over the cells that are not empty.
+
+    Parameters
+    ----------
+    votes : int64 array of shape (C, C)
+        s, class by vote.
+    changes : int64 array of shape (p, C, C)
+        s' - s of every feature.
+    """
+    both = 2 * votes + changes
+    terms = np.divide(
+        changes.astype(np.float64) ** 2, both, out=np.zeros(both.shape), where=both > 0
+    )
+    index: FloatArray = terms.sum(axis=(1, 2))
+    return index
+
+
+def tail(index: FloatArray, freedom: int) -> FloatArray:
+    """Return the upper tail of the chi-square law at each index."""
+    from scipy.stats import chi2
+
+    p_values: FloatArray = chi2.sf(index, freedom)
+    return p_values
+
+
+def _with_classes(forest: Any) -> tuple[Forest, int]:
+    """Return a forest that was grown on classes, and their number."""
+    grown = forest_of(forest, "vote_change")
+    if grown.classes is None:
+        raise ValueError(
+            "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
+            "Hint: mda measures both."
+        )
+    n_classes = len(grown.classes)
+    require_memory(
+        3 * 8 * grown.n_features * n_classes**2,
+        what=f"votes of {n_classes} classes for each of {grown.n_features} features",
+        function="vote_change",
+        hint="join classes, or use mda",
+    )
+    return grown, n_classes
+
+
+def _warn_of_many_trees(grown: Forest) -> None:
+    splits = np.count_nonzero(grown.feature >= 0) / grown.n_features
+    if splits > _MOST_SPLITS:
+        warnings.warn(
+            f"vote_change: p-values shrink as trees are added, also those of irrelevant features; "
+            f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, small "
+            "p-values are no evidence of relevance. Hint: use duramen.significance.max_t, whose "
+            "error rates hold for any number of trees.",
+            stacklevel=3,
+        )
+
+
+def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
+    if losses.n_trees == 0:
+        raise ValueError(
+            "vote_change: no tree of this forest has rows that it was grown without. Hint: grow "
+            "more trees, or leave more rows out of each."
+        )
+    seen = losses.votes.sum(axis=1) > 0
+    if seen.sum() < 2:
+        raise ValueError(
+            "vote_change: the rows that vote are all of class "
+            f"{quoted(names[int(seen.argmax())])}; the "
+            "index compares votes on rows of two classes at least. Hint: give a sample with all "
+            "classes, or grow more trees."
+        )
+
+
+VOTE_CHANGE = Measure(
+    "vote_change",
+    lambda given: vote_change(
+        given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose
+    ),
+    Words(
+        "J_chi2",
+        "J_chi2 compares the votes of the trees on the rows that they were grown without, counted "
+        "by class, with the votes after the feature is permuted: it is the chi-square index of the "
+        "change.",
+        "A feature that is not significant by J_chi2 can be relevant all the same.",
+        p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
+        "trees are added, for relevant features and for irrelevant ones. With few trees on each "
+        "feature nothing is small, with many noise is; they do not control an error rate. Compare "
+        "those of forests of one size only. ",
+    ),
+    reference="J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically "
+    "significant features from random forests. ECML workshop.",
+    rows="out-of-bag",
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+)

@@ -1,0 +1,1 @@
+"""Importance measures that refit the forests of an estimator."""

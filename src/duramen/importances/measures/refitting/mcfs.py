@@ -1,0 +1,328 @@
+"""Monte Carlo feature selection (MCFS): many small trees on random subsets of the features."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from duramen import checks
+from duramen.forests.growth import refuse_many_categories
+from duramen.forests.settings import SPLITS, GrowthSettings
+from duramen.importances.measure import Measure, Words
+from duramen.importances.measures.refitting.relative_importance import relative_importances
+from duramen.importances.measures.refitting.subset_trees import Learner
+from duramen.importances.passes.nodes import FloatArray, IntArray
+from duramen.importances.refit import repeat_seeds
+from duramen.jobs.replicates import Plan, run_replicates
+from duramen.results.importances import Importances
+from duramen.results.monte_carlo import MonteCarloSelection
+from duramen.results.provenance import versions
+from duramen.tables import EncodedTable, Exchangeability, LearningSet
+from duramen.tables.learning_set import unweighted_set
+from duramen.tables.memory import require_memory
+
+
+def mcfs(
+    X: Any,
+    y: Any = None,
+    *,
+    n_subsets: int = 2000,
+    subset_size: int | float | str = "sqrt",
+    n_splits: int = 5,
+    train_size: int | float = 0.66,
+    u: float = 1.0,
+    v: float = 1.0,
+    splits: str = "ordered",
+    max_depth: int | None = None,
+    min_samples_leaf: int = 1,
+    n_permutations: int = 0,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+) -> MonteCarloSelection:
+    r"""Relative importance of features by Monte Carlo feature selection, and their graph.
+
+    s random subsets of m features are drawn; on each, t trees are grown, each from a random part
+    of the rows and tested on the others. Trees take the best cut by information gain among all m
+    features. The relative importance of feature j, which was in M_j subsets, is the mean
+
+    .. math:: RI_j = \frac1{t M_j} \sum_\tau wAcc_\tau^u
+        \sum_{a \in \tau \text{ on } X_j} GainRatio(a) \left(\frac{n_a}{n_\tau}\right)^v
+
+    over the trees τ on these subsets, of what its splits a get there. wAcc is the mean of the
+    recalls of the classes among the rows that the tree is tested on (of those classes that occur
+    there), n_a and n_τ are training rows at node a and in the tree, and GainRatio is the
+    information gain of the split over its split information, the entropy of the shares of rows
+    that its children get (Dramiński et al. 2008).
+
+    Parameters
+    ----------
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes; None with a learning set.
+    n_subsets : int
+        Number s of random subsets.
+    subset_size : {"sqrt"}, int or float
+        Number m of features in a subset: round(sqrt(p)), a number, or a share of p.
+    n_splits : int
+        Number t of divisions of the rows, with a tree each, for every subset.
+    train_size : float or int
+        Rows that a tree is grown from, as a share or a number; it is tested on all others.
+    u, v : float
+        Weight of a tree's accuracy and of a node's share of the rows, at least 0.
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}
+        Family of splits.
+    max_depth : int or None
+        Greatest depth of a leaf; None for no limit.
+    min_samples_leaf : int
+        Least number of rows at a child.
+    n_permutations : int
+        Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
+        long as the run itself. 20 will do.
+    strata, blocks : array-like of shape (n,), optional
+        Label of the stratum, and of the block, of each row: the further runs shuffle the classes
+        within strata, and blocks exchange theirs as a whole. They need `n_permutations`.
+    random_state : int, RandomState, Generator or None
+        Where all random numbers come from.
+    n_jobs : int or None
+        Threads; -1 for all processors, None for one. The result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the trees, and do the further runs, in place of threads here; the data are
+        sent to each of them once. The result is the same, in every bit. Needs the extra
+        ``distributed``.
+
+    Returns
+    -------
+    MonteCarloSelection
+        ``result.importances`` are the relative importances (``measure="mcfs"``, a pure number);
+        their standard error is that of the mean over the subsets that a feature was in (None if
+        some feature was in fewer than two). ``result.edges()`` is the interdependency graph: for
+        every pair of a split a and a split b below it, up to 5 levels down and on another
+        feature, the edge from the feature of a to that of b gets GainRatio(b) n_b / n_a.
+        ``result.cutoff()`` is what chance stays below, if there were shuffled runs.
+
+    Raises
+    ------
+    ValueError
+        If a parameter, `X` or `y` is not as described; y must have two classes at least.
+    MemoryError
+        If the subsets would not fit in memory.
+
+    Warns
+    -----
+    UserWarning
+        If features were in no subset: their importance is 0 for want of any evidence.
+
+    Notes
+    -----
+    The training rows are drawn among all rows; the authors' program draws them within each class,
+    chooses splits by gain ratio and prunes its trees.
+
+    References
+    ----------
+    M. Dramiński, A. Rada-Iglesias, S. Enroth, C. Wadelius, J. Koronacki, J. Komorowski (2008).
+    Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
+    J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
+    """
+    s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
+    shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
+    plan = Plan.checked("mcfs", n_jobs, client=client)
+    data = _data(X, y, strata, blocks, plan.n_threads)
+    grown = (subset_size, n_splits, train_size, splits, max_depth, min_samples_leaf)
+    learner = _learner(data, *grown, plan)
+    exponents = checks.check_real("mcfs", "u", u, 0.0), checks.check_real("mcfs", "v", v, 0.0)
+    _refuse_many_subsets(s, learner.subset_size)
+    rows = _exchangeable(learner, shuffles)
+    seed = checks.draw_seed(random_state)
+    run = relative_importances(learner, s, seed, *exponents)
+    _warn_of_unseen(run.n_drawn, s, learner.subset_size)
+    choices = {"n_subsets": s, "u": exponents[0], "v": exponents[1], "n_permutations": shuffles}
+    return MonteCarloSelection(
+        Importances(
+            names=learner.data.names,
+            values=run.values,
+            measure="mcfs",
+            unit="1",
+            standard_error=run.standard_error,
+            metadata=_metadata(learner, seed, choices, rows),
+        ),
+        n_drawn=run.n_drawn,
+        accuracy=run.accuracy,
+        source=run.edges[0] // learner.data.n_columns,
+        target=run.edges[0] % learner.data.n_columns,
+        weight=run.edges[1],
+        maxima=_greatest_by_chance(learner, rows, shuffles, s, seed, *exponents),
+    )
+
+
+def _exchangeable(learner: Learner, shuffles: int) -> Exchangeability:
+    """Return which rows may exchange their classes."""
+    rows = learner.data.exchangeability
+    if rows.restricted and not shuffles:
+        raise ValueError(
+            "mcfs: strata and blocks restrict how classes are shuffled for the cut-off, and need "
+            "n_permutations of at least 1, got 0."
+        )
+    rows.require(shuffles, "mcfs", learner.data.target.values, stacklevel=4)
+    return rows
+
+
+def _greatest_by_chance(
+    learner: Learner,
+    rows: Exchangeability,
+    shuffles: int,
+    n_subsets: int,
+    seed: int,
+    u: float,
+    v: float,
+) -> FloatArray:
+    """Greatest relative importance in each of some runs with shuffled classes."""
+    if not shuffles:
+        return np.empty(0)
+    seeds = repeat_seeds(seed, shuffles).tolist()
+    plan, codes = learner.plan, learner.data.target.values
+    # Runs share the threads; within a run the trees get those that are left.
+    alone = replace(learner, plan=Plan(max(1, plan.threads_within // shuffles)))
+
+    def task(b: int, _: int) -> FloatArray:
+        order_seed, run_seed = seeds[b]
+        order = rows.permutation(np.random.default_rng(order_seed), codes)
+        data = alone.data.permuted(order, key=("shuffled", order_seed))
+        shuffled = replace(alone, data=data)
+        run = relative_importances(shuffled, n_subsets, run_seed, u, v, graph=False)
+        return np.array([run.values.max()])
+
+    found = run_replicates(
+        task, shuffles, 1, seed=seed, identity={}, plan=plan, function="mcfs", unit="run"
+    )
+    return found.ravel()
+
+
+def _data(X: Any, y: Any, strata: Any, blocks: Any, n_threads: int) -> LearningSet[EncodedTable]:
+    """Check and encode the rows and their classes."""
+    rows = {"strata": strata, "blocks": blocks}
+    return unweighted_set(X, y, "mcfs", "classification", n_threads=n_threads, **rows).in_memory()
+
+
+def _learner(
+    data: LearningSet[EncodedTable],
+    subset_size: Any,
+    n_splits: Any,
+    train_size: Any,
+    splits: Any,
+    max_depth: Any,
+    min_samples_leaf: Any,
+    plan: Plan,
+) -> Learner:
+    """Check how the trees are grown."""
+    n_splits = checks.check_integer("mcfs", "n_splits", n_splits, 1)
+    size = _subset_size(subset_size, data.n_columns)
+    settings = GrowthSettings(
+        criterion="entropy",
+        splits=checks.check_choice("mcfs", "splits", splits, SPLITS),
+        max_features=size,
+        max_depth=checks.check_optional_integer("mcfs", "max_depth", max_depth, 1),
+        min_samples_leaf=checks.check_integer("mcfs", "min_samples_leaf", min_samples_leaf, 1),
+        row_samples=_training_rows(train_size, data.n_rows),
+    )
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    return Learner(data, settings, size, n_splits, plan)
+
+
+def _subset_size(value: Any, n_features: int) -> int:
+    if isinstance(value, str) and value == "sqrt":
+        return max(1, round(math.sqrt(n_features)))
+    if checks.is_integer(value) and 1 <= value <= n_features:
+        return int(value)
+    if not checks.is_integer(value) and checks.is_real(value) and 0 < value <= 1:
+        return max(1, round(float(value) * n_features))
+    allowed = f"'sqrt', an int in 1..{n_features} or a float in (0, 1]"
+    raise checks.refuse("mcfs", "subset_size", allowed, value)
+
+
+def _training_rows(value: Any, n_rows: int) -> int:
+    rows = 0
+    if checks.is_integer(value):
+        rows = int(value)
+    elif checks.is_real(value) and 0 < value < 1:
+        rows = round(float(value) * n_rows)
+    if not 1 <= rows < n_rows:
+        raise checks.refuse(
+            "mcfs",
+            "train_size",
+            f"a float in (0, 1) or an int, and leave at least one of the {n_rows} rows to train "
+            "on and one to test on",
+            value,
+        )
+    return rows
+
+
+def _refuse_many_subsets(n_subsets: int, size: int) -> None:
+    require_memory(
+        40 * n_subsets * size,
+        what=f"{n_subsets} subsets of {size} features",
+        function="mcfs",
+        hint="lower n_subsets or subset_size",
+    )
+
+
+def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
+    unseen = int(np.count_nonzero(n_drawn == 0))
+    if unseen:
+        from duramen.theory.subspaces.coverage import draws_needed
+
+        p = n_drawn.size
+        warnings.warn(
+            f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
+            f"their importance is 0 for want of evidence. Hint: n_subsets={draws_needed(p, size)} "
+            "misses none with probability 0.95 at least.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _metadata(
+    learner: Learner, seed: int, choices: dict[str, Any], rows: Exchangeability
+) -> dict[str, Any]:
+    size, n_splits = learner.subset_size, learner.n_splits
+    drawn = {"train_size": learner.settings.row_samples, **rows.identity()}
+    return {
+        "mcfs": {**choices, "subset_size": size, "n_splits": n_splits, **drawn},
+        "forest": learner.settings.to_dict(),
+        "n_trees": choices["n_subsets"] * n_splits,
+        "n_rows": learner.data.n_rows,
+        "seed": seed,
+        "fingerprint": learner.data.fingerprint,
+        "versions": versions(),
+    }
+
+
+MCFS = Measure(
+    "mcfs",
+    lambda given: (
+        mcfs(given.data, random_state=given.random_state, n_jobs=given.n_jobs).importances
+    ),
+    Words(
+        "MCFS",
+        "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
+        "the forest of this report but from many trees on random subsets of the features: the gain "
+        "ratios of the splits on the feature, weighted by the rows they see and by how well the "
+        "tree predicts other rows.",
+        "MCFS has no threshold here: a feature that says nothing gets some of it as well.",
+    ),
+    reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
+    "classification. Bioinformatics 24.",
+    refits=True,
+    classes=True,
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    spread="subsets",
+)

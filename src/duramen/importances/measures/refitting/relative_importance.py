@@ -1,0 +1,136 @@
+"""The relative importance of MCFS: what trees on random subsets of the features say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from duramen.forests.forest import Forest
+from duramen.forests.growth import out_of_bag
+from duramen.forests.prediction import leaves
+from duramen.forests.structure import decreases
+from duramen.importances.measures.refitting.subset_trees import Learner
+from duramen.importances.passes.chance import xlog2x
+from duramen.importances.passes.interdependencies import Edges, edges_of, merged
+from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.tally import weighted_counts
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeImportances:
+    """What s subsets of the features say.
+
+    Attributes
+    ----------
+    n_drawn : ndarray of int64, shape (p,)
+        Number of subsets that each feature was in.
+    values : ndarray of float64, shape (p,)
+        Mean over these subsets of what the feature got there; 0 where there are none.
+    standard_error : ndarray of float64, shape (p,), or None
+        Standard error of that mean; None where any rests on fewer than two subsets.
+    accuracy : float
+        Mean balanced accuracy of the trees on the rows that they were not grown from.
+    edges : codes and weights
+        Of the interdependency graph, the strongest first; empty unless asked for.
+    """
+
+    n_drawn: IntArray
+    values: FloatArray
+    standard_error: FloatArray | None
+    accuracy: float
+    edges: Edges
+
+
+def relative_importances(
+    learner: Learner, n_subsets: int, seed: int, u: float, v: float, *, graph: bool = True
+) -> RelativeImportances:
+    """Grow the trees of all subsets, and sum up what they say.
+
+    Parameters
+    ----------
+    learner : Learner
+        What to grow on, and how.
+    n_subsets : int
+        Number of subsets.
+    seed : int
+        Seed of subsets and trees.
+    u, v : float
+        Exponents of the accuracy of a tree, and of the share of its rows at a node.
+    graph : bool
+        Whether to gather the interdependency graph.
+    """
+    subsets = learner.draw(n_subsets, seed)
+    gained = np.empty(subsets.shape)
+    accuracies = np.empty((n_subsets, learner.n_splits))
+    found: list[Edges] = []
+    for start, forest in learner.forests(subsets, seed):
+        nodes = Nodes(forest)
+        ratio = gain_ratios(nodes)
+        accuracy = balanced_accuracies(forest, learner)
+        amount = accuracy[nodes.tree] ** u * ratio
+        amount *= (forest.weight / learner.settings.row_samples) ** v
+        run = slice(start, start + forest.n_trees // learner.n_splits)
+        accuracies[run] = accuracy.reshape(-1, learner.n_splits)
+        gained[run] = _by_subset(nodes, amount, subsets[run], learner)
+        if graph:
+            found.append(edges_of(nodes, ratio))
+    return RelativeImportances(
+        *_means(subsets.ravel(), gained.ravel(), learner.data.n_columns),
+        accuracy=float(accuracies.mean()),
+        edges=_strongest_first(merged(found)),
+    )
+
+
+def _means(
+    feature: IntArray, gained: FloatArray, p: int
+) -> tuple[IntArray, FloatArray, FloatArray | None]:
+    """Number, mean and standard error of what was gained, by feature."""
+    n_drawn = np.bincount(feature, minlength=p)
+    values = weighted_counts(feature, gained, p) / np.maximum(n_drawn, 1)
+    if n_drawn.min() < 2:
+        return n_drawn, values, None
+    squares = weighted_counts(feature, (gained - values[feature]) ** 2, p)
+    return n_drawn, values, np.sqrt(squares / (n_drawn - 1) / n_drawn)
+
+
+def _strongest_first(edges: Edges) -> Edges:
+    order = np.argsort(-edges[1], kind="stable")
+    return edges[0][order], edges[1][order]
+
+
+def gain_ratios(nodes: Nodes) -> FloatArray:
+    """Information gain over split information of every split, of shape (N,); 0 at a leaf."""
+    run = nodes.forest
+    mass = xlog2x(run.weight)
+    ratio = np.maximum(decreases(run), 0.0)
+    for parents in nodes.levels:
+        split_information = mass[parents] - nodes.over_children(mass, parents)
+        ratio[parents] *= run.weight[parents] / split_information
+    return ratio
+
+
+def balanced_accuracies(forest: Forest, learner: Learner) -> FloatArray:
+    """Mean recall of the classes among the rows that each tree was not grown from: shape (T,)."""
+    leaf = leaves(forest, learner.data.table, learner.plan.n_threads)
+    place = forest.child[leaf + forest.offsets[:-1]] + forest.leaf_offsets[:-1]
+    guess = np.argmax(forest.leaf_values, axis=1)[place]
+    held = out_of_bag(forest)
+    codes = learner.data.target.values
+    right = held & (guess == codes[:, np.newaxis])
+    member = np.eye(learner.data.target.n_classes)[codes].T
+    seen, found = member @ held, member @ right
+    recall = found / np.maximum(seen, 1)
+    means: FloatArray = recall.sum(axis=0) / np.count_nonzero(seen, axis=0)
+    return means
+
+
+def _by_subset(nodes: Nodes, amount: FloatArray, subsets: IntArray, learner: Learner) -> FloatArray:
+    """Sum an amount a node by subset and feature, over its t trees: shape (c, m)."""
+    p = learner.data.n_columns
+    inner = nodes.internal()
+    subset = nodes.tree[inner] // learner.n_splits
+    ascending = (np.arange(len(subsets))[:, np.newaxis] * p + subsets).ravel()
+    place = np.searchsorted(ascending, subset * p + nodes.forest.feature[inner])
+    sums = weighted_counts(place, amount[inner] / learner.n_splits, subsets.size)
+    return sums.reshape(subsets.shape)

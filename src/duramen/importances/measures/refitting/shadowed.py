@@ -1,0 +1,82 @@
+"""Forests grown on a table and its shadows: what columns gain beyond copies that say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from duramen.estimators.base import BaseForest
+from duramen.forests.forest import Forest
+from duramen.forests.structure import decreases
+from duramen.importances.passes.nodes import Nodes, blocks
+from duramen.importances.passes.tally import Tally
+from duramen.tables import EncodedTable, LearningSet
+from duramen.tables.shadows import with_shadows
+
+
+def shadowed_forest(
+    template: BaseForest,
+    data: LearningSet[EncodedTable],
+    seeds: NDArray[np.uint32],
+    function: str,
+) -> Forest:
+    """Grow a forest on the 2p columns of a table and of its shadows.
+
+    A tree sees as many columns, and a node has as many candidates K, as without shadows: both are
+    resolved for p columns, and drawn from 2p.
+
+    Parameters
+    ----------
+    template : BaseForest
+        The estimator whose parameters to use; `data_for` has cleared `categorical_features`.
+    data : LearningSet
+        n rows, p columns; shadows exchange the rows that it says may be exchanged.
+    seeds : uint32 array of shape (2,)
+        Seeds of the permutation of the rows and of the forest.
+    function : str
+        The function that the user called, for errors.
+
+    Returns
+    -------
+    Forest
+        On 2p columns, column p + j the shadow of column j. It has no other use: about half of its
+        splits are on noise.
+    """
+    settled = template.growth_settings(*data.table.shape)
+    order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
+    estimator: BaseForest = clone(template)
+    estimator.max_features = settled.max_features
+    estimator.n_subspace_features = settled.column_samples or None
+    estimator.oob_score = False
+    estimator.random_state = int(seeds[1])
+    table = with_shadows(data.table, order, function=function)
+    return estimator.fit(data.with_table(table, key=("shadows", seeds.tolist()))).forest_
+
+
+def differences(forest: Forest) -> Tally:
+    """Tally the decreases of impurity of p columns, less those of their shadows.
+
+    Parameters
+    ----------
+    forest : Forest
+        A forest on 2p columns, column p + j the shadow of column j.
+
+    Returns
+    -------
+    Tally
+        Of p features: a tree counts with the sum over the nodes t that split on column j of
+        p(t) times their decrease, minus the same sum for column p + j.
+    """
+    p = forest.n_features // 2
+    tally = Tally(p)
+    for _, run in blocks(forest):
+        feature = np.where(run.feature < p, run.feature, run.feature - p)
+        nodes = Nodes(replace(run, feature=feature.astype(np.int32)))
+        sign = np.where(run.feature < p, 1.0, -1.0)
+        total = run.weight[run.offsets[:-1]][nodes.tree]
+        share = run.weight / np.where(total > 0, total, 1.0)
+        tally.add(nodes, sign * share * decreases(run), n_trees=run.n_trees)
+    return tally

@@ -1,0 +1,1 @@
+"""Walks over trees that several measures share."""

@@ -1,0 +1,129 @@
+"""MDI from rows that a tree was not grown from.
+
+The splits are the tree's, the evidence for them is not. A feature that has nothing to do with
+the target then gets 0 on average, however many cut points it offers, while MDI from the training
+rows rewards it for what the search fitted by chance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.importances.passes.chance import mean_xlog2x, xlog2x
+from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.importances.passes.tally import Tally, weighted_counts
+from duramen.importances.samples import Sample, arrivals
+
+if TYPE_CHECKING:
+    from duramen.forests.forest import Forest
+
+
+def held_out(forest: Forest, sample: Sample) -> Tally:
+    """Tally the decreases that rows show when they are dropped through the trees.
+
+    With n rows in all, n_t of them at node t, children c, m the training mean of a node (class
+    frequencies, or the mean of y) and Y the mean of its held-out rows, a node contributes
+
+    * Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t), the covariance at t between what the
+      tree predicts for the children and what the rows say. After Li et al. (2019, MDI-oob) and
+      Zhou and Hooker (2021); Li et al. have sum_c (n_c / n) m_c . Y_c - (n_t / n) m_t . Y_t,
+      which a constant added to y makes noisier. Both are MDI when the rows are the training rows.
+    * entropy: (n_t / n) (I - E[I]) bits, I being the plug-in information between child and class
+      among the rows at t and E[I] its mean over all permutations of their classes, computed
+      exactly. (A score in bits that mixes training and held-out frequencies would charge an
+      irrelevant feature for the noise of its training frequencies.)
+
+    Where the classes of the rows at t have nothing to do with the children that they go to, any
+    permutation of them is as likely, and both have mean 0 exactly.
+
+    Parameters
+    ----------
+    forest : Forest
+        The forest.
+    sample : Sample
+        n rows to be dropped through the trees.
+
+    Returns
+    -------
+    Tally
+        Over the trees that some row was dropped through.
+    """
+    tally = Tally(forest.n_features)
+    entropy = forest.settings.criterion == "entropy"
+    for _, run in blocks(forest, sample.n_rows):
+        nodes = Nodes(run)
+        held = _Held(nodes, sample)
+        gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
+        total = held.rows[run.offsets[:-1]]
+        share = gain / np.maximum(total, 1.0)[nodes.tree]
+        tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
+    return tally
+
+
+class _Held:
+    """Number of rows (N,) and sum of their responses (N, C) at every node."""
+
+    def __init__(self, nodes: Nodes, sample: Sample) -> None:
+        node, row = arrivals(nodes.forest, sample)
+        self.rows = nodes.summed_up(_leaf_sums(nodes, node, np.ones(row.size)))
+        self.sums = np.column_stack(
+            [
+                nodes.summed_up(_leaf_sums(nodes, node, column[row]))
+                for column in np.ascontiguousarray(_responses(nodes.forest, sample).T)
+            ]
+        )
+
+
+def _responses(forest: Forest, sample: Sample) -> FloatArray:
+    """Return y as one column, or as an indicator of each class of the forest."""
+    if forest.classes is None:
+        return sample.target[:, np.newaxis].astype(np.float64, copy=False)
+    return np.eye(len(forest.classes))[sample.target]
+
+
+def _leaf_sums(nodes: Nodes, node: NDArray[np.integer], amount: FloatArray) -> FloatArray:
+    return weighted_counts(node, amount, nodes.forest.n_nodes)[nodes.leaves]
+
+
+def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
+    """Return sum_c n_c m_c . (Y_c - Y_t) of every internal node."""
+    run = nodes.forest
+    origin = run.leaf_values.mean(axis=0)  # any will do: this one keeps the digits of a far-off y
+    mass = (run.leaf_values - origin) * run.weight[nodes.leaves][:, np.newaxis]
+    mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
+    responses = held.sums - held.rows[:, np.newaxis] * origin
+    agreement = np.einsum("ij,ij->i", mean, responses)
+    predicted = held.rows[:, np.newaxis] * mean
+    covariance = np.zeros(run.n_nodes)
+    for parents in nodes.levels:
+        seen = responses[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
+        by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
+        covariance[parents] = nodes.over_children(agreement, parents) - by_chance
+    return covariance
+
+
+def _excess_information(nodes: Nodes, held: _Held) -> FloatArray:
+    """Return n_t (I - E[I]) of every internal node, in bits.
+
+    I depends on the cells n_cy of children by classes alone when the margins are fixed, so that
+    n_t (I - E[I]) = sum_cy (n_cy log2 n_cy - E[n_cy log2 n_cy]).
+    """
+    excess = np.zeros(nodes.forest.n_nodes)
+    counts = np.rint(held.sums).astype(np.int64)
+    total = counts.sum(axis=1)
+    for parents in nodes.levels:
+        children = nodes.children(parents)
+        brood = np.repeat(parents, nodes.n_children[parents])
+        cells = counts[children]
+        by_chance = mean_xlog2x(
+            np.broadcast_to(total[brood][:, np.newaxis], cells.shape).ravel(),
+            np.broadcast_to(total[children][:, np.newaxis], cells.shape).ravel(),
+            counts[brood].ravel(),
+        ).reshape(cells.shape)
+        surplus = np.zeros(nodes.forest.n_nodes)
+        surplus[children] = (xlog2x(cells) - by_chance).sum(axis=1)
+        excess[parents] = nodes.over_children(surplus, parents)
+    return excess

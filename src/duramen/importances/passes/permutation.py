@@ -1,0 +1,201 @@
+"""Permuting columns among rows on their way down the trees: the call of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import _kernel
+from duramen.forests.forest import Forest
+from duramen.forests.prediction import lent_rows
+from duramen.importances.passes.nodes import FloatArray, IntArray
+from duramen.importances.samples import Sample
+from duramen.tables.memory import require_memory
+
+# In the order of the kernel's enum Score.
+SCORES = (
+    "accuracy",
+    "balanced_accuracy",
+    "neg_log_loss",
+    "roc_auc",
+    "neg_mean_squared_error",
+)
+UNITS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "neg_log_loss": "nats",
+    "roc_auc": "area under the curve",
+    "neg_mean_squared_error": "squared error",
+}
+ALL = "all"
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a permutation is conditional on.
+
+    Attributes
+    ----------
+    associated : uint8 array of shape (p, p) or None
+        1 where column k is in the conditioning set of column j; None to test in every tree.
+    level : float
+        Then column k is in the set where 1 - p of the chi-square test of the tree's bins exceeds
+        it.
+    """
+
+    associated: NDArray[np.uint8] | None
+    level: float
+
+
+@dataclass(frozen=True)
+class Permutations:
+    """How columns are permuted.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of the permutations.
+    n_repeats : int or "all"
+        Permutations of every column in every tree; "all" for the mean over all there are.
+    groups : list of int64 arrays or None
+        Columns that are permuted together; None for every column by itself.
+    condition : Condition or None
+        None for permutations among all the rows.
+    """
+
+    seed: int
+    n_repeats: int | str = 1
+    groups: list[IntArray] | None = None
+    condition: Condition | None = None
+
+    def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
+        """Return the permutations, or one of the repeats alone, as the kernel reads them."""
+        every = self.n_repeats == ALL
+        n_repeats = 1 if every or repeat is not None else int(self.n_repeats)
+        offsets, columns, condition = None, None, self.condition
+        if self.groups is not None:
+            offsets = np.cumsum([0, *map(len, self.groups)], dtype=np.int64)
+            columns = np.concatenate(self.groups).astype(np.uint32)
+        return _kernel.Permutations(
+            seed=self.seed,
+            first_repeat=repeat or 0,
+            n_repeats=n_repeats,
+            every=every,
+            group_offsets=offsets,
+            group_columns=columns,
+            associated=None if condition is None else condition.associated,
+            level=None if condition is None else condition.level,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What the trees lose.
+
+    Attributes
+    ----------
+    sum, squares : float64 arrays of shape (G, 1) or (G, 1 + C)
+        Over the trees: of the loss of a tree, and of its square; then on the rows of each class.
+    n_trees : int
+        Trees that have rows to be scored.
+    votes : int64 array of shape (C, C), or (0, 0)
+        Rows of each class by the class that a tree votes for, over all trees.
+    changed_votes : int64 array of shape (G, C, C), or (0, 0, 0)
+        The same after the permutation, less before.
+    """
+
+    sum: FloatArray
+    squares: FloatArray
+    n_trees: int
+    votes: IntArray
+    changed_votes: IntArray
+
+
+def permutation_losses(
+    forest: Forest,
+    sample: Sample,
+    permutations: Permutations,
+    *,
+    score: str,
+    by_class: bool = False,
+    votes: bool = False,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> Losses:
+    """Permute every column, or group of columns, in every tree that uses it.
+
+    Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
+    the tree and the column alone.
+    """
+    counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
+    return Losses(
+        *_kernel.permutation_losses(
+            *_given(forest, sample), permutations.for_kernel(), counted, n_threads, progress
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """What a forest as a whole says of every row.
+
+    Attributes
+    ----------
+    trees : uint32 array of shape (n,)
+        Trees that a row is sent down.
+    votes : float64 array of shape (n, C)
+        Trees that vote for each class; in regression, the sum of their predictions.
+    changes : float64 array of shape (G, n, C)
+        What a permutation of each group adds to `votes`.
+    """
+
+    trees: NDArray[np.uint32]
+    votes: FloatArray
+    changes: FloatArray
+
+
+def permuted_ballots(
+    forest: Forest,
+    sample: Sample,
+    permutations: Permutations,
+    wanted: IntArray,
+    repeat: int,
+    *,
+    n_threads: int = 1,
+) -> Ballots:
+    """Let the forest vote on permuted rows, one permutation of each of the `wanted` groups."""
+    require_memory(
+        8 * len(wanted) * sample.n_rows * forest.n_values * 2,
+        what=f"the votes on {sample.n_rows} rows for {len(wanted)} features",
+        function="mda",
+        hint='use votes="tree"',
+    )
+    scale = 1.0 if forest.classes is not None else _whole_steps(forest)
+    groups = wanted.astype(np.uint32)
+    trees, votes, changes = _kernel.permuted_ballots(
+        *_given(forest, sample), permutations.for_kernel(repeat), groups, scale, n_threads
+    )
+    return Ballots(trees, votes / scale, changes / scale)
+
+
+def _given(
+    forest: Forest, sample: Sample
+) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
+    """Return a forest, rows with their target, and the bags that rows must be out of."""
+    target = _kernel.Target(sample.target, 0 if forest.classes is None else forest.n_values)
+    out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
+    return forest.kernel, lent_rows(forest, sample.rows), target, out_of
+
+
+def _whole_steps(forest: Forest) -> float:
+    """Steps per unit in which sums of predictions are whole numbers below 2**62.
+
+    Whole numbers add up to the same in any order, and so for any number of threads.
+    """
+    reach = float(np.abs(forest.leaf_values).max(initial=0.0)) * forest.n_trees
+    return 1.0 if reach == 0.0 else float(2.0 ** (61 - np.ceil(np.log2(reach))))

@@ -1,0 +1,1 @@
+"""Error rates along a ranking of features, one estimate a file."""

@@ -1,0 +1,150 @@
+"""Estimated false discovery rate along a ranking, by permuted labels (Huynh-Thu et al. 2012)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from duramen import checks
+from duramen.results.error_rates import ErrorRates
+from duramen.significance.discoveries import discovery_rates, least_from
+from duramen.significance.measured import MeasureLike
+from duramen.significance.refits import Refits
+from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
+from duramen.significance.standardized import standardized
+
+MEANING = (
+    "Features that would score as high as this one if none said anything, on average, as a share "
+    "of those that do score as high."
+)
+
+
+def fdr_curve(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mdi",
+    n_permutations: int = 100,
+    strata: Any = None,
+    blocks: Any = None,
+    balanced: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> ErrorRates:
+    r"""Estimate the false discovery rate of the first i features of a ranking, for each i.
+
+    .. math:: eFDR_i = \min\Bigl(1,\; \frac1B \sum_{b=1}^{B} \frac{\#\{k : s^b_k \ge s_i\}}{i}
+              \Bigr)
+
+    with :math:`s_1 \ge \dots \ge s_p` the importances in order, and s^b those after the b-th of B
+    permutations of the target. The number of features that score s_i or more by chance alone, on
+    average, is set against the i that do. The curve goes up and down; the rate of the first i
+    features is its least value from i on, and taking the features whose rate is at most alpha is
+    taking as many as the curve allows.
+
+    It is an estimate of an expected fraction, not a bound with a proof. What it counts as false is
+    a feature that is independent of the target; one that is correlated with a relevant feature is
+    not, and is taken without being counted. All p features are counted as if none were relevant,
+    and with permuted targets features that are independent of the target and of the relevant ones
+    score higher than beside these: where some are relevant, the fraction of such false ones is
+    mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
+    more. Scores of all features are pooled: of columns that have different chances (few and many
+    values) those with the better ones fill the selection. And the share is one over many data sets:
+    a single one may have many false ones while others have none, the more so the more features
+    depend on each other.
+    :func:`altmann` tests each feature against itself.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    measure : str or callable
+        As for :func:`altmann`.
+    n_permutations : int
+        Number B of permutations.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`.
+    balanced : bool
+        Whether features are ranked and compared by their importances standardized under
+        permutation, as by :func:`max_t`, so that features with many distinct values have no
+        advantage over those with few.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations. They are those of :func:`altmann`.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes. One of :func:`altmann` with the same arguments may be given.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    ErrorRates
+        In the order of the ranking. `details` hold "estimate", eFDR_i before it was made monotone,
+        and "importance" where the scores are standardized.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is B + 1 forests.
+
+    References
+    ----------
+    V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
+    learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+    """
+    name = "fdr_curve"
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_flag(name, "balanced", balanced)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    observed = refits.observed()
+    rows = np.vstack([observed.values, refits.permuted_scores(n)])
+    statistics = standardized(rows) if balanced else rows
+    order = np.argsort(-statistics[0], kind="stable")
+    scores = statistics[0, order]
+    estimate = discovery_rates(scores, statistics[1:])
+    details = {"importance": observed.values[order]} if balanced else {}
+    return ErrorRates(
+        names=tuple(observed.names[j] for j in order),
+        scores=scores,
+        rates=least_from(estimate),
+        method=name,
+        meaning=MEANING + refits.subject.exchangeability.clause,
+        unit="1" if balanced else observed.unit,
+        details={"estimate": estimate, **details},
+        metadata=refits.metadata(n_permutations=n, balanced=balanced),
+    )
+
+
+FDR_CURVE = SignificanceTest(
+    "fdr_curve",
+    fdr_curve,
+    "FDR curve",
+    "The rate is an estimate of the fraction of features that are independent of the target among "
+    "all up to this one, more often too high than too low. Features that are correlated with "
+    "relevant ones are associated with the target and are not counted as false. It is no bound: "
+    "one data set may have many false ones while others have none, the more so the more features "
+    "depend on each other.",
+    reference=HUYNH_THU,
+)

@@ -1,0 +1,1 @@
+"""Standard errors and confidence intervals of importances."""

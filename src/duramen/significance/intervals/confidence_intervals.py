@@ -1,0 +1,367 @@
+"""How importances vary with the data: standard errors and intervals (Ishwaran and Lu 2019)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from duramen import checks
+from duramen.importances import Inputs, Measure
+from duramen.jobs.replicates import Task
+from duramen.results.importances import Importances
+from duramen.results.intervals import Intervals
+from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
+from duramen.significance.measured import (
+    FloatArray,
+    Measured,
+    MeasureLike,
+    measure_of,
+)
+from duramen.significance.refits import Refits
+from duramen.significance.resampling import (
+    Draw,
+    bootstraps,
+    resampling_task,
+    shrinking_size,
+    subsample_size,
+    subsamples,
+    tree_variance,
+)
+from duramen.significance.sampling_units import SamplingUnits
+
+METHODS = ("subsampling", "delete-d", "double-bootstrap")
+
+# Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
+FRACTION = 0.75
+# What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples
+# were found to give too small standard errors; and what the other kinds covered.
+_FEWEST_ROWS = 60
+_ROWS_FOR_SMALL = 200
+_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
+
+
+def confidence_intervals(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mda",
+    method: str = "subsampling",
+    n_replicates: int = 100,
+    subsample: int | float | None = None,
+    level: float = 0.95,
+    correction: bool = True,
+    kind: str = "wilson",
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Intervals:
+    r"""Confidence intervals of importances and standard errors over data, by resampling the rows.
+
+    With v the importance on all n rows, v*_1 .. v*_B those in forests on B samples of m rows, W and
+    W*_b the squared standard errors of these values over trees (0 where the measure has none),
+
+    .. math:: SE^2 = D + W, \qquad D = f^2 (S^2 - \bar W^*), \qquad f^2 = \frac{m}{n - m}
+
+    with S^2 the variance of v* for "subsampling", and the mean of (v* - v)^2 less W for "delete-d"
+    (Ishwaran and Lu 2019; the factor is that of Shao and Wu 1989). B + 1 forests are grown.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    measure : str or callable
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
+    method : {"subsampling", "delete-d", "double-bootstrap"}
+        The first two draw m rows without replacement. "subsampling" takes the spread around the
+        mean of the replicates, "delete-d" that around v, so that what smaller samples take from
+        the measure adds to it. "double-bootstrap" draws n rows with replacement, and takes the
+        standard deviation of v*. Its trees draw from that sample, and a row is out of a bag where
+        no copy of it is inside: about .164 n rows, instead of .368 n. With "mda", measures that
+        need no rows of their own, such as "mdi" or "air", and own functions, which get tables with
+        repeated rows.
+    n_replicates : int
+        Number B.
+    subsample : int or float, optional
+        Rows m, or their fraction of n. By default 3/4 n, and from n = 1000 on 3/4 n sqrt(1000/n).
+        Not for the double bootstrap.
+    level : float
+        Probability with which the interval of a feature is to cover.
+    correction : bool
+        False is the estimate of the paper: f^2 is m/n and nothing is subtracted for trees. Two
+        samples of m out of n rows share rows; without the correction for it the standard error of
+        a mean comes out at sqrt(1 - m/n) of its value, 0.50 for m = 3/4 n. Not for the double
+        bootstrap.
+    kind : {"wilson", "normal", "percentile"}
+        "normal": v -/+ t SE, with t the quantile of the t distribution with nu degrees of freedom.
+        "wilson": the same lower end, and the upper end mu at which
+        (mu - v)^2 = (t SE)^2 (1 + (mu - v) / max(\|v\|, t SE)): the variance of an importance grows
+        with its expectation, which is taken to be proportional, as Wilson (1927) does for the
+        variance of a proportion. "percentile": from quantiles Q of the replicates,
+        v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
+        place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
+        distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Whole blocks are drawn, within
+        classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
+        rows of a block are also held out together.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and samples.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which finished replicates are kept; a run that was killed goes on from it, to the
+        same bytes. "subsampling" and "delete-d" share it.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Intervals
+        `p_values` are one-sided, of the hypothesis that the expectation of v is 0 or less: the tail
+        of the t distribution at v / SE, or, for "percentile", (1 + c) / (B + 1) with c the
+        replicates whose scaled difference from the mean reaches v, or, of the double bootstrap,
+        that are 0 or less. None for measures of which irrelevant features have not 0 on
+        average, such as "mdi" or "frequency". `degrees_of_freedom` are nu. `notes` say where
+        coverage was measured to be less than `level`, or was not measured.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, arguments do not go together, or the checkpoint is of
+        another run.
+
+    Notes
+    -----
+    *What is covered* is the expectation of v over learning sets of n rows and forests, not the
+    importance that unlimited data would give: forests on more rows find more, so that v has a bias
+    against that limit which no spread shows. `replicate_mean` beside `values` says how much the
+    measure still changes between m and n rows; "delete-d" adds the square of that difference to
+    the variance, and its intervals are wider.
+
+    *Degrees of freedom* are those of Satterthwaite (1946) for D + W: D is known from B replicates
+    of n rows, W from T trees,
+
+    .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
+       + \frac{W^2}{T - 1} \Big].
+
+    *The size of a subsample.* The variance of an importance is not proportional to 1/n where
+    forests find more of a feature with every row: from half of the rows or fewer, the standard
+    error of strong features comes out too small. From large subsamples it does not, at the price
+    that f^2 multiplies the noise of finite forests, which is therefore subtracted. Measures without
+    a standard error over trees ("sandri", own functions) keep that noise, f^2 times: grow many
+    trees.
+
+    *When it does not hold.* Importances of irrelevant features vary by something that falls faster
+    than 1/sqrt(n): their intervals are too wide and their p-values too large. The guide
+    (docs/guide/intervals.md) has the coverage that was measured for 60 to 500 rows. An interval
+    holds for one feature; over many, use ``result.significance()``, which refuses to adjust
+    p-values from too few replicates. For classes, rows are drawn within each class, which takes
+    their frequencies as given.
+
+    References
+    ----------
+    H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable importance in
+    random forest regression, classification, and survival. Statistics in Medicine 38. J. Shao,
+    C. F. J. Wu (1989). A general theory for jackknife variance estimation. Annals of Statistics 17.
+    D. N. Politis, J. P. Romano (1994). Large sample confidence regions based on subsamples under
+    minimal assumptions. Annals of Statistics 22. E. B. Wilson (1927). Probable inference, the law
+    of succession, and statistical inference. JASA 22. F. E. Satterthwaite (1946). An approximate
+    distribution of estimates of variance components. Biometrics Bulletin 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> forest = dm.RandomForestRegressor(50)
+    >>> result = dm.significance.confidence_intervals(
+    ...     forest, X, X[:, 0], n_replicates=30, random_state=0)
+    >>> result.above()
+    ('x0',)
+    """
+    name = "confidence_intervals"
+    checks.check_choice(name, "method", method, METHODS)
+    checks.check_choice(name, "kind", kind, KINDS)
+    n = checks.check_integer(name, "n_replicates", n_replicates, 2)
+    checks.check_real(name, "level", level, 0, 1, ends="()")
+    _check_together(measure_of(measure, name), method, kind, subsample, correction)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(
+        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+    )
+    subject = refits.subject
+    units = SamplingUnits.of(subject)
+    size = _units_of_a_sample(units, subsample, method)
+    observed = refits.observed()
+    given = _replicated(refits, units, observed, n, size, correction)
+    scale = 1.0 if size is None else scale_of(size, units.count, correction)
+    error, freedom = standard_error(given, scale, method)
+    low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
+    return Intervals(
+        names=subject.names,
+        values=observed.values,
+        standard_error=error,
+        low=low,
+        high=high,
+        level=level,
+        measure=subject.measure.name,
+        unit=observed.unit,
+        method=method,
+        kind=kind,
+        p_values=p_values if subject.measure.zero_if_irrelevant else None,
+        replicate_mean=given.replicates.mean(axis=0),
+        degrees_of_freedom=freedom,
+        metadata=refits.metadata(
+            n_replicates=n,
+            n_rows=subject.data.n_rows,
+            subsample=size,
+            correction=None if size is None else bool(correction),
+            trees_separated=bool(given.tree_variance.any()),
+        ),
+        notes=_limits(units, size, method, kind, correction),
+    )
+
+
+def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int | None:
+    """Return m, or None for the double bootstrap."""
+    if method == "double-bootstrap":
+        return None
+    default = max(units.n_classes, shrinking_size(units.count, FRACTION))
+    return subsample_size(
+        subsample, units.count, units.n_classes, "confidence_intervals", default, units.name
+    )
+
+
+def _replicated(
+    refits: Refits,
+    units: SamplingUnits,
+    observed: Importances,
+    n_replicates: int,
+    size: int | None,
+    correction: bool,
+) -> Replicated:
+    """Return the importances in replicates, with the noise of their forests if it is separated."""
+    subject, n, p = refits.subject, units.count, len(observed)
+    if size is None:
+        task = _double_bootstrap(subject, units.rows(bootstraps(units.labels, n)))
+    else:
+        draw = units.rows(subsamples(units.labels, n, size))
+        task = resampling_task(subject, draw, noise=True)
+    method = "double bootstrap" if size is None else "subsamples"
+    identity = subject.identity(method, n_rows=size or n)
+    found = refits.run(task, n_replicates, p if size is None else 2 * p, identity)
+    noise = replicate_noise = np.zeros(p)
+    if size is not None and correction:
+        noise = tree_variance(subject, observed)
+        replicate_noise = found[:, p:].mean(axis=0)
+    n_trees = observed.metadata.get("n_trees")
+    return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
+
+
+def _limits(
+    units: SamplingUnits, size: int | None, method: str, kind: str, correction: bool
+) -> tuple[str, ...]:
+    """Return what is known of intervals that cover less often than they promise."""
+    n, notes = units.count, []
+    if n < _FEWEST_ROWS:
+        notes.append(
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} "
+            "intervals may cover less often than they promise"
+        )
+    if size is None or not correction:
+        notes.append(
+            "coverage was measured for subsamples with correction=True; other standard errors may "
+            "be too small"
+        )
+    elif size < n / 2 and n < _ROWS_FOR_SMALL:
+        notes.append(
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small for "
+            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of them"
+        )
+    if kind in _COVERED and method == "subsampling":
+        notes.append(
+            f"95 % {kind} intervals covered features that matter in {_COVERED[kind]} of data sets "
+            "of 60 to 200 rows. Hint: kind='wilson'"
+        )
+    return tuple(notes)
+
+
+def _check_together(
+    measure: Measure, method: str, kind: str, subsample: Any, correction: bool
+) -> None:
+    name = "confidence_intervals"
+    checks.check_flag(name, "correction", correction)
+    if method == "delete-d" and kind == "percentile":
+        raise ValueError(
+            f'{name}: kind="percentile" does not go with method="delete-d", which is a standard '
+            "error: quantiles around the value itself shift the interval by its own error. Hint: "
+            'method="subsampling".'
+        )
+    if method != "double-bootstrap":
+        return
+    if subsample is not None:
+        raise ValueError(
+            f"{name}: subsample must be None for the double bootstrap, whose samples have as many "
+            'rows as there are. Hint: method="subsampling".'
+        )
+    if not correction:
+        raise ValueError(
+            f"{name}: correction=False is for samples without replacement; the double bootstrap "
+            "has no such factor."
+        )
+    if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
+        raise ValueError(
+            f"{name}: measure={measure.name!r} takes rows to be held out whose copies may be in "
+            'the bag of a double bootstrap. Hint: measure="mda", or method="subsampling".'
+        )
+
+
+def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
+    if subject.measure.of_copies is None:
+        return resampling_task(subject, draw)
+
+    def task(_: int, seed_b: int) -> FloatArray:
+        random = np.random.default_rng(seed_b)
+        rows = draw(random)
+        copies = subject.of_rows(rows, key=seed_b)
+        return importances_of_copies(copies, int(random.integers(2**32)), rows.astype(np.uint32))
+
+    return task
+
+
+def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
+    """Return the importances of a forest on rows that are copies.
+
+    Parameters
+    ----------
+    copies : Measured
+        Of n rows that are copies; its measure has `of_copies`.
+    seed : int
+        Of the forest.
+    rows : uint32 array of shape (n,)
+        Which row, in 0..n-1, each is a copy of.
+    """
+    forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
+    of_copies = copies.measure.of_copies
+    if of_copies is None:
+        raise ValueError(f"measure {copies.measure.name} cannot tell copies of a row apart.")
+    return of_copies(Inputs(forest, copies.data), rows).values

@@ -1,0 +1,1 @@
+"""P-values of importances, one test a file."""

@@ -1,0 +1,188 @@
+"""P-values of importances from permuted targets (PIMP; Altmann et al. 2010)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.results.notes import warn_of
+from duramen.results.significance import Significance
+from duramen.significance.measured import MeasureLike
+from duramen.significance.p_values.nulls import LAWS, fitted_tails
+from duramen.significance.refits import NULL, PROMISE, Refits
+from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
+
+# Data sets of noise of 100 x 100, of 100, in which q-values of a fitted distribution take something
+# (docs/guide/calibration.md).
+_TAKEN = {"normal": "64 to 70", "gamma": "21 to 25"}
+
+
+def altmann(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mdi",
+    n_permutations: int = 100,
+    distribution: str = "empirical",
+    stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""P-values of importances by permuting the target and growing the forest anew (PIMP).
+
+    .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
+
+    with v_j the importance of feature j and v_sj the same after the s-th of S permutations of the
+    target (Altmann et al. 2010). The null hypothesis is complete: the target is independent of all
+    features together. Where some features are relevant, those that are correlated with them depend
+    on the target too, and are found like any associated feature. Features that are independent of
+    the target and of the relevant ones tend to have larger p-values than under the null hypothesis,
+    since relevant features take splits that they would get by chance.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    measure : str or callable
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
+    n_permutations : int
+        Number S of permutations.
+    distribution : {"empirical", "normal", "lognormal", "gamma"}
+        "empirical": the share above. Else the upper tail at v_j of that law, fitted to the S values
+        of feature j by maximum likelihood; where these do not vary, or a Kolmogorov-Smirnov test
+        rejects the fit at .05, the empirical p-value stands.
+    stop_after : int, optional
+        h: stop the permutations once every feature has reached h values as large as its own
+        (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
+        the others as above. Valid p-values at less cost; "empirical" only.
+    strata : array-like of shape (n,), optional
+        Label of the stratum of each row, such as its population or batch. Targets are permuted
+        within strata: the null hypothesis is that the target is independent of the features given
+        the stratum.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. The rows of a block stay
+        together: blocks of one target value each exchange these values, others exchange all of
+        their rows, in order, with blocks of as many rows. With "holdout_mda" the rows of a block
+        are also held out together. The guide, docs/guide/strata.md, says when to use which.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        ``scores`` are the importances; `details` hold "null_mean" and "null_sd" of the values
+        under permutation, and for fitted laws "fitted", 1 where the law was used.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
+        checkpoint is of another run.
+
+    Warns
+    -----
+    UserWarning
+        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+
+    Warns
+    -----
+    UserWarning
+        If a normal or a gamma distribution was used: q-values from them are too small.
+
+    References
+    ----------
+    A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
+    feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
+    Carlo p-values. Biometrika 78.
+    """
+    name = "altmann"
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
+    checks.check_optional_integer(name, "stop_after", stop_after, 1)
+    if stop_after is not None and distribution != "empirical":
+        raise ValueError(
+            f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
+            "depends on them have no such distribution."
+        )
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    importances = refits.observed()
+    observed = importances.values
+    null = refits.permuted_scores(n, observed=observed, stop_after=stop_after)
+    p_values = sequential_p_values(observed, null, n, stop_after)
+    details = {"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)}
+    notes: tuple[str, ...] = ()
+    if distribution != "empirical":
+        tails, used = fitted_tails(observed, null, distribution)
+        p_values = np.where(used, tails, p_values)
+        details["fitted"] = used.astype(np.float64)
+        notes = _limits_of_fit(distribution, used, len(null))
+        warn_of(name, notes[1:])
+    return Significance(
+        names=importances.names,
+        scores=observed,
+        p_values=p_values,
+        method=name,
+        null=NULL + refits.subject.exchangeability.clause,
+        unit=importances.unit,
+        details=details,
+        metadata=refits.metadata(
+            n_permutations=n, n_grown=len(null), distribution=distribution, stop_after=stop_after
+        ),
+        notes=notes,
+    )
+
+
+def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
+    """Return what is to be known of p-values from fitted distributions."""
+    notes = [
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tails of a "
+        f"{law} distribution fitted to {n_permutations:,} values, the others fractions of the "
+        "permutations; only the latter are exact, and far out a fitted tail is a guess"
+    ]
+    if law in _TAKEN and used.any():
+        notes.append(
+            f"q-values of {law} tails are too small: in noise of 100 x 100, some feature had one "
+            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: distribution='lognormal', or "
+            "fractions of more permutations"
+        )
+    return tuple(notes)
+
+
+ALTMANN = SignificanceTest(
+    "altmann",
+    altmann,
+    "Altmann",
+    PROMISE,
+    reference="A. Altmann et al. (2010). Permutation importance: a corrected feature importance "
+    "measure. Bioinformatics 26.",
+)

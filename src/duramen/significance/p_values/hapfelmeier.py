@@ -1,0 +1,280 @@
+"""One column permuted at a time, and the forest grown anew (Hapfelmeier and Ulm 2013)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.jobs.replicates import replicate_seed
+from duramen.results.significance import Significance
+from duramen.significance.cost import announced
+from duramen.significance.measured import FloatArray, Measured, MeasureLike
+from duramen.significance.refits import Refits
+from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
+from duramen.tables.permuted import with_permuted
+
+NULL = (
+    "The feature is independent of the target and the other features, taken together: its values "
+    "could be permuted among the rows in any order."
+)
+
+
+def hapfelmeier(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mdi",
+    n_permutations: int = 100,
+    features: Sequence[str | int] | None = None,
+    stop_after: int | None = None,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Significance:
+    r"""P-values by permuting one feature at a time and growing the forest anew.
+
+    .. math:: p_j = \frac{1 + \#\{l : v_{jl} \ge v_j\}}{L + 1}
+
+    with v_j the importance of feature j, and v_jl the same in a forest grown after the l-th of L
+    permutations of its column alone; after Hapfelmeier and Ulm (2013), who use `mda`. The other
+    features keep what they say about the target, unlike under :func:`altmann`, so that a feature is
+    compared with a useless one among the same rivals.
+
+    P(p_j <= a) <= a for a feature that is independent of the target *and of the other features*. A
+    feature that says nothing by itself but is correlated with one that does, is none of these: its
+    p-value may be small. ``selected(control="fwer")`` is Holm's form of the authors' Bonferroni
+    correction (p_j < a / p), ``control="none"`` their uncorrected test; the smallest p-value being
+    1 / (L + 1), p features at level a need L >= p / a - 1 permutations for either of "fwer" and
+    "fdr" to find a single one.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    measure : str or callable
+        As for :func:`altmann`.
+    n_permutations : int
+        Number L of permutations of each feature.
+    features : sequence of str or int, optional
+        Names or indices of the features to test, chosen before looking at the data; all by default.
+    stop_after : int, optional
+        h: leave a feature alone after its h-th value as large as its own; when that is the l-th,
+        p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
+        2 h forests instead of L.
+    strata, blocks : array-like of shape (n,), optional
+        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
+        many rows.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations. P-values of a feature depend neither on which others are
+        tested, nor on `stop_after` as long as it does not stop them.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which the whole run is kept; a run that was killed goes on from it, to the same
+        bytes.
+    verbose : int
+        Above 0: what the run may cost, and a progress bar with the time left.
+
+    Returns
+    -------
+    Significance
+        Of the tested features, in the order of `features`. ``scores`` are the importances;
+        `details` hold "draws", the permutations that the p-value rests on.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package, or a feature neither name nor index.
+    ValueError
+        If a feature does not exist or comes twice, an argument is not as described, or the
+        checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is p L forests: by far the dearest test of this package. `estimate_cost` tells it
+    beforehand; `features` and `stop_after` lower it.
+
+    References
+    ----------
+    A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random forests.
+    Computational Statistics & Data Analysis 60. J. Besag, P. Clifford (1991). Sequential Monte
+    Carlo p-values. Biometrika 78.
+    """
+    name = "hapfelmeier"
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_optional_integer(name, "stop_after", stop_after, 1)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    subject, seed = refits.subject, refits.seed
+    subject.exchangeability.require(n, name)
+    columns = _columns(features, subject.names)
+    importances = announced(refits, len(columns) * n)
+    observed = importances.values[columns]
+    schedule = _Schedule(observed, n, stop_after)
+    names = [subject.names[j] for j in columns]
+    choices = {"features": names, "n_permutations": n, "stop_after": stop_after}
+
+    def task(_: int, __: int, column: int, draw: int) -> FloatArray:
+        return _permuted_score(subject, column, draw, seed)
+
+    identity = subject.identity(name, **choices)
+    values = refits.run(
+        task,
+        len(columns) * n,
+        1,
+        identity,
+        ready=schedule.ready,
+        arguments=lambda b: (columns[schedule.place[b]], int(schedule.draw[b])),
+    )
+    p_values, draws = schedule.p_values(values)
+    return Significance(
+        names=tuple(names),
+        scores=observed,
+        p_values=p_values,
+        method=name,
+        null=NULL + subject.exchangeability.clause,
+        unit=importances.unit,
+        details={"draws": draws},
+        metadata=refits.metadata(identity, n_grown=len(values)),
+    )
+
+
+def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> FloatArray:
+    """Return the score of a column after a permutation of its rows, of shape (1,)."""
+    random = np.random.default_rng(replicate_seed(replicate_seed(seed, column), draw))
+    order = subject.exchangeability.permutation(random)
+    table = with_permuted(subject.data.table, [column], order)
+    data = subject.data.with_table(table, key=(seed, column, draw))
+    return subject.scores(int(random.integers(2**32)), data=data)[[column]]
+
+
+class _Schedule:
+    """Which permutation of which feature comes next, by what the last ones gave.
+
+    Without early stopping they come all at once. With it they come in waves: in each, a feature
+    that has g of h values as large as its own after l draws gets h - g more, which it needs in any
+    case, or l / 4 if that is more. So few waves are enough to keep all threads busy, and at most a
+    fifth of the draws of a feature come after it was decided. They are not used.
+
+    Attributes
+    ----------
+    place, draw : int64 arrays
+        Place of the feature and number of its draw, for each replicate that is known to be needed.
+    """
+
+    def __init__(self, observed: FloatArray, n_draws: int, stop_after: int | None) -> None:
+        self.place = np.empty(0, dtype=np.int64)
+        self.draw = np.empty(0, dtype=np.int64)
+        self._observed = observed
+        self._n_draws = n_draws
+        self._stop_after = stop_after
+        self._read = 0
+        self._draws = np.zeros(len(observed), dtype=np.int64)
+        self._reached = np.zeros(len(observed), dtype=np.int64)
+
+    def ready(self, values: FloatArray) -> int:
+        """Return how many replicates are known to be needed, given the first ones."""
+        while len(self.place) <= len(values):
+            last = self.place[self._read :]
+            reached = values[self._read : len(self.place), 0] >= self._observed[last]
+            self._reached += np.bincount(last[reached], minlength=len(self._observed))
+            self._read = len(self.place)
+            wave = self._wave()
+            if not wave.any():
+                break
+            place = np.repeat(np.arange(len(wave)), wave)
+            within = np.arange(len(place)) - np.repeat(np.cumsum(wave) - wave, wave)
+            self.place = np.concatenate([self.place, place])
+            self.draw = np.concatenate([self.draw, self._draws[place] + within])
+            self._draws += wave
+        return len(self.place)
+
+    def _wave(self) -> NDArray[np.int64]:
+        """Return how many draws each feature gets next, of shape (p,)."""
+        left = self._n_draws - self._draws
+        if self._stop_after is None:
+            return left
+        missing = self._stop_after - self._reached
+        wanted = np.maximum(missing, self._draws // 4)
+        return np.where(missing > 0, np.minimum(wanted, left), 0)
+
+    def p_values(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the p-value of each feature, and how many draws it rests on: shapes (p,)."""
+        in_order = values[np.argsort(self.place, kind="stable")]
+        of_feature = np.split(in_order, np.cumsum(self._draws)[:-1])
+        p_values, draws = np.empty(len(of_feature)), np.empty(len(of_feature))
+        for i, null in enumerate(of_feature):
+            score = self._observed[[i]]
+            p_values[i] = sequential_p_values(score, null, self._n_draws, self._stop_after)[0]
+            draws[i] = _draws_used(null[:, 0] >= score, self._stop_after)
+        return p_values, draws
+
+
+def _draws_used(reached: NDArray[np.bool_], stop_after: int | None) -> int:
+    counts = np.cumsum(reached)
+    if stop_after is None or counts[-1] < stop_after:
+        return len(reached)
+    return int(np.searchsorted(counts, stop_after)) + 1
+
+
+def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
+    """Return the indices of the features to test."""
+    if features is None:
+        return list(range(len(names)))
+    if isinstance(features, str):
+        raise TypeError(
+            f"hapfelmeier: features must be a sequence of names or indices, got {features!r} alone."
+        )
+    place = {name: j for j, name in enumerate(names)}
+    columns = []
+    for feature in features:
+        if isinstance(feature, str):
+            if feature not in place:
+                raise ValueError(f"hapfelmeier: features holds {feature!r}, which X has not.")
+            columns.append(place[feature])
+        elif checks.is_integer(feature):
+            if not 0 <= feature < len(names):
+                raise ValueError(
+                    f"hapfelmeier: features holds index {feature}; X has features 0 to "
+                    f"{len(names) - 1}."
+                )
+            columns.append(int(feature))
+        else:
+            raise TypeError(
+                f"hapfelmeier: features must be names or indices of features, got {feature!r}."
+            )
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError("hapfelmeier: features must be at least one, and each of them once.")
+    return columns
+
+
+HAPFELMEIER = SignificanceTest(
+    "hapfelmeier",
+    hapfelmeier,
+    "Hapfelmeier",
+    "A feature that is independent of the target and of the other features has a p-value up to "
+    "alpha with probability alpha at most. One that is correlated with a relevant feature is not, "
+    "and may have a small p-value although it adds nothing.",
+    reference="A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random "
+    "forests. Computational Statistics & Data Analysis 60.",
+    forests=lambda rounds, p: rounds * p,
+    announces=True,
+)

@@ -1,0 +1,193 @@
+"""Step-down max-T tests of importances by permuted labels (Westfall and Young 1993)."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from duramen import checks
+from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.significance.discoveries import pooled_rates
+from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.refits import Refits
+from duramen.significance.sequential import sequential_p_values
+from duramen.significance.significance_test import SignificanceTest
+from duramen.significance.standardized import standardized
+
+NULL = "The target is independent of all features together: its values could be in any order."
+
+
+def max_t(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    measure: MeasureLike = "mdi",
+    n_permutations: int = 99,
+    balanced: bool = True,
+    strata: Any = None,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> AdjustedSignificance:
+    r"""Test importances by permuted labels, with family-wise and false discovery rates.
+
+    One forest is grown on the data and one on each of B permutations of the target. With t_(1) >=
+    ... >= t_(p) the statistics of the features on the data and t^b those after permutation b, the
+    family-wise adjusted p-values are those of the step-down max-T procedure,
+
+    .. math:: \tilde p_{(i)} = \max_{k \le i} \frac{1 + \#\{b : \max_{l \ge k} t^b_{(l)} \ge
+              t_{(k)}\}}{B + 1},
+
+    and the false discovery rate of the first i features is estimated as by :func:`fdr_curve`: the
+    mean number of features that reach t_(i), over the i that reach it on the data. The mean is over
+    the permutations and the data, so that the rate is at least 1 / (B + 1), as p-values are.
+
+    If no feature is associated with the target, the probability that any feature has an adjusted
+    p-value up to alpha is at most alpha, whatever the forest, its number of trees, the measure and
+    the dependence between features. Where some features are relevant, the others are protected to
+    the same degree if their joint distribution is the same under permuted labels as on the data
+    (subset pivotality). Forests do not have this property strictly. Importances that add up to a
+    limited total, as MDI does, are larger for irrelevant features under permuted labels than beside
+    relevant ones, so that the test errs on the side of caution. Features that are correlated with
+    relevant ones are associated with the target, and found.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    measure : str or callable
+        As for :func:`altmann`.
+    n_permutations : int
+        Number B of permutations. The least adjusted p-value is 1 / (B + 1): 19 permutations allow
+        for one of .05.
+    balanced : bool
+        Whether the statistic is the importance standardized by its mean and standard deviation
+        under permutation, so that features with many distinct values have no advantage over those
+        with few. The standard deviation of a feature counts as no less than the root mean square
+        over all features. Otherwise the statistic is the importance itself.
+    strata, blocks : array-like of shape (n,), optional
+        Label of the stratum, and of the block, of each row. Labels are permuted within strata, and
+        rows of a block stay together.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and permutations. They are those of :func:`altmann`.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which finished permutations are kept; a run that was killed goes on from it, to the
+        same bytes. One of :func:`altmann` or :func:`fdr_curve` with the same arguments may be
+        given.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    AdjustedSignificance
+        `scores` are the importances, `statistics` what is compared, `p_adjusted` the family-wise
+        adjusted p-values, `q_values` the estimated false discovery rates and `p_values` those of
+        each feature alone; `details` hold "null_mean" and "null_sd" of the importances under
+        permutation.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    Notes
+    -----
+    The cost is B + 1 forests.
+
+    References
+    ----------
+    P. H. Westfall, S. S. Young (1993). Resampling-Based Multiple Testing. Wiley. Y. Ge, S. Dudoit,
+    T. P. Speed (2003). Resampling-based multiple testing for microarray data analysis. Test 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, n_features=20, random_state=0)
+    >>> forest = dm.RandomForestClassifier(50)
+    >>> result = dm.significance.max_t(forest, data.X, data.y, random_state=0)
+    >>> len(result.verdicts()), sorted(set(result.verdicts()))  # doctest: +SKIP
+    (20, ['candidate', 'confirmed', 'noise'])
+    """
+    name = "max_t"
+    n = checks.check_integer(name, "n_permutations", n_permutations, 1)
+    checks.check_flag(name, "balanced", balanced)
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
+    importances = refits.observed()
+    observed = importances.values
+    null = refits.permuted_scores(n)
+    everything = np.vstack([observed, null])
+    statistics = standardized(everything) if balanced else everything
+    return AdjustedSignificance(
+        names=importances.names,
+        scores=observed,
+        p_values=sequential_p_values(observed, null, n),
+        method=name,
+        null=NULL + refits.subject.exchangeability.clause,
+        unit=importances.unit,
+        q_values=pooled_rates(statistics[0], statistics),
+        adjustment="pooled permutations",
+        p_adjusted=step_down(statistics[0], statistics[1:]),
+        statistics=statistics[0],
+        details={"null_mean": null.mean(axis=0), "null_sd": null.std(axis=0)},
+        metadata=refits.metadata(n_permutations=n, balanced=balanced),
+    )
+
+
+def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
+    """Return the step-down max-T adjusted p-values.
+
+    Parameters
+    ----------
+    observed : float64 array of shape (p,)
+        Statistics on the data.
+    null : float64 array of shape (B, p)
+        Statistics after each permutation.
+
+    Returns
+    -------
+    float64 array of shape (p,)
+        Equal statistics have equal p-values, those of the first of them.
+    """
+    order = np.argsort(-observed, kind="stable")
+    reached = np.zeros(len(observed))
+    for row in null:  # one permutation at a time: the matrix is not copied
+        largest = np.maximum.accumulate(row[order[::-1]])[::-1]
+        reached += largest >= observed[order]
+    adjusted = np.empty(len(observed))
+    adjusted[order] = np.maximum.accumulate((1.0 + reached) / (1.0 + len(null)))
+    return adjusted
+
+
+MAX_T = SignificanceTest(
+    "max_t",
+    max_t,
+    "max-T",
+    "If no feature is associated with the target, any is confirmed with a probability of at most "
+    "{level:g}, whatever the number of trees and however features depend on each other. Where some "
+    "are relevant, features that are independent of the target are protected as far as their "
+    "importances under permuted labels are no smaller than beside the relevant features, which "
+    "held for MDI of random forests in simulations but has no proof. Features correlated with "
+    "relevant ones are associated with the target, and may be confirmed.",
+    reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
+    least=19,
+    most_trees=500,
+    default=True,
+)

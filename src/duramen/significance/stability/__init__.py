@@ -1,0 +1,1 @@
+"""Stability of selected features and rankings."""

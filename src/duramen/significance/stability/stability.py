@@ -1,0 +1,354 @@
+"""Whether the same features are selected again from other rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from duramen import checks
+from duramen.jobs.replicates import replicate_seed
+from duramen.results.fields import checked_names, frozen_between, ranks
+from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
+from duramen.results.text import aligned
+from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.refits import Refits
+from duramen.significance.resampling import resampling_task, subsample_size, subsamples
+from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.stability.best import drawn_best
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Result):
+    """How much selections of features agree, beyond what chance would make them agree.
+
+    1 where all selections are the same, 0 on average where each is drawn at random. NaN where it
+    is not defined: the selections hold nothing, or every feature, so that chance would do as well.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the p features.
+    frequency : float64 array of shape (p,)
+        Share of the selections that hold a feature.
+    n_selections : int
+        Number M of selections.
+    kuncheva : float
+        Mean over pairs of selections of Kuncheva's index; NaN also where their sizes differ.
+    nogueira : float
+        Stability after Nogueira et al.; the same where sizes are equal.
+    variance : float
+        Estimated variance of `nogueira`.
+    low, high : float
+        Interval for the stability that infinitely many selections would have.
+    level : float
+        Probability with which it is to cover.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data, where they are known.
+    """
+
+    names: tuple[str, ...]
+    frequency: FloatArray
+    n_selections: int
+    kuncheva: float
+    nogueira: float
+    variance: float
+    low: float
+    high: float
+    level: float
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        owner, settle = "Stability", object.__setattr__
+        names = checked_names(owner, "names", self.names)
+        settle(self, "names", names)
+        settle(
+            self, "frequency", frozen_between(owner, "frequency", self.frequency, names, high=1.0)
+        )
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+
+    @property
+    def mean_size(self) -> float:
+        """Mean number of features of a selection."""
+        return float(np.rint(self.frequency * self.n_selections).sum() / self.n_selections)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the indices of the features by decreasing frequency; ties keep column order."""
+        return np.argsort(-self.frequency, kind="stable")
+
+    def to_frame(self) -> Any:
+        """Return a data frame with one row a feature: ``name``, ``rank`` and ``frequency``."""
+        return native_frame(self.columns())
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name; rank 1 is the feature selected most often."""
+        return {
+            "name": list(self.names),
+            "rank": ranks(self.order()),
+            "frequency": self.frequency.copy(),
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Stability of {self.n_selections} selections of {self.mean_size:.4g} of "
+            f"{len(self)} features on average: {self._said()}"
+        ]
+        best = self.order()[:_SHOWN]
+        best = best[self.frequency[best] > 0]
+        if best.size:
+            cells = [
+                [str(i + 1) for i in range(len(best))],
+                [self.names[j] for j in best],
+                [f"{self.frequency[j]:.2f}" for j in best],
+            ]
+            lines += aligned(["", "feature", "selected"], cells, right=[True, False, True])
+        more = int(np.count_nonzero(self.frequency)) - len(best)
+        if more:
+            lines.append(f"... and {more} more")
+        return "\n".join(lines)
+
+    def _said(self) -> str:
+        if math.isnan(self.nogueira):
+            return "not defined"
+        return f"{self.nogueira:.3f} ({self.level:.0%} interval {self.low:.3f} to {self.high:.3f})"
+
+
+def stability(
+    selections: ArrayLike, *, names: Sequence[str] | None = None, level: float = 0.95
+) -> Stability:
+    r"""Return how much selections of features agree, corrected for chance.
+
+    With r features common to two selections of k out of p, Kuncheva's index is
+
+    .. math:: \frac{r p - k^2}{k (p - k)},
+
+    and `kuncheva` its mean over all pairs (Kuncheva 2007). For M selections of any sizes, with
+    :math:`\hat p_f` the share that holds feature f and :math:`\bar k` the mean size,
+
+    .. math:: \hat\Phi = 1 - \frac{\frac1p \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
+        {\frac{\bar k}{p} \left(1 - \frac{\bar k}{p}\right)}, \qquad
+        v = \frac4{M^2} \sum_{i=1}^M (\hat\Phi_i - \bar\Phi)^2
+
+    (Nogueira et al. 2018, with the :math:`\hat\Phi_i` of their section 4), and the interval is
+    :math:`\hat\Phi \mp z \sqrt v`.
+
+    Parameters
+    ----------
+    selections : array-like of shape (M, p), M >= 2
+        One row a selection, one column a feature: True or 1 where it was selected.
+    names : sequence of str, optional
+        Names of the features, by default x0, x1, ...
+    level : float
+        Probability with which the interval is to cover.
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    ValueError
+        If `selections` is no such table, there are fewer than two, or `level` is not in (0, 1).
+
+    Notes
+    -----
+    The interval holds for many selections that are independent given what they were drawn from:
+    resamples of one learning set, read as draws from it. It says how well the stability under this
+    resampling is known, not how stable the selection would be on other learning sets; resamples
+    share rows and agree more than independent samples do. The end of the interval may exceed 1, and
+    where all selections agree the interval has no width.
+
+    References
+    ----------
+    L. I. Kuncheva (2007). A stability index for feature selection. Artificial Intelligence and
+    Applications. S. Nogueira, K. Sechidis, G. Brown (2018). On the stability of feature selection
+    algorithms. Journal of Machine Learning Research 18(174).
+
+    Examples
+    --------
+    >>> from duramen.significance.stability.stability import stability
+    >>> result = stability([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]])
+    >>> round(result.nogueira, 6), round(result.variance, 6)
+    (0.333333, 0.032922)
+    """
+    chosen = _checked_selections(selections)
+    checks.check_real("stability", "level", level, 0, 1, ends="()")
+    p = chosen.shape[1]
+    given = [f"x{j}" for j in range(p)] if names is None else names
+    labels = checked_names("stability", "names", given)
+    if len(labels) != p:
+        raise ValueError(f"stability: names must be {p}, one a column, got {len(labels)}.")
+    return _stability(chosen, labels, level, {})
+
+
+def ranking_stability(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    k: int,
+    measure: MeasureLike = "mdi",
+    n_resamples: int = 50,
+    subsample: int | float = 0.5,
+    level: float = 0.95,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Stability:
+    """Refit on random parts of the rows and return how much the k most important features agree.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen
+        The parameters of the forests; it is cloned, not changed.
+    X : table of shape (n, p), or LearningSet
+        The rows.
+    y : array-like of shape (n,), optional
+        Their classes or numbers; None with a learning set.
+    k : int
+        Number of best features, less than p; lots decide between equal ones.
+    measure : str or callable
+        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
+        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
+        it was grown on, and returns `Importances` or p numbers.
+    n_resamples : int
+        Number M of parts, and of forests.
+    subsample : int or float
+        Rows of a part, drawn without replacement, within classes if there are any; or their share.
+        Two halves have half of their rows in common on average, parts of 90 % have 90 %: the larger
+        the parts, the more stable a ranking looks.
+    level : float
+        Probability with which the interval of the stability is to cover.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Parts are of whole blocks,
+        and `subsample` counts blocks.
+    random_state : int, RandomState, Generator or None
+        Seed of forests and parts.
+    n_jobs : int, optional
+        Forests that are grown at a time; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Its workers grow the forests, in place of threads here; the data are sent to each of them
+        once. The result is the same, in every bit. Needs the extra ``distributed``.
+    checkpoint : path, optional
+        File in which finished forests are kept; a run that was killed goes on from it, to the same
+        bytes, and one with another `k` or `level` reads it.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    Stability
+        Of the k best features in the M forests, with the share of forests that have each feature
+        among their k best. A share is no probability of being relevant.
+
+    Raises
+    ------
+    TypeError
+        If `estimator` is none of this package.
+    ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+
+    See Also
+    --------
+    stability : The indices, for any selections.
+    trees_needed : Whether forests on the same rows agree; too few trees make rankings unstable on
+        any rows.
+    """
+    name = "ranking_stability"
+    n = checks.check_integer(name, "n_resamples", n_resamples, 2)
+    checks.check_real(name, "level", level, 0, 1, ends="()")
+    work = (random_state, n_jobs, client, checkpoint, verbose)
+    refits = Refits.checked(
+        name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
+    )
+    subject = refits.subject
+    p = len(subject.names)
+    if not checks.is_integer(k) or not 1 <= k < p:
+        raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
+    units = SamplingUnits.of(subject)
+    size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
+    task = resampling_task(subject, units.rows(subsamples(units.labels, units.count, size)))
+    scores = refits.run(task, n, p, subject.identity("subsamples", n_rows=size))
+    lots = [np.random.default_rng([replicate_seed(refits.seed, b), k]) for b in range(n)]
+    chosen = np.stack([drawn_best(row, k, lot) for row, lot in zip(scores, lots, strict=True)])
+    metadata = refits.metadata(k=int(k), n_resamples=n, subsample=size)
+    return _stability(chosen, subject.names, level, metadata)
+
+
+def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:
+    given = np.asarray(selections)
+    if given.ndim != 2 or given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
+        raise ValueError(
+            "stability: selections must be a table of 0 and 1, one row a selection and one column "
+            f"a feature, got shape {given.shape} and type {given.dtype}. Hint: "
+            "[[name in chosen for name in names] for chosen in selections]."
+        )
+    if len(given) < 2 or not given.shape[1]:
+        raise ValueError(
+            "stability: selections must be two or more, of one feature or more, got shape "
+            f"{given.shape}."
+        )
+    return given.astype(np.bool_)
+
+
+def _stability(
+    chosen: NDArray[np.bool_], names: tuple[str, ...], level: float, metadata: Mapping[str, Any]
+) -> Stability:
+    frequency = chosen.mean(axis=0)
+    phi, variance = nogueira_index(chosen)
+    reach = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(variance)
+    return Stability(
+        names=names,
+        frequency=frequency,
+        n_selections=len(chosen),
+        kuncheva=kuncheva_index(chosen),
+        nogueira=phi,
+        variance=variance,
+        low=phi - reach,
+        high=phi + reach,
+        level=float(level),
+        metadata=metadata,
+    )
+
+
+def kuncheva_index(chosen: NDArray[np.bool_]) -> float:
+    """Return the mean of Kuncheva's index over pairs of the rows; NaN where it is not defined."""
+    m, p = chosen.shape
+    sizes = chosen.sum(axis=1)
+    k = int(sizes[0])
+    if k in (0, p) or (sizes != k).any():
+        return math.nan
+    times = chosen.sum(axis=0)
+    common = float((times * (times - 1)).sum()) / (m * (m - 1))
+    return float((common * p - k**2) / (k * (p - k)))
+
+
+def nogueira_index(chosen: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the stability of the rows after Nogueira et al., and its variance; NaN likewise."""
+    m, p = chosen.shape
+    share = chosen.mean(axis=0)
+    size, mean = chosen.sum(axis=1) / p, float(share.mean())
+    by_chance = mean * (1 - mean)
+    if by_chance <= 0:
+        return math.nan, math.nan
+    phi = 1 - m / (m - 1) * float((share * (1 - share)).mean()) / by_chance
+    each = (
+        (chosen * share).mean(axis=1) - size * mean + phi / 2 * (2 * mean * size - size - mean + 1)
+    ) / by_chance
+    return phi, 4 / m**2 * float(((each - each.mean()) ** 2).sum())

@@ -1,0 +1,366 @@
+import numpy as np
+import pytest
+from scipy import stats
+from tests.oracles.monte_carlo import p_value
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.importances import Importances, group
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
+from duramen.significance.measured import measured
+from duramen.significance.refits import Refits
+from duramen.tables.permuted import with_permuted
+
+FOREST = dm.ExtraTreesClassifier(10)
+
+
+def problem(seed=0, n=60, p=5):
+    """Two classes by two of p columns, the third the better one; the last one is constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -1] = 1.0
+    return X, np.where(X[:, 2] + 0.6 * X[:, 0] + 0.3 * random.normal(size=n) > 0, "yes", "no")
+
+
+def noise(seed, n=40, p=6):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, p)), random.integers(0, 2, n)
+
+
+def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None):
+    """Rates of each place before they are made monotone, by fitting estimators on arrays."""
+    seed = draw_seed(seed)
+
+    def scores(forest_seed, X, y):
+        forest = dm.ExtraTreesClassifier(10, random_state=forest_seed % 2**32)
+        values = dm.importances.mdi(forest.fit(X, y)).values
+        return {name: np.mean(values[columns]) for name, columns in members.items()}
+
+    observed = scores(replicate_seed(seed, OBSERVED), X, y)
+    ranking = sorted(members, key=lambda name: -observed[name])
+    rates = []
+    for place in range(len(ranking) - rank_based):
+        kept = ranking[: place + rank_based]
+        draws = []
+        for b in range(n_permutations):
+            random = np.random.default_rng(replicate_seed(seed, place * n_permutations + b))
+            order = random.permutation(len(y))
+            permuted = X.copy()
+            for name in kept:
+                permuted[:, members[name]] = X[np.ix_(order, members[name])]
+            run = scores(int(random.integers(2**32)), permuted, y[order])
+            best = max(run[name] for name in ranking if name not in kept)
+            bar = min((run[name] for name in kept), default=0)
+            draws.append(float(best >= (bar if rank_based else observed[ranking[place]])))
+        rates.append(p_value(1.0, draws, n_permutations, stop_after))
+    return ranking, rates
+
+
+GROUPS = {"a": [0, 1], "c": [2], "b": [4, 3]}
+
+
+@pytest.mark.parametrize("rank_based", [False, True])
+@pytest.mark.parametrize("groups", [None, GROUPS])
+def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
+    X, y = problem()
+    members = {f"x{j}": [j] for j in range(5)} if groups is None else groups
+    settings = {"n_permutations": 19, "rank_based": rank_based, "groups": groups}
+    result = conditional_error_rate(FOREST, X, y, random_state=2, stop_at=None, **settings)
+    ranking, rates = by_hand(X, y, 19, 2, rank_based=rank_based, members=members)
+    assert list(result.names) == ranking
+    np.testing.assert_allclose(result.details["estimate"], [*rates, 1.0][: len(ranking)])
+    np.testing.assert_array_equal(result.rates, np.maximum.accumulate(result.details["estimate"]))
+    assert result.n_known == len(ranking)
+    assert result.rates[0] == 1 / 20
+    assert result.rates[-1] == 1.0 or groups is not None
+    assert result.metadata["n_grown"] == 19 * len(rates)
+
+
+@pytest.mark.parametrize("forest", [FOREST, dm.RandomForestClassifier(10)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_first_rate_is_the_max_t_p_value_of_the_best_feature(forest, seed):
+    """Exactly: the permutations and forests are those of permuted labels."""
+    X, y = noise(seed)
+    result = conditional_error_rate(
+        forest, X, y, n_permutations=30, stop_at=None, random_state=seed
+    )
+    subject = measured(forest, X, y, "mdi", "test")
+    null = Refits("test", subject, draw_seed(seed), Plan()).permuted_scores(30)
+    assert result.rates[0] == p_value(result.scores[0], null.max(axis=1), 30)
+    assert 1 / 31 < result.rates[0] < 1
+
+
+def test_permuting_a_block_or_all_else_is_the_same_learning_set():
+    """Trees without bootstrap do not know the order of rows, so that even forests are the same."""
+    X, y = problem()
+    subject = measured(FOREST, X, y, "mdi", "test")
+    order = np.random.default_rng(0).permutation(60)
+    back = np.argsort(order)
+    data = subject.data
+    block = subject.scores(7, data=data.with_table(with_permuted(data.table, [1, 3, 4], order)))
+    rest = data.with_table(with_permuted(data.table, [0, 2], back))
+    others = subject.scores(7, data=rest.permuted(back))
+    np.testing.assert_allclose(block, others, atol=1e-12)
+    assert not np.allclose(block, subject.scores(7), atol=1e-3)
+
+
+def test_relevant_features_are_taken_and_no_others():
+    X, y = problem(1, n=150)
+    result = conditional_error_rate(FOREST, X, y, n_permutations=39, random_state=0)
+    assert result.selected() == ("x2", "x0")
+    assert result.n_known == 3
+    np.testing.assert_array_equal(result.details["draws"][:2], 39)
+    assert result.details["draws"][2] < 39
+    assert (result.rates[3:] == 1).all()
+
+
+def test_nothing_is_taken_where_there_is_nothing():
+    for rank_based in (False, True):
+        result = conditional_error_rate(
+            FOREST, *noise(5), n_permutations=19, rank_based=rank_based, random_state=0
+        )
+        assert result.selected() == ()
+        assert result.n_known == 1
+
+
+@pytest.mark.parametrize(
+    "stop_at, n_permutations", [(0.05, 39), (0.3, 39), (0.05, 20), (0.1, 20), (0.8, 20), (1.0, 20)]
+)
+def test_stopping_decides_as_all_permutations_do(stop_at, n_permutations):
+    X, y = problem(3)
+    settings = {"n_permutations": n_permutations, "random_state": 1}
+    every = conditional_error_rate(FOREST, X, y, stop_at=None, **settings)
+    result = conditional_error_rate(FOREST, X, y, stop_at=stop_at, **settings)
+    last = result.n_known - 1
+    np.testing.assert_array_equal(result.rates[:last], every.rates[:last])
+    above = every.rates > stop_at
+    assert last == (np.flatnonzero(above)[0] if above.any() else 4)
+    assert result.rates[last] > stop_at or last == 4
+    assert result.selected(stop_at) == every.selected(stop_at)
+    stop_after = int(np.floor(stop_at * n_permutations)) + 1
+    members = {f"x{j}": [j] for j in range(5)}
+    _, rates = by_hand(
+        X, y, n_permutations, 1, rank_based=False, members=members, stop_after=stop_after
+    )
+    np.testing.assert_allclose(result.details["estimate"][: last + 1], rates[: last + 1])
+
+
+def test_unknown_rates_are_not_taken_for_known():
+    X, y = problem(1, n=150)
+    settings = {"n_permutations": 39, "random_state": 0}
+    result = conditional_error_rate(FOREST, X, y, **settings)
+    with pytest.raises(ValueError, match=r"rates of the first 3 of 5 .* larger stop_at"):
+        result.selected(result.rates[2])
+
+
+# --- ties and groups -----------------------------------------------------------------------
+
+
+def levels(forest, X, y):
+    """Importances of few values: how often a feature splits, in steps."""
+    return np.round(4 * dm.importances.frequency(forest).values)
+
+
+def test_equal_scores_have_equal_rates():
+    X, y = problem(n=80)
+    result = conditional_error_rate(
+        FOREST, X, y, measure=levels, n_permutations=19, stop_at=None, random_state=0
+    )
+    ties = np.flatnonzero(np.diff(result.scores) == 0)
+    assert ties.size
+    np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
+
+
+def test_features_that_are_never_used_have_rate_one():
+    X, y = problem()
+    X[:, 3] = 2.0
+    result = conditional_error_rate(FOREST, X, y, n_permutations=9, stop_at=None)
+    assert result.scores[-2:].tolist() == [0, 0]
+    assert result.rates[-2:].tolist() == [1, 1]
+
+
+def test_groups_of_one_are_the_features():
+    X, y = problem()
+    settings = {"n_permutations": 9, "stop_at": None, "random_state": 1}
+    plain = conditional_error_rate(FOREST, X, y, **settings)
+    for how in ("mean", "sum", "max"):
+        one = {f"x{j}": [j] for j in range(5)}
+        grouped = conditional_error_rate(FOREST, X, y, groups=one, how=how, **settings)
+        np.testing.assert_array_equal(grouped.rates, plain.rates)
+        assert grouped.names == plain.names
+
+
+@pytest.mark.parametrize("how", ["mean", "sum", "max"])
+@pytest.mark.parametrize("groups", [GROUPS, ["b", "a", "b", None, "a"], {"z": ["x4", "x1"]}])
+def test_scores_of_groups_are_those_of_the_measure_group(how, groups):
+    X, y = problem()
+    result = conditional_error_rate(
+        FOREST, X, y, groups=groups, how=how, n_permutations=1, stop_at=1.0, random_state=0
+    )
+    forest = dm.ExtraTreesClassifier(
+        10, random_state=replicate_seed(draw_seed(0), OBSERVED) % 2**32
+    )
+    importances = dm.importances.mdi(forest.fit(X, y))
+    expected = group(importances, groups, how=how, rest="own")
+    order = expected.order()
+    assert result.names == tuple(expected.names[j] for j in order)
+    np.testing.assert_allclose(result.scores, expected.values[order])
+
+
+def test_a_single_group():
+    X, y = problem()
+    settings = {"groups": ["all"] * 5, "n_permutations": 19, "random_state": 0}
+    assert conditional_error_rate(FOREST, X, y, **settings).rates[0] >= 1 / 20
+    by_rank = conditional_error_rate(FOREST, X, y, rank_based=True, **settings)
+    assert by_rank.rates.tolist() == [1.0]
+    assert by_rank.selected() == ()
+
+
+# --- promises ------------------------------------------------------------------------------
+
+
+def share_taken(data, n_sets, most, forest, **settings):
+    """Share of data sets in which more than `most` features are taken at .05."""
+    more = 0
+    for seed in range(n_sets):
+        X, y = data(seed)
+        result = conditional_error_rate(
+            forest, X, y, n_permutations=19, random_state=seed, **settings
+        )
+        more += len(result.selected()) > most
+    return more / n_sets
+
+
+def band(n_sets, a=0.05):
+    """Binomial band of a share, 99.9 %."""
+    return stats.binom.ppf([0.0005, 0.9995], n_sets, a) / n_sets
+
+
+def mixed(seed):
+    random = np.random.default_rng(seed)
+    columns = [random.integers(0, k, 40) for k in (2, 2, 3, 4, 10)]
+    return np.column_stack([*columns, random.permutation(40)]), random.integers(0, 2, 40)
+
+
+def correlated(seed, n=60, p=10):
+    random = np.random.default_rng(seed)
+    X = 0.95**0.5 * random.normal(size=(n, 1)) + 0.05**0.5 * random.normal(size=(n, p))
+    return X, random.integers(0, 2, n)
+
+
+def two_relevant(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(60, 6))
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [noise, mixed, correlated])
+def test_anything_is_taken_of_nothing_as_rarely_as_promised(data):
+    low, high = band(400)
+    assert low <= share_taken(data, 400, 0, FOREST) <= high
+
+
+@pytest.mark.slow
+def test_more_than_what_is_relevant_is_taken_as_rarely_as_promised():
+    assert share_taken(two_relevant, 300, 2, FOREST) <= band(300)[1]
+
+
+@pytest.mark.slow
+def test_by_rank_the_promise_holds_for_independent_features_and_not_for_correlated_ones():
+    """Figures of the guide: about .05 for independent features, .11 for correlated ones.
+
+    300 data sets; the bands are those of these figures.
+    """
+    forest = dm.RandomForestClassifier(200)
+    assert share_taken(noise, 300, 0, forest, rank_based=True) <= band(300)[1]
+    low, high = band(300, 0.11)
+    share = share_taken(correlated, 300, 0, forest, rank_based=True)
+    assert max(low, 0.05) < share <= high
+
+
+# --- engine, errors ------------------------------------------------------------------------
+
+
+def test_threads_and_resumption_give_the_same(tmp_path):
+    X, y = problem(1, n=100)
+    settings = {"n_permutations": 19, "random_state": 4}
+    plain = conditional_error_rate(
+        FOREST, X, y, measure=lambda f, X, y: dm.importances.mdi(f), **settings
+    )
+    calls = [0]
+
+    def measure(forest, X, y):
+        calls[0] += 1
+        if calls[0] == 24:
+            raise KeyboardInterrupt
+        return dm.importances.mdi(forest)
+
+    path = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        conditional_error_rate(FOREST, X, y, measure=measure, checkpoint=path, **settings)
+    for n_jobs in (1, 3):
+        resumed = conditional_error_rate(
+            FOREST, X, y, measure=measure, checkpoint=path, n_jobs=n_jobs, **settings
+        )
+        assert resumed.equals(plain)
+
+
+def test_a_larger_bound_goes_on_from_a_checkpoint(tmp_path):
+    X, y = problem(1, n=100)
+    settings = {"n_permutations": 19, "random_state": 4}
+    path = tmp_path / "run"
+    first = conditional_error_rate(FOREST, X, y, checkpoint=path, **settings)
+    assert first.n_known < 5
+    every = conditional_error_rate(FOREST, X, y, checkpoint=path, stop_at=None, **settings)
+    assert every.equals(conditional_error_rate(FOREST, X, y, stop_at=None, **settings))
+    again = conditional_error_rate(FOREST, X, y, checkpoint=path, **settings)
+    assert again.equals(first)
+
+
+def test_checkpoint_of_another_run_is_refused(tmp_path):
+    X, y = problem()
+    settings = {"n_permutations": 19, "random_state": 0, "checkpoint": tmp_path / "run"}
+    conditional_error_rate(FOREST, X, y, **settings)
+    for change in ({"rank_based": True}, {"groups": GROUPS}, {"n_permutations": 25}):
+        with pytest.raises(ValueError, match=r"the checkpoint .* is of another run"):
+            conditional_error_rate(FOREST, X, y, **{**settings, **change})
+
+
+def test_cost_is_said_beforehand(capfd):
+    conditional_error_rate(FOREST, *problem(), n_permutations=19, verbose=1)
+    err = capfd.readouterr().err
+    assert err.startswith("conditional_error_rate: at most 95 forests, 1 at a time: about ")
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_permutations": 0}, ValueError, "conditional_error_rate: n_permutations"),
+        ({"n_permutations": 18}, ValueError, r"no rate is below 0\.0526.*Hint: n_permutations=20"),
+        ({"stop_at": 1.5}, ValueError, "conditional_error_rate: stop_at"),
+        ({"stop_at": 0.0}, ValueError, "n_permutations=more"),
+        ({"how": "median"}, ValueError, "conditional_error_rate: how"),
+        ({"rank_based": 1}, ValueError, "conditional_error_rate: rank_based"),
+        ({"groups": {"a": [0, 1], "b": [1, 2]}}, ValueError, "groups must not overlap"),
+        ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is no feature"),
+        ({"measure": "gini"}, ValueError, "conditional_error_rate: measure must be one of"),
+        ({"estimator": 3}, TypeError, "conditional_error_rate: estimator must be a forest"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    call = {"estimator": FOREST, "X": X, "y": y, "n_permutations": 19}
+    with pytest.raises(error, match=message):
+        conditional_error_rate(**{**call, **changes})
+
+
+def test_importances_of_a_measure_may_carry_their_unit():
+    def measure(forest, X, y):
+        return Importances(X.names, np.arange(5.0)[::-1], "mine", "bits")
+
+    result = conditional_error_rate(FOREST, *problem(), measure=measure, n_permutations=19)
+    assert result.unit == "bits"
+    assert result.names == ("x0", "x1", "x2", "x3", "x4")
+    assert result.selected() == ()

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles.monte_carlo import false_discovery_curve
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.jobs.replicates import Plan
+from duramen.significance.discoveries import expected_discoveries
+from duramen.significance.error_rates.fdr_curve import fdr_curve
+from duramen.significance.measured import measured
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.refits import Refits
+
+FOREST = dm.RandomForestClassifier(10)
+
+
+def problem(seed=0, n=80, p=12):
+    """Two classes by two of p columns; the last two are constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -2:] = 1.0
+    return X, (X[:, 3] + X[:, 5] + 0.3 * random.normal(size=n) > 0).astype(int)
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 8), draws=st.integers(1, 6))
+@settings(max_examples=100)
+def test_curve_is_that_of_counting(seed, p, draws):
+    random = np.random.default_rng(seed)
+    scores = np.sort(random.integers(0, 9, p))[::-1].astype(float)  # with ties
+    null = random.integers(0, 9, (draws, p)).astype(float)
+    curve = np.minimum(expected_discoveries(scores, null) / np.arange(1, p + 1), 1)
+    np.testing.assert_allclose(curve, false_discovery_curve(scores, null))
+
+
+def test_curve_on_the_null_of_permuted_labels():
+    X, y = problem()
+    result = fdr_curve(FOREST, X, y, n_permutations=15, random_state=4)
+    null = Refits("t", measured(FOREST, X, y, "mdi", "t"), draw_seed(4), Plan()).permuted_scores(15)
+    expected = false_discovery_curve(result.scores, null)
+    np.testing.assert_allclose(result.details["estimate"], expected)
+    np.testing.assert_allclose(
+        result.rates, [min(expected[i:]) for i in range(len(expected))], atol=1e-15
+    )
+    assert result.n_known == 12
+    assert result.selected() == ("x5", "x3") or result.selected() == ("x3", "x5")
+
+
+def test_taking_all_whose_rate_is_low_takes_as_many_as_the_curve_allows():
+    result = fdr_curve(FOREST, *problem(2), n_permutations=15, random_state=0)
+    for alpha in (0.0, 0.05, 0.3, 0.7, 1.0):
+        below = np.flatnonzero(result.details["estimate"] <= alpha)
+        assert len(result.selected(alpha)) == (below[-1] + 1 if below.size else 0)
+
+
+def test_features_that_are_never_used_have_rate_one_and_ties_are_equal():
+    result = fdr_curve(FOREST, *problem(), n_permutations=9)
+    assert result.scores[-2:].tolist() == [0, 0]
+    assert result.rates[-2:].tolist() == [1, 1]
+
+    def levels(forest, X, y):
+        return np.round(10 * dm.importances.frequency(forest).values)
+
+    result = fdr_curve(FOREST, *problem(), measure=levels, n_permutations=9, random_state=0)
+    ties = np.flatnonzero(np.diff(result.scores) == 0)
+    assert ties.size
+    np.testing.assert_array_equal(result.rates[ties], result.rates[ties + 1])
+
+
+def test_nothing_is_taken_where_there_is_nothing():
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(50, 8)), random.integers(0, 2, 50)
+    assert fdr_curve(FOREST, X, y, n_permutations=40, random_state=0).selected() == ()
+
+
+def test_threads_and_resumption_give_the_same(tmp_path):
+    X, y = problem()
+    arguments = {"n_permutations": 12, "random_state": 4}
+    plain = fdr_curve(FOREST, X, y, **arguments)
+    assert fdr_curve(FOREST, X, y, n_jobs=3, **arguments).equals(plain)
+    path = tmp_path / "run"
+    fdr_curve(FOREST, X, y, n_permutations=5, random_state=4, checkpoint=path)
+    assert fdr_curve(FOREST, X, y, checkpoint=path, **arguments).equals(plain)
+
+
+def test_permutations_are_shared_with_altmann(tmp_path):
+    X, y = problem()
+    path, calls = tmp_path / "run", []
+
+    def measure(forest, X, y):
+        calls.append(1)
+        return dm.importances.mdi(forest)
+
+    arguments = {"n_permutations": 6, "random_state": 4, "measure": measure, "checkpoint": path}
+    altmann(FOREST, X, y, **arguments)
+    assert len(calls) == 7
+    fdr_curve(FOREST, X, y, **arguments)
+    assert len(calls) == 8
+    with pytest.raises(ValueError, match=r"fdr_curve: the checkpoint .* is of another run"):
+        fdr_curve(FOREST, X, y, **{**arguments, "random_state": 5})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_relevant", [0, 5])
+def test_share_of_false_ones_is_about_what_was_asked_for(n_relevant):
+    """150 linear problems of 30 independent features: mean share of false ones at .2.
+
+    At most .2 plus 3.3 standard errors, of which .02 or so are those of 60 permutations.
+    """
+    shares, found = [], []
+    for seed in range(1000, 1150):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(60, 30))
+        y = (X[:, :n_relevant].sum(axis=1) + 0.5 * random.normal(size=60) > 0).astype(int)
+        forest = dm.ExtraTreesClassifier(20)
+        taken = fdr_curve(forest, X, y, n_permutations=60, random_state=seed).selected(0.2)
+        false = sum(int(name[1:]) >= n_relevant for name in taken)
+        shares.append(false / max(1, len(taken)))
+        found.append(len(taken) - false)
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    assert np.mean(shares) <= 0.2 + 3.3 * error
+    assert np.mean(shares) > 0.02  # some are false: the test can tell
+    assert np.mean(found) >= 0.3 * n_relevant
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_permutations": 0}, ValueError, "fdr_curve: n_permutations"),
+        ({"measure": "gini"}, ValueError, "fdr_curve: measure must be one of"),
+        ({"estimator": 3}, TypeError, "fdr_curve: estimator must be a forest estimator"),
+        ({"n_jobs": 0}, ValueError, "fdr_curve: n_jobs"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    with pytest.raises(error, match=message):
+        fdr_curve(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})

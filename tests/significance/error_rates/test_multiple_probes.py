@@ -1,0 +1,186 @@
+import numpy as np
+import pandas as pd
+import pytest
+from tests.significance.noise import (
+    TINY,
+    Interrupted,
+    band,
+    correlation,
+    killed_after,
+    noise,
+    signal,
+)
+
+import duramen as dm
+from duramen.jobs import replicates
+from duramen.significance.error_rates.multiple_probes import multiple_probes
+
+
+def scripted(runs):
+    upcoming = iter(runs)
+    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
+
+
+# --- the rates -----------------------------------------------------------------------------------
+
+
+def test_share_of_the_runs_in_which_some_probe_is_as_good():
+    X, y = noise(0, n=20, p=2)
+    runs = [
+        # two features, their probes
+        [1, 5, 0, 0],
+        [1, 5, 1, 0],  # a tie counts against the feature
+        [1, 5, 0, 2],
+        [1, 5, 6, 0],
+    ]
+    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4, add_one=False)
+    assert result.names == ("x1", "x0")
+    np.testing.assert_allclose(result.rates, [1 / 4, 3 / 4])
+    np.testing.assert_allclose(result.scores, [3 / 4, 1 / 4])
+    np.testing.assert_allclose(result.details["own_probe"], [0, 2 / 4])
+    np.testing.assert_allclose(result.details["importance"], [5, 1])
+    plus = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=4)
+    np.testing.assert_allclose(plus.rates, [2 / 5, 4 / 5])
+    np.testing.assert_allclose(plus.details["own_probe"], [1 / 5, 3 / 5])
+
+
+def test_rates_of_equal_size_are_ordered_by_importance():
+    X, y = noise(0, n=20, p=3)
+    runs = [[2, 3, 1, 0, 0, 0]] * 2
+    result = multiple_probes(TINY, X, y, measure=scripted(runs), n_runs=2)
+    assert result.names == ("x1", "x0", "x2")
+    np.testing.assert_array_equal(result.rates, 1 / 3)
+
+
+def test_probes_are_copies_of_all_columns_by_one_permutation():
+    X = pd.DataFrame({"a": np.arange(30.0), "b": 100 + np.arange(30.0)})
+    orders = []
+
+    def look(forest, table, y):
+        assert table.names == ("a", "b", "a (shadow)", "b (shadow)")
+        first, second = (table.values(j)[table.codes(j)] for j in (2, 3))
+        np.testing.assert_array_equal(first + 100, second)
+        orders.append(tuple(first))
+        return np.zeros(4)
+
+    multiple_probes(TINY, X, np.arange(30) % 2, measure=look, n_runs=10, random_state=0)
+    assert len(set(orders)) == 10
+
+
+def test_candidates_are_those_of_the_given_columns():
+    X, y = noise(0, p=16)
+    seen = []
+
+    def look(forest, table, y):
+        seen.append((forest.forest_.settings.max_features, forest.forest_.settings.column_samples))
+        return np.zeros(32)
+
+    for estimator in (dm.RandomForestClassifier(1), dm.RandomPatchesClassifier(1)):
+        multiple_probes(estimator, X, y, measure=look, n_runs=1)
+    assert seen == [(4, 0), (8, 8)]
+
+
+def test_relevant_features_beat_all_probes():
+    X, y = signal()
+    result = multiple_probes(dm.RandomForestClassifier(60), X, y, n_runs=30, random_state=0)
+    assert set(result.selected(0.05)) == {"x0", "x1"}
+    assert result.method == "multiple_probes"
+    assert set(result.names) == {f"x{j}" for j in range(8)}
+    holdout = multiple_probes(
+        dm.RandomForestClassifier(40), X, y, measure="holdout_mda", n_runs=10, random_state=0
+    )
+    assert set(holdout.names[:2]) == {"x0", "x1"}
+
+
+def test_features_that_are_all_alike_are_not_selected():
+    X, y = np.ones((30, 4)), np.arange(30) % 2
+    result = multiple_probes(dm.RandomForestClassifier(3), X, y, n_runs=5)
+    np.testing.assert_array_equal(result.rates, 1)
+    assert result.selected() == ()
+    assert result.names == ("x0", "x1", "x2", "x3")
+
+
+# --- the run -------------------------------------------------------------------------------------
+
+
+def test_same_bits_for_any_threads_and_seed_matters():
+    X, y = signal()
+    forest = dm.RandomForestClassifier(10)
+    one = multiple_probes(forest, X, y, n_runs=10, random_state=3)
+    assert multiple_probes(forest, X, y, n_runs=10, random_state=3, n_jobs=2).equals(one)
+    assert not multiple_probes(forest, X, y, n_runs=10, random_state=4).equals(one)
+
+
+def test_killed_run_goes_on_to_the_same_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
+    X, y = signal()
+    given = {"n_runs": 12, "random_state": 1}
+    whole = multiple_probes(TINY, X, y, measure=correlation, **given)
+    path = tmp_path / "runs"
+    with pytest.raises(Interrupted):
+        multiple_probes(TINY, X, y, measure=killed_after(correlation, 7), checkpoint=path, **given)
+    rest = killed_after(correlation, 5)  # 7 are on disk
+    assert multiple_probes(TINY, X, y, measure=rest, checkpoint=path, **given).equals(whole)
+    X[0, 0] += 1
+    with pytest.raises(ValueError, match=r"multiple_probes: the checkpoint .* is of another run"):
+        multiple_probes(TINY, X, y, measure=correlation, checkpoint=path, **given)
+
+
+def test_wrong_arguments_are_refused():
+    X, y = noise(0, n=20, p=3)
+    with pytest.raises(TypeError, match="multiple_probes: estimator must be"):
+        multiple_probes(None, X, y)
+    with pytest.raises(ValueError, match="multiple_probes: n_runs must be an int"):
+        multiple_probes(TINY, X, y, n_runs=1.5)
+    with pytest.raises(ValueError, match="multiple_probes: add_one"):
+        multiple_probes(TINY, X, y, add_one="yes")
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlated", [False, True])
+def test_any_feature_is_selected_at_the_level_without_luck_of_forests(correlated):
+    """400 data sets, 39 runs: any rate <= .05 in .05 of them, also where columns are correlated."""
+    any_selected = 0
+    for seed in range(400):
+        X, y = noise(seed, p=15)
+        if correlated:
+            X += 2 * X[:, :1]
+        result = multiple_probes(
+            TINY, X, y, measure=correlation, n_runs=39, add_one=True, random_state=seed
+        )
+        any_selected += bool(result.selected(0.05))
+    assert abs(any_selected / 400 - 0.05) < band(0.05, 400)
+
+
+@pytest.mark.slow
+def test_few_trees_make_it_strict():
+    """80 data sets of noise, 50 trees: at most 2 with a rate <= .05."""
+    any_selected = 0
+    for seed in range(80):
+        X, y = noise(seed)
+        result = multiple_probes(dm.RandomForestClassifier(50), X, y, n_runs=40, random_state=seed)
+        any_selected += bool(result.selected(0.05))
+    assert any_selected <= 2
+
+
+@pytest.mark.slow
+def test_own_probe_is_fair_to_columns_of_few_and_of_many_values():
+    """80 data sets: own-probe p-values <= .05 for no kind of column more than .05 + 3.3 s.e."""
+    small = []
+    for seed in range(80):
+        random = np.random.default_rng(seed)
+        X = np.column_stack(
+            [random.integers(0, k, 60) for k in (2, 4, 20, 10**6) for _ in range(4)]
+        )
+        y = random.permutation(np.arange(60) % 2)
+        result = multiple_probes(
+            dm.RandomForestClassifier(100), X, y, n_runs=40, add_one=True, random_state=seed
+        )
+        of_column = np.empty(16)
+        of_column[[int(name[1:]) for name in result.names]] = result.details["own_probe"]
+        small.append((of_column <= 0.05).reshape(4, 4).mean(axis=1))
+    assert np.mean(small, axis=0).max() < 0.05 + band(0.05, 320)
+    assert np.mean(small) > 0.005

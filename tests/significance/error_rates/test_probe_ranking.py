@@ -1,0 +1,303 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import probes as oracle
+from tests.significance.noise import (
+    TINY,
+    Interrupted,
+    band,
+    correlation,
+    killed_after,
+    noise,
+    signal,
+)
+
+import duramen as dm
+from duramen.jobs import replicates
+from duramen.significance.error_rates.probe_ranking import (
+    forest_probe_ranking,
+    probe_ranking,
+    probe_tail,
+)
+
+# --- the law of a probe --------------------------------------------------------------------------
+
+
+def test_known_answer_of_the_tail():
+    assert probe_tail(0.3, 9) == pytest.approx(0.1012, abs=5e-5)
+    assert probe_tail(0.0, 9) == 1.0
+    assert probe_tail(1.0, 9) == 0.0
+
+
+@pytest.mark.parametrize("freedom", [2, 3, 9, 40])
+@pytest.mark.parametrize("cos2", [0.01, 0.3, 0.9])
+def test_tail_by_integration_over_the_angle(cos2, freedom):
+    assert probe_tail(cos2, freedom) == pytest.approx(oracle.cosine_tail(cos2, freedom), rel=1e-6)
+
+
+def test_tail_is_the_share_of_random_vectors():
+    random = np.random.default_rng(0)
+    y = random.exponential(size=10)
+    y -= y.mean()
+    probes = random.normal(size=(40_000, 10))
+    probes -= probes.mean(axis=1, keepdims=True)
+    cos2 = (probes @ y) ** 2 / (probes**2).sum(axis=1) / (y @ y)
+    for bar in (0.1, 0.3, 0.5):
+        expected = probe_tail(bar, 9)  # centred: 10 - 1
+        assert abs(np.mean(cos2 >= bar) - expected) < band(expected, 40_000)
+
+
+# --- the ranking ---------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 999), n=st.integers(4, 14), p=st.integers(1, 8))
+@settings(max_examples=40, deadline=None)
+def test_ranking_against_projections_from_scratch(seed, n, p):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(n, p)), random.normal(size=n)
+    result = probe_ranking(X, y, risk=1.0)
+    ranked, cosines = oracle.forward_ranking(X.T.tolist(), y.tolist())
+    assert result.names[: len(ranked)] == tuple(f"x{j}" for j in ranked)
+    np.testing.assert_allclose(result.details["cos2"][: len(ranked)], cosines, rtol=1e-8)
+    none_yet = 1.0
+    for k, cos2 in enumerate(cosines):
+        tail = oracle.cosine_tail(cos2, n - 1 - k, steps=2000)
+        none_yet *= 1 - tail
+        assert result.details["p_probe"][k] == pytest.approx(tail, abs=1e-6)
+        assert result.rates[k] == pytest.approx(1 - none_yet, abs=1e-5)
+    np.testing.assert_array_equal(result.rates[len(ranked) :], 1)
+    assert result.n_known == p
+
+
+def test_stops_at_the_first_feature_above_the_risk():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 20))
+    y = 3 * X[:, 4] + 2 * X[:, 11] + random.normal(size=100)
+    whole = probe_ranking(X, y, risk=1.0)
+    result = probe_ranking(X, y, risk=1e-6)
+    assert result.names[:2] == ("x4", "x11")
+    assert result.selected(1e-6) == ("x4", "x11")
+    assert result.n_known == 3
+    np.testing.assert_allclose(result.rates[:3], whole.rates[:3], rtol=1e-12)
+    assert result.rates[2] > 1e-6
+    assert result.metadata["risk"] == 1e-6
+    assert set(result.names) == set(whole.names)
+
+
+def test_several_probes_come_earlier():
+    X, y = noise(3)
+    one, ten = (probe_ranking(X, y, risk=1.0, n_probes=m) for m in (1, 10))
+    np.testing.assert_allclose(ten.rates, 1 - (1 - one.rates) ** 10, atol=1e-12)
+    np.testing.assert_array_equal(one.details["p_probe"], ten.details["p_probe"])
+    assert "one of 10 columns of chance" in ten.meaning
+
+
+def test_tiny_risks_keep_their_digits():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 3))
+    result = probe_ranking(X, X[:, 1] + 0.1 * random.normal(size=200))
+    assert 0 < result.rates[0] < 1e-100
+
+
+def test_without_centring_the_mean_counts():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 3))
+    y = 5 + random.normal(size=12)
+    X[:, 2] = 1.0
+    plain = probe_ranking(X, y, risk=1.0, centred=False)
+    assert plain.names[0] == "x2"
+    cos2 = y.sum() ** 2 / (12 * (y @ y))
+    assert plain.details["cos2"][0] == pytest.approx(cos2)
+    assert plain.details["p_probe"][0] == pytest.approx(oracle.cosine_tail(cos2, 12), abs=1e-9)
+    centred = probe_ranking(X, y, risk=1.0)
+    assert centred.names[2] == "x2"  # a constant has nothing to say
+    assert centred.rates[2] == 1
+
+
+def test_copies_and_sums_are_not_ranked_again():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(30, 4))
+    X = np.column_stack([X, X[:, 0], X[:, 0] + X[:, 1]])
+    y = X[:, 0] + X[:, 1] + 0.1 * random.normal(size=30)
+    result = probe_ranking(X, y, risk=1.0)
+    assert np.count_nonzero(result.details["cos2"]) == 4
+    np.testing.assert_array_equal(result.rates[4:], 1)
+    assert result.n_known == 6
+
+
+def test_shift_and_scale_do_not_matter():
+    X, y = noise(5, p=6)
+    one = probe_ranking(X, y, risk=1.0)
+    other = probe_ranking(1e9 + 1e-3 * X, 1e6 - 7.0 * y, risk=1.0)
+    assert other.names == one.names
+    np.testing.assert_allclose(other.rates, one.rates, rtol=1e-3)
+
+
+def test_a_target_that_is_explained_ends_the_ranking():
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    result = probe_ranking(X, 2 * X[:, 3], risk=0.5)
+    assert result.names[0] == "x3"
+    assert result.selected(0.5) == ("x3",)
+    assert result.n_known == 5
+
+
+def test_labels_and_ordered_categories_are_numbered():
+    random = np.random.default_rng(0)
+    grade = random.choice(["low", "mid", "high"], 60)
+    order = {"low": 0, "mid": 1, "high": 2}
+    X = pd.DataFrame(
+        {
+            "grade": pd.Categorical(grade, categories=["low", "mid", "high"], ordered=True),
+            "sex": random.choice(["f", "m"], 60),
+        }
+    )
+    y = np.where(np.array([order[g] for g in grade]) + random.normal(size=60) > 1, "ill", "well")
+    result = probe_ranking(X, y, risk=1.0)
+    numbers = np.column_stack([[order[g] for g in grade], X["sex"] == "m"]).astype(float)
+    same = probe_ranking(numbers, (y == "well").astype(int), risk=1.0)
+    assert result.names[0] == "grade"
+    np.testing.assert_allclose(result.rates, same.rates, rtol=1e-9)
+
+
+def test_wrong_tables_and_arguments_are_refused():
+    X, y = noise(0, n=20, p=2)
+    with pytest.raises(ValueError, match="probe_ranking: risk"):
+        probe_ranking(X, y, risk=2.0)
+    with pytest.raises(ValueError, match="probe_ranking: n_probes"):
+        probe_ranking(X, y, n_probes=0)
+    with pytest.raises(ValueError, match="probe_ranking: y is constant"):
+        probe_ranking(X, np.full(20, 0.1))
+    with pytest.raises(ValueError, match="probe_ranking: y must be numbers or two labels, got 3"):
+        probe_ranking(X, np.array(list("abc") * 6 + ["a", "b"]))
+    with pytest.raises(ValueError, match=r"probe_ranking: .* inconsistent numbers of samples"):
+        probe_ranking(X, y[1:])
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"column 'x1' has missing values. Hint"):
+        probe_ranking(X, y)
+    with pytest.raises(ValueError, match="column 'w' has 3 labels without an order"):
+        probe_ranking(pd.DataFrame({"w": list("abc") * 6 + ["a", "b"]}), y)
+
+
+# --- probes in forests ---------------------------------------------------------------------------
+
+
+def scripted(runs):
+    upcoming = iter(runs)
+    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
+
+
+def test_share_of_the_probes_that_are_as_good():
+    X, y = noise(0, n=20, p=2)
+    runs = [[1, 5, 0, 1, 7], [1, 5, 0, 0, 5]]  # two features, three probes
+    result = forest_probe_ranking(TINY, X, y, measure=scripted(runs), n_probes=3, n_runs=2)
+    assert result.names == ("x1", "x0")
+    np.testing.assert_allclose(result.rates, [2 / 6, 3 / 6])
+    np.testing.assert_allclose(result.scores, [4 / 6, 3 / 6])
+    np.testing.assert_allclose(result.details["importance"], [5, 1])
+
+
+def test_no_column_is_copied_twice_before_all_were_once():
+    X = np.arange(60.0).reshape(20, 3) * [1, 100, 10000]
+    seen = []
+
+    def look(forest, table, y):
+        names = [name.split(" ")[0] for name in table.names[3:]]
+        values = [tuple(table.values(j)[table.codes(j)]) for j in range(3, table.n_columns)]
+        for name, column in zip(names, values, strict=True):
+            assert sorted(column) == sorted(X[:, int(name[1:])])
+        assert len(set(values)) == len(values)
+        seen.append(names)
+        return np.zeros(table.n_columns)
+
+    forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_probes=7, n_runs=5)
+    for names in seen:
+        assert len(set(names[:3])) == len(set(names[3:6])) == 3
+    result = forest_probe_ranking(TINY, X, np.arange(20) % 2, measure=look, n_runs=1)
+    assert len(seen[-1]) == 3
+    assert result.metadata["n_probes"] == 3
+
+
+def test_relevant_features_come_before_the_probes():
+    X, y = signal()
+    result = forest_probe_ranking(dm.RandomForestClassifier(100), X, y, random_state=0)
+    assert set(result.selected(0.02)) == {"x0", "x1"}
+    flat = forest_probe_ranking(dm.RandomForestClassifier(3), np.ones((80, 2)), y, n_runs=2)
+    assert flat.selected() == ()
+    np.testing.assert_array_equal(flat.rates, 1)
+
+
+def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
+    X, y = signal()
+    forest = dm.RandomForestClassifier(10)
+    one = forest_probe_ranking(forest, X, y, random_state=3)
+    assert forest_probe_ranking(forest, X, y, random_state=3, n_jobs=2).equals(one)
+    path = tmp_path / "runs"
+    whole = forest_probe_ranking(TINY, X, y, measure=correlation, random_state=1)
+    killed = killed_after(correlation, 6)
+    with pytest.raises(Interrupted):
+        forest_probe_ranking(TINY, X, y, measure=killed, random_state=1, checkpoint=path)
+    rest = killed_after(correlation, 4)
+    again = forest_probe_ranking(TINY, X, y, measure=rest, random_state=1, checkpoint=path)
+    assert again.equals(whole)
+
+
+def test_wrong_arguments_of_the_forest_form_are_refused():
+    X, y = noise(0, n=20, p=2)
+    with pytest.raises(TypeError, match="forest_probe_ranking: estimator must be"):
+        forest_probe_ranking(None, X, y)
+    with pytest.raises(ValueError, match="forest_probe_ranking: n_probes"):
+        forest_probe_ranking(TINY, X, y, n_probes=0)
+    with pytest.raises(ValueError, match="forest_probe_ranking: n_runs"):
+        forest_probe_ranking(TINY, X, y, n_runs=0)
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_one_probe_is_no_match_for_the_best_of_many_features():
+    """2000 data sets of noise: one probe, .785 begin with a feature; as many probes, .05."""
+    first = {1: 0, 30: 0}
+    for seed in range(2000):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(60, 30)), random.normal(size=60)
+        for m in first:
+            first[m] += bool(probe_ranking(X, y, n_probes=m).selected(0.05))
+    expected = 1 - 0.95**30
+    assert abs(first[1] / 2000 - expected) < band(expected, 2000)
+    assert abs(first[30] / 2000 - 0.05) < band(0.05, 2000)
+
+
+@pytest.mark.slow
+def test_risk_against_real_probes():
+    """3000 probes ranked along: a share of P_1 come first, and no more than P_k up to place k."""
+    random = np.random.default_rng(7)
+    X, y = random.normal(size=(15, 4)), random.exponential(size=15)
+    result = probe_ranking(X, y, risk=1.0)
+    before = np.zeros(4)
+    for _ in range(3000):
+        along = probe_ranking(np.column_stack([X, random.normal(size=15)]), y, risk=1.0)
+        place = along.names.index("x4")
+        assert along.names[:place] == result.names[:place]
+        before[place:] += 1
+    share = before / 3000
+    assert abs(share[0] - result.rates[0]) < band(result.rates[0], 3000)
+    assert (share < result.rates + band(result.rates, 3000)).all()
+    assert share[1] < result.rates[1] - 0.08  # the steps are not independent
+
+
+@pytest.mark.slow
+def test_rates_of_the_forest_form_are_uniform_without_luck_of_forests():
+    """200 x 30 rates of correlations in noise, 199 probes in a run."""
+    rates = []
+    for seed in range(200):
+        X, y = noise(seed)
+        result = forest_probe_ranking(
+            TINY, X, y, measure=correlation, n_probes=199, n_runs=1, random_state=seed
+        )
+        rates.append(result.rates)
+    for alpha in (0.05, 0.3, 0.7):
+        assert abs(np.mean(np.array(rates) <= alpha) - alpha) < 0.005 + 1.5 * band(alpha, 6000)

@@ -1,0 +1,488 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from benchmarks.intervals import Cell, coverage
+from scipy import stats
+
+import duramen as dm
+from duramen.forests.growth import bag
+from duramen.importances import Importances, mda
+from duramen.importances.passes.permutation import Permutations, permutation_losses
+from duramen.importances.samples import Sample
+from duramen.significance.intervals.confidence_intervals import (
+    METHODS,
+    confidence_intervals,
+    importances_of_copies,
+)
+from duramen.significance.intervals.spread import (
+    Replicated,
+    scale_of,
+    standard_error,
+    t_tails,
+    wilson_reach,
+)
+from duramen.significance.measured import measured
+from duramen.significance.resampling import bootstraps, subsamples, tree_variance
+
+STUMP = dm.RandomForestRegressor(1, max_depth=1, max_features=1)
+
+
+def column_means(forest, X, y):
+    return np.array([X.values(j)[X.codes(j)].mean() for j in range(X.n_columns)])
+
+
+def linear(n=80, p=4, seed=0, classes=False):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    y = X[:, 0] + 0.5 * X[:, 1] + random.normal(size=n)
+    return X, (y > 0).astype(int) if classes else y
+
+
+# --- standard errors: what is exact for a mean -------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["subsampling", "delete-d"])
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_all_subsets_give_the_standard_error_of_a_mean(method, m):
+    x = np.random.default_rng(0).normal(size=8)
+    means = np.array([[x[list(rows)].mean()] for rows in combinations(range(8), m)])
+    observed = x.mean(keepdims=True)
+    # Over all subsets the variance is that with ddof 0; replicates are a sample of them.
+    ddof = 1.0 if method == "delete-d" else np.sqrt(1 - 1 / len(means))
+    exact = x.std(ddof=1) / np.sqrt(8)
+    for correction, factor in ((True, 1.0), (False, np.sqrt(1 - m / 8))):
+        scale = scale_of(m, 8, correction)
+        given = Replicated(observed, means, np.zeros(1), np.zeros(1), n_rows=8)
+        found = standard_error(given, scale, method)[0] * ddof
+        np.testing.assert_allclose(found, factor * exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [40, 80])
+def test_the_noise_of_finite_forests_is_counted_once(m):
+    """A mean of 120 rows plus noise of known variance, as large as that of the mean, seed 0.
+
+    2000 repetitions: SE^2 is on average their sum, 2 / n, whatever the size of a subsample, within
+    4 of its standard errors and .02 that the floor of D at 0 adds.
+    """
+    random, n, count = np.random.default_rng(0), 120, 2000
+    x = random.normal(size=(n, count))
+    noise = np.full(count, 1 / n)
+    rows = [random.permutation(n)[:m] for _ in range(60)]
+    means = np.stack([x[chosen].mean(axis=0) for chosen in rows])
+    given = Replicated(
+        x.mean(axis=0) + random.normal(0, np.sqrt(1 / n), count),
+        means + random.normal(0, np.sqrt(1 / n), means.shape),
+        noise,
+        noise,
+        n_rows=n,
+    )
+    error, freedom = standard_error(given, scale_of(m, n, True), "subsampling")
+    found = error**2 * n
+    assert abs(found.mean() - 2) < 4 * found.std() / np.sqrt(count) + 0.02
+    # Satterthwaite's degrees of freedom are those of the spread of SE^2 over repetitions.
+    assert np.median(freedom) == pytest.approx(2 * found.mean() ** 2 / found.var(), rel=0.25)
+
+
+def test_degrees_of_freedom_by_hand():
+    replicates = np.array([[0.0], [1.0], [2.0]])[[0, 1, 1, 2] * 4]  # mean 1, S^2 = 8 / 15
+    given = Replicated(np.ones(1), replicates, np.array([0.25]), np.array([0.2]), 11, 6)
+    error, freedom = standard_error(given, np.sqrt(3), "subsampling")
+    data = 3 * (8 / 15 - 0.2)  # 1
+    assert error == pytest.approx([np.sqrt(data + 0.25)])
+    uncertain = (3 * 8 / 15) ** 2 / 15 + data**2 / 10 + 0.25**2 / 5
+    assert freedom == pytest.approx([1.25**2 / uncertain])
+    error, _ = standard_error(given, np.sqrt(3), "delete-d")  # mean square about v: 1/2
+    assert error == pytest.approx([np.sqrt(3 * (0.5 - 0.2 - 0.25) + 0.25)])
+    noisy = Replicated(np.ones(1), replicates, np.array([0.25]), np.ones(1), 11, 6)
+    error, freedom = standard_error(noisy, 1.0, "subsampling")  # trees explain all of the spread
+    assert error == pytest.approx([0.5])
+    assert freedom == pytest.approx([0.25**2 / ((8 / 15) ** 2 / 15 + 0.25**2 / 5)])
+    still = Replicated(np.ones(1), np.ones((3, 1)), np.zeros(1), np.zeros(1), 11)
+    assert standard_error(still, 1.0, "subsampling") == (pytest.approx([0.0]), pytest.approx([1.0]))
+
+
+def test_the_upper_end_of_wilson_solves_its_equation():
+    values, reach = np.array([3.0, 0.5, 0.0, -0.2, -4.0, 2.0]), np.array([1.0, 1, 1, 1, 1, 0])
+    above = wilson_reach(values, reach)
+    around = np.maximum(np.abs(values), reach)
+    np.testing.assert_allclose(above**2, reach**2 * (1 + above / np.maximum(around, 1e-9)))
+    assert above[2] == pytest.approx((1 + np.sqrt(5)) / 2)
+    assert above[5] == 0.0
+    assert (above >= reach).all()
+
+
+def test_without_the_correction_a_mean_has_0398_for_0500(tmp_path):
+    x = np.random.default_rng(0).normal(size=100)
+    x = (x - x.mean()) / x.std(ddof=1) / 2  # standard error .0500
+    errors = [
+        confidence_intervals(
+            STUMP,
+            x[:, np.newaxis],
+            x,
+            measure=column_means,
+            n_replicates=600,
+            subsample=37,
+            correction=correction,
+            random_state=0,
+            checkpoint=tmp_path / "both",
+        ).standard_error[0]
+        for correction in (True, False)
+    ]
+    # 600 replicates: the standard error of a standard error is 2.9 %.
+    assert errors == pytest.approx([0.05, 0.0398], rel=0.08)
+    assert errors[1] / errors[0] == pytest.approx(np.sqrt(1 - 37 / 100), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("subsampling", "normal"),
+        ("subsampling", "percentile"),
+        ("delete-d", "normal"),
+        ("double-bootstrap", "normal"),
+        ("double-bootstrap", "percentile"),
+    ],
+)
+def test_intervals_of_means_cover_and_p_values_are_uniform(method, kind):
+    """300 independent columns of mean 0, seed 1: coverage .95 and uniform p-values.
+
+    The binomial standard error of the coverage is .013. 200 replicates cost a percentile interval
+    about 1 %.
+    """
+    X = np.random.default_rng(1).normal(size=(150, 300))
+    result = confidence_intervals(
+        STUMP,
+        X,
+        X[:, 0],
+        measure=column_means,
+        method=method,
+        kind=kind,
+        n_replicates=200,
+        random_state=0,
+        n_jobs=2,
+    )
+    covers = (result.low <= 0) & (result.high >= 0)
+    assert 0.90 < covers.mean() < 0.98
+    assert stats.kstest(result.p_values, "uniform").pvalue > 0.01
+    exact = X.std(axis=0, ddof=1) / np.sqrt(150)
+    assert (result.standard_error / exact).mean() == pytest.approx(1, abs=0.02)
+    np.testing.assert_allclose(result.replicate_mean, X.mean(axis=0), atol=0.03)
+
+
+def test_intervals_and_p_values_by_hand():
+    X, y = linear()
+    forest = dm.RandomForestRegressor(20)
+    result, normal = (
+        confidence_intervals(forest, X, y, n_replicates=10, level=0.8, kind=kind, random_state=0)
+        for kind in ("wilson", "normal")
+    )
+    reach = stats.t.ppf(0.9, result.degrees_of_freedom) * result.standard_error
+    for found in (result, normal):
+        np.testing.assert_allclose(found.low, result.values - reach)
+        np.testing.assert_allclose(
+            found.p_values,
+            stats.t.sf(result.values / result.standard_error, result.degrees_of_freedom),
+        )
+    np.testing.assert_allclose(normal.high, result.values + reach)
+    np.testing.assert_allclose(result.high, result.values + wilson_reach(result.values, reach))
+    assert result.unit == "squared error"
+    assert (result.measure, result.method, result.kind) == ("mda", "subsampling", "wilson")
+    assert result.metadata["subsample"] == 60
+    assert result.p_values[0] < 0.05 < result.p_values[3]
+
+
+def test_the_standard_error_over_trees_is_separated_where_there_is_one():
+    X, y = linear()
+    forest, options = dm.RandomForestRegressor(20), {"n_replicates": 5, "random_state": 0}
+    for measure in ("mda", "mdi", "air", "holdout_mda"):
+        result = confidence_intervals(forest, X, y, measure=measure, **options)
+        assert result.metadata["trees_separated"]
+    for choices in (
+        {"measure": "sandri"},
+        {"measure": column_means},
+        {"correction": False},
+        {"method": "double-bootstrap"},
+    ):
+        result = confidence_intervals(forest, X, y, **choices, **options)
+        assert not result.metadata["trees_separated"]
+    fitted = dm.RandomForestRegressor(20, random_state=0).fit(X, y)
+    values = mda(fitted, X, y)
+    found = tree_variance(measured(forest, X, y, "mda", "test"), values)
+    np.testing.assert_array_equal(found, values.standard_error**2)
+
+
+# --- subsamples and bootstraps -----------------------------------------------------------------
+
+
+def test_double_bootstrap_leaves_1636_of_the_rows_out():
+    """e^-1 (e^(1/e) - 1) = .1636 of n, and on so many the trees are measured.
+
+    The share of one first sample has a standard error of about .005, that of 16 of .0013.
+    """
+    n, shares = 1000, []
+    X, y = linear(n, 2, classes=True)
+    table, random = dm.encode(X), np.random.default_rng(0)
+    model = dm.RandomForestClassifier(4, max_depth=3, random_state=0)
+    for _ in range(16):
+        rows = bootstraps(None, n)(random)
+        copies, labels = table.take_rows(rows), y[rows].astype(np.uint32)
+        forest = model.fit(copies, labels).forest_
+        outside = 0
+        for tree in range(4):
+            inside = set(rows[bag(forest, tree) > 0].tolist())
+            outside += len(set(rows.tolist()) - inside)
+        shares.append(outside / (4 * n))
+        sample = Sample(copies, labels, True, rows.astype(np.uint32))
+        scored = permutation_losses(
+            forest, sample, Permutations(0), score="accuracy", votes=True
+        ).votes.sum()
+        assert scored == outside
+    assert np.mean(shares) == pytest.approx(0.1636, abs=0.004)
+
+
+def test_copies_that_are_none_are_the_ordinary_mda():
+    X, y = linear(classes=True)
+    subject = measured(dm.RandomForestClassifier(30), X, y, "mda", "test")
+    found = importances_of_copies(subject, 5, np.arange(80, dtype=np.uint32))
+    forest = dm.RandomForestClassifier(30, random_state=5).fit(X, y)
+    np.testing.assert_array_equal(found, mda(forest, X, y).values)
+
+
+def test_copies_in_the_bag_would_make_noise_look_important(monkeypatch):
+    """Deep trees know the copies of a row, and noise passes for what tells them apart."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 3)), random.integers(0, 2, 60)
+    options = {"method": "double-bootstrap", "n_replicates": 30, "random_state": 0}
+    forest = dm.RandomForestClassifier(50)
+    fair = confidence_intervals(forest, X, y, **options)
+    monkeypatch.setitem(
+        confidence_intervals.__globals__,
+        "importances_of_copies",
+        lambda subject, seed, rows: subject.scores(seed),
+    )
+    naive = confidence_intervals(forest, X, y, **options)
+    assert np.abs(fair.replicate_mean).max() < 0.03
+    assert naive.replicate_mean.min() > 0.05
+
+
+def test_subsamples_hold_each_class_in_proportion():
+    labels = np.array(["a"] * 60 + ["b"] * 30 + ["c"] * 9 + ["d"])
+    draw = subsamples(labels, 100, 20)
+    for seed in range(20):
+        rows = draw(np.random.default_rng(seed))
+        assert len(set(rows.tolist())) == 20
+        found = dict(zip(*np.unique(labels[rows], return_counts=True), strict=True))
+        assert found == {"a": 12, "b": 6, "c": 1, "d": 1}  # of 12, 6, 1.8 and .2
+    rows = bootstraps(labels, 100)(np.random.default_rng(0))
+    assert np.unique(labels[rows], return_counts=True)[1].tolist() == [60, 30, 9, 1]
+    assert len(set(rows.tolist())) < 80
+
+
+def test_every_row_is_as_likely_to_be_drawn():
+    labels = np.array([0] * 6 + [1] * 4)
+    for draw in (subsamples(None, 10, 5), subsamples(labels, 10, 5), bootstraps(labels, 10)):
+        counts = np.zeros(10)
+        random = np.random.default_rng(0)
+        for _ in range(2000):
+            counts += np.bincount(draw(random), minlength=10)
+        share = counts / counts.sum()
+        np.testing.assert_allclose(share, 0.1, atol=0.01)
+
+
+@pytest.mark.parametrize(("n", "size"), [(100, 75), (1000, 750), (4000, 1500), (3, 2)])
+def test_default_size_of_a_subsample(n, size):
+    X = np.random.default_rng(0).normal(size=(n, 1))
+    result = confidence_intervals(
+        STUMP, X, X[:, 0], measure=column_means, n_replicates=2, random_state=0
+    )
+    assert result.metadata["subsample"] == size
+
+
+# --- measures, ties, nothing at all ------------------------------------------------------------
+
+
+def test_importances_that_never_vary():
+    X, y = linear()
+    X[:, 3] = 1.0  # a constant column: 0 in every forest
+    result = confidence_intervals(
+        dm.RandomForestRegressor(10), X, y, n_replicates=5, random_state=0
+    )
+    assert result["x3"] == (0.0, 0.0)
+    assert result.p_values[3] == 1.0
+    found = t_tails(np.array([1.0, 0.0, -1.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4))
+    assert found.tolist() == [0.0, 1.0, 1.0, 0.5]
+
+
+def test_no_p_values_where_irrelevant_features_have_more_than_0():
+    X, y = linear(classes=True)
+    forest = dm.RandomForestClassifier(10, random_state=0)
+    for measure in ("mdi", "frequency", "minimal_depth"):
+        result = confidence_intervals(forest, X, y, measure=measure, n_replicates=4, random_state=0)
+        assert result.p_values is None
+    own = confidence_intervals(
+        forest,
+        X,
+        y,
+        measure=lambda forest, X, y: Importances(X.names, np.arange(4.0), "count", "1"),
+        method="double-bootstrap",
+        n_replicates=4,
+        random_state=0,
+    )
+    assert own.p_values.tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert own.above() == ("x3", "x2", "x1")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_for_any_number_of_threads(method):
+    X, y = linear(classes=True)
+    one, two = (
+        confidence_intervals(
+            dm.RandomForestClassifier(8, random_state=1),
+            X,
+            y,
+            method=method,
+            n_replicates=9,
+            random_state=3,
+            n_jobs=n_jobs,
+        )
+        for n_jobs in (1, 3)
+    )
+    assert one.equals(two)
+
+
+@pytest.mark.parametrize("method", ["subsampling", "double-bootstrap"])
+def test_a_checkpoint_goes_on_to_the_same_bytes(method, tmp_path, monkeypatch):
+    X, y = linear()
+    forest = dm.RandomForestRegressor(5)
+    options = {"method": method, "random_state": 0}
+    path = tmp_path / "run"
+    confidence_intervals(forest, X, y, n_replicates=4, checkpoint=path, **options)
+    fits = []
+    original = dm.RandomForestRegressor.fit
+    monkeypatch.setattr(
+        dm.RandomForestRegressor, "fit", lambda self, *a: fits.append(1) or original(self, *a)
+    )
+    resumed = confidence_intervals(forest, X, y, n_replicates=10, checkpoint=path, **options)
+    assert len(fits) == 7  # the forest on all rows and six replicates
+    assert resumed.equals(confidence_intervals(forest, X, y, n_replicates=10, **options))
+    if method == "subsampling":  # the same replicates serve the jackknife
+        fits.clear()
+        options["method"] = "delete-d"
+        confidence_intervals(forest, X, y, n_replicates=10, checkpoint=path, **options)
+        assert len(fits) == 1
+    with pytest.raises(ValueError, match="is of another run"):
+        confidence_intervals(forest, X[::-1], y, checkpoint=path, **options)
+
+
+def test_a_jackknife_is_wider_where_small_samples_find_less():
+    X, y = linear(100)
+
+    def without_error(forest, X, y):
+        return mda(forest, X, y).values
+
+    options = {"n_replicates": 30, "measure": without_error, "subsample": 37, "random_state": 0}
+    forest = dm.RandomForestRegressor(30)
+    wide = confidence_intervals(forest, X, y, method="delete-d", **options)
+    narrow = confidence_intervals(forest, X, y, **options)
+    bias = narrow.replicate_mean - narrow.values
+    around_mean = narrow.standard_error**2 * 29 / 30
+    np.testing.assert_allclose(wide.standard_error**2, around_mean + 37 / 63 * bias**2)
+    assert np.abs(bias).max() > 0.01
+
+
+def test_q_values_from_too_few_replicates_are_refused():
+    X, y = linear()
+    few = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_replicates=4, random_state=0)
+    with pytest.raises(ValueError, match=r"p-values of 4 features .* from 5 replicates or more"):
+        few.significance()
+    assert few.p_values.shape == (4,)
+    enough = confidence_intervals(dm.RandomForestRegressor(5), X, y, n_replicates=5, random_state=0)
+    assert enough.significance().details["degrees_of_freedom"].min() >= 1
+    shares = confidence_intervals(
+        dm.RandomForestRegressor(5), X, y, n_replicates=4, kind="percentile", random_state=0
+    )
+    assert shares.significance().p_values.min() >= 1 / 5
+
+
+def test_few_rows_are_noted():
+    X, y = linear(40)
+    forest, options = dm.RandomForestRegressor(5), {"n_replicates": 8, "random_state": 0}
+    few = confidence_intervals(forest, X, y, **options)
+    assert any("with 40 rows" in note for note in few.notes)
+    assert few.significance().notes == few.notes
+    X, y = linear(60)
+    assert confidence_intervals(forest, X, y, **options).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"kind": "normal"}, "95 % normal intervals covered features that matter in .86 to .98"),
+        ({"kind": "percentile"}, "95 % percentile intervals covered"),
+        ({"subsample": 0.3}, "subsamples of 24 of 80 rows give standard errors that are too small"),
+        ({"correction": False}, "coverage was measured for subsamples with correction=True"),
+        ({"method": "double-bootstrap"}, "coverage was measured for subsamples"),
+    ],
+)
+def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words):
+    X, y = linear()
+    options = {"n_replicates": 5, "random_state": 0, **choices}
+    (note,) = confidence_intervals(dm.RandomForestRegressor(5), X, y, **options).notes
+    assert words in note
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
+        ({"kind": "bca"}, ": kind must be"),
+        ({"n_replicates": 1}, ": n_replicates must be"),
+        ({"correction": 1}, ": correction must be"),
+        ({"level": 95}, r"level must be a number in \(0, 1\), got 95"),
+        ({"subsample": 80}, r"an int in 2..79 or a share of the rows, got 80"),
+        ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),
+        ({"subsample": "half"}, "got 'half'"),
+        ({"method": "double-bootstrap", "subsample": 9}, "subsample must be None"),
+        ({"method": "double-bootstrap", "correction": False}, "correction=False is for samples"),
+        ({"method": "double-bootstrap", "measure": "mdi_oob"}, "rows to be held out whose copies"),
+        ({"method": "delete-d", "kind": "percentile"}, "does not go with"),
+        ({"measure": "gini"}, "measure must be one of"),
+    ],
+)
+def test_arguments_that_do_not_go_together(options, message):
+    X, y = linear()
+    with pytest.raises(ValueError, match=message):
+        confidence_intervals(dm.RandomForestRegressor(5), X, y, **options)
+
+
+def test_estimators_of_others_and_too_few_rows_are_refused():
+    X, y = linear(classes=True)
+    with pytest.raises(TypeError, match="must be a forest estimator of duramen"):
+        confidence_intervals("forest", X, y)
+    with pytest.raises(ValueError, match=r"keep 3 at least: an int in 3..3"):
+        confidence_intervals(
+            dm.RandomForestClassifier(5), X[:4], [0, 1, 2, 0], subsample=2, measure="mdi"
+        )
+
+
+# --- coverage of importances -------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", ["regression", "classification"])
+def test_coverage_of_features_that_matter(problem):
+    """benchmarks.intervals in small: 60 data sets of 90 rows, 30 trees, 30 replicates, seed 1.
+
+    Intervals of 95 %. Of the four features that matter 240 are looked at, about 100 of them
+    independent, so that .86 is three binomial standard errors below .92, the bar of the benchmark.
+    """
+    cell = Cell(problem, 90, n_trees=30, n_replicates=30)
+    found = coverage(cell, 60, 400, seed=1, kinds=("wilson",))
+    for measure in ("mda", "mdi"):
+        covers = found.covers[measure, "wilson"]
+        assert covers[:, :4].mean() > 0.86, measure
+        assert covers[:, 4:].mean() > 0.93, measure
+        ratio = found.error[measure].mean(axis=0) / found.deviation[measure]
+        assert ratio[0] == pytest.approx(1, abs=0.25)
+    assert (found.p_values["mda"][:, 4:] <= 0.05).mean() < 0.05

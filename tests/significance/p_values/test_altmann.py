@@ -1,0 +1,286 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.oracles.monte_carlo import p_value
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.results.significance import Significance
+from duramen.significance.measured import measured
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.p_values.nulls import fitted_tails
+from duramen.significance.refits import Refits
+
+
+def problem(seed=0, n=60, p=6):
+    """Two classes by the first of p columns; the last one is constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -1] = 1.0
+    return X, np.where(X[:, 0] + 0.5 * random.normal(size=n) > 0, "yes", "no")
+
+
+FOREST = dm.RandomForestClassifier(20)
+
+
+def by_hand(X, y, n_permutations, seed, n_trees=20):
+    """Scores on the data and after each permutation, by fitting estimators on arrays."""
+    seed = draw_seed(seed)
+
+    def scores(forest_seed, target):
+        forest = dm.RandomForestClassifier(n_trees, random_state=forest_seed % 2**32)
+        return dm.importances.mdi(forest.fit(X, target)).values
+
+    null = []
+    for b in range(n_permutations):
+        random = np.random.default_rng(replicate_seed(seed, b))
+        order = random.permutation(len(y))
+        null.append(scores(int(random.integers(2**32)), y[order]))
+    return scores(replicate_seed(seed, OBSERVED), y), np.array(null)
+
+
+def test_p_values_are_those_of_fitting_by_hand():
+    X, y = problem()
+    result = altmann(FOREST, X, y, n_permutations=19, random_state=4)
+    observed, null = by_hand(X, y, 19, 4)
+    np.testing.assert_array_equal(result.scores, observed)
+    expected = [p_value(observed[j], null[:, j], 19) for j in range(6)]
+    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
+    np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
+    np.testing.assert_allclose(result.details["null_sd"], null.std(axis=0))
+    assert result.p_values[0] == 1 / 20
+
+
+def test_a_column_that_is_never_used_ties_with_its_null_and_has_p_one():
+    result = altmann(FOREST, *problem(), n_permutations=9, random_state=0)
+    assert result.scores[5] == 0
+    assert result.p_values[5] == 1
+
+
+def test_early_stopping_is_the_sequential_p_value_of_the_same_draws():
+    X, y = problem()
+    X, y = X[:, 1:], y  # nothing left to find
+    every = altmann(FOREST, X, y, n_permutations=60, random_state=1)
+    result = altmann(FOREST, X, y, n_permutations=60, stop_after=3, random_state=1)
+    subject = measured(FOREST, X, y, "mdi", "test")
+    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(60)
+    expected = [p_value(every.scores[j], null[:, j], 60, 3) for j in range(5)]
+    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
+    reached = np.cumsum(null >= every.scores, axis=0) >= 3
+    assert result.metadata["n_grown"] == np.flatnonzero(reached.all(axis=1))[0] + 1 < 60
+    assert every.metadata["n_grown"] == 60
+
+
+def test_nothing_is_selected_where_there_is_nothing():
+    random = np.random.default_rng(2)
+    X, y = random.normal(size=(50, 5)), random.integers(0, 2, 50)
+    result = altmann(FOREST, X, y, n_permutations=39, random_state=2)
+    assert result.selected() == ()
+    assert result.selected(control="fwer") == ()
+
+
+@pytest.mark.slow
+def test_p_values_are_valid_under_the_null():
+    """400 data sets of noise: each column's share of p <= .05 and .25 in its binomial band (99.9%).
+
+    Columns of 2, 5 and all-different values. p has 19 permutations, so it takes both exactly.
+    """
+    p_values = []
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        X = np.column_stack([random.integers(0, k, 40) for k in (2, 5)] + [random.normal(size=40)])
+        y = random.integers(0, 2, 40)
+        forest = dm.RandomForestClassifier(10)
+        p_values.append(altmann(forest, X, y, n_permutations=19, random_state=seed).p_values)
+    for a in (0.05, 0.25):
+        low, high = stats.binom.ppf([0.0005, 0.9995], 400, a) / 400
+        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (share <= high).all()
+        assert (share >= low).all()
+
+
+# --- fitted laws ---------------------------------------------------------------------------
+
+
+def oracle(values, score, law):
+    """Tail and whether the law fits, by scipy's own fits and test."""
+    if law != "normal" and values.min() <= 0:
+        return 1.0, False
+    if law == "normal":
+        fitted = stats.norm(*stats.norm.fit(values))
+    elif law == "lognormal":
+        s, _, scale = stats.lognorm.fit(values, floc=0)
+        fitted = stats.lognorm(s, scale=scale)
+    else:
+        a, _, scale = stats.gamma.fit(values, floc=0)
+        fitted = stats.gamma(a, scale=scale)
+    if stats.kstest(values, fitted.cdf).pvalue < 0.05:
+        return 1.0, False
+    return fitted.sf(score), True
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
+@pytest.mark.parametrize("shape", [0.3, 2.0, 200.0])
+def test_fitted_tails_are_those_of_scipy(law, shape):
+    random = np.random.default_rng(3)
+    null = random.gamma(shape, size=(80, 25)) - 0.1 * (np.arange(25) % 5 == 4)
+    observed = random.gamma(shape, size=25) + np.linspace(-0.5, 3 * np.sqrt(shape), 25)
+    tails, used = fitted_tails(observed, null, law)
+    expected = [oracle(null[:, j], observed[j], law) for j in range(25)]
+    np.testing.assert_array_equal(used, [fits for _, fits in expected])
+    np.testing.assert_allclose(tails, [tail for tail, _ in expected], rtol=1e-5, atol=1e-12)
+    if shape == 200.0:
+        assert used.sum() >= 20
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
+def test_what_no_law_fits_is_left_alone(law):
+    random = np.random.default_rng(0)
+    null = np.column_stack(
+        [
+            np.zeros(50),
+            np.full(50, 0.3),
+            0.3 + 1e-15 * random.normal(size=50),
+            np.where(np.arange(50) < 25, 1.0, 2.0),  # two heaps
+        ]
+    )
+    tails, used = fitted_tails(np.array([0.0, 0.3, 0.3, 1.5]), null, law)
+    assert not used.any()
+    assert (tails == 1).all()
+    assert not fitted_tails(np.ones(1), random.random((2, 1)), law)[1].any()
+
+
+@pytest.mark.parametrize("law", ["lognormal", "gamma"])
+@pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_positive_laws_of_nearly_constant_values_are_nearly_normal_or_refused(law, spread):
+    null = 1 + spread * np.random.default_rng(0).normal(size=(60, 4))
+    observed = 1 + spread * np.linspace(-2, 3, 4)
+    tails, used = fitted_tails(observed, null, law)
+    normal, _ = fitted_tails(observed, null, "normal")
+    np.testing.assert_allclose(tails[used], normal[used], rtol=0.05)
+    assert used.all() or spread < 1e-7
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "gamma"])
+def test_fitted_p_values_fall_back_to_empirical_ones(law):
+    X, y = problem()
+    empirical = altmann(FOREST, X, y, n_permutations=30, random_state=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = altmann(FOREST, X, y, n_permutations=30, distribution=law, random_state=1)
+    subject = measured(FOREST, X, y, "mdi", "test")
+    null = Refits("test", subject, draw_seed(1), Plan()).permuted_scores(30)
+    tails, used = fitted_tails(empirical.scores, null, law)
+    np.testing.assert_array_equal(result.details["fitted"], used)
+    np.testing.assert_array_equal(result.p_values, np.where(used, tails, empirical.p_values))
+    assert used[0]
+    assert not used[5]
+    assert result.p_values[0] < 0.001 < empirical.p_values[0]
+    assert result.p_values[5] == 1
+    # Where q-values are known to be too small, it is said at once and carried by the result.
+    assert f"tails of a {law} distribution fitted to 30 values" in result.notes[0]
+    too_small = [f"altmann: {note}" for note in result.notes if "q-values" in note]
+    assert len(too_small) == (law != "lognormal")
+    assert [str(one.message) for one in caught] == too_small
+    assert all(one.filename == __file__ for one in caught)
+    assert empirical.notes == ()
+
+
+# --- engine, errors ------------------------------------------------------------------------
+
+
+def test_any_number_of_threads_and_any_resumption_give_the_same(tmp_path):
+    X, y = problem()
+    calls = [0]
+
+    def measure(forest, X, y):
+        calls[0] += 1
+        if calls[0] == 8:
+            raise KeyboardInterrupt
+        return dm.importances.mdi(forest)
+
+    settings = {"n_permutations": 15, "random_state": 3}
+    checkpoint = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        altmann(FOREST, X, y, measure=measure, checkpoint=checkpoint, **settings)
+    assert checkpoint.exists()
+    resumed = altmann(FOREST, X, y, measure=measure, checkpoint=checkpoint, n_jobs=2, **settings)
+    assert calls[0] == 8 + 15 - 6 + 1
+    plain = altmann(FOREST, X, y, measure=lambda f, X, y: dm.importances.mdi(f), **settings)
+    assert resumed.equals(plain)
+    assert altmann(FOREST, X, y, n_jobs=3, **settings).equals(
+        altmann(FOREST, X, y, n_jobs=1, **settings)
+    )
+
+
+@pytest.mark.parametrize("change", ["X", "y", "estimator", "measure", "seed"])
+def test_checkpoint_of_another_run_is_refused(tmp_path, change):
+    X, y = problem()
+    call = {"estimator": FOREST, "X": X, "y": y, "measure": "mdi", "random_state": 0}
+    call |= {"n_permutations": 3, "checkpoint": tmp_path / "run"}
+    altmann(**call)
+    other = {
+        "X": {"X": X + np.eye(60, 6)},
+        "y": {"y": y[::-1]},
+        "estimator": {"estimator": dm.RandomForestClassifier(20, max_depth=3)},
+        "measure": {"measure": "frequency"},
+        "seed": {"random_state": 1},
+    }
+    with pytest.raises(ValueError, match=r"altmann: the checkpoint .* is of another run"):
+        altmann(**{**call, **other[change]})
+
+
+@pytest.mark.parametrize("measure", ["mdi_oob", "mda", "holdout_mda", "air", "sandri"])
+def test_any_measure_finds_what_is_relevant(measure):
+    X, y = problem(n=40, p=4)
+    result = altmann(dm.RandomForestClassifier(10), X, y, measure=measure, n_permutations=19)
+    assert result.order()[0] == 0
+    assert result.metadata["measure"] == measure
+
+
+def test_regression_and_a_data_frame():
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(50, 3)), columns=["a", "b", "c"])
+    result = altmann(dm.ExtraTreesRegressor(20), X, 2 * X["b"], n_permutations=19, random_state=0)
+    assert result.names == ("a", "b", "c")
+    assert result.selected(control="none") == ("b",)
+
+
+def test_result_says_what_was_tested_and_survives_saving(tmp_path):
+    result = altmann(FOREST, *problem(), n_permutations=3, random_state=6)
+    assert result.method == "altmann"
+    assert "target is independent of all features together" in result.null
+    assert result.unit == "gini"
+    assert result.metadata["seed"] == draw_seed(6)
+    assert result.metadata["n_permutations"] == 3
+    assert result.metadata["estimator"] == "RandomForestClassifier"
+    assert result.metadata["parameters"]["n_estimators"] == "20"
+    result.save(tmp_path / "r")
+    assert Significance.load(tmp_path / "r").equals(result)
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_permutations": 0}, ValueError, "altmann: n_permutations must be an int"),
+        ({"stop_after": 0}, ValueError, "altmann: stop_after"),
+        ({"distribution": "beta"}, ValueError, "altmann: distribution must be one"),
+        (
+            {"distribution": "gamma", "stop_after": 5},
+            ValueError,
+            'altmann: stop_after needs distribution="empirical"',
+        ),
+        ({"measure": "gini"}, ValueError, "altmann: measure must be one of 'mdi'"),
+        ({"estimator": None}, TypeError, "altmann: estimator must be a forest estimator"),
+        ({"y": [0, 1]}, ValueError, "altmann"),
+        ({"n_jobs": 0}, ValueError, "altmann: n_jobs"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    with pytest.raises(error, match=message):
+        altmann(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})

@@ -1,0 +1,191 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from tests.oracles import probes as oracle
+from tests.significance.noise import band, noise, signal
+
+import duramen as dm
+from duramen.importances import frequency
+from duramen.jobs import replicates
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.p_values.frequency_control import frequency_control, split_probability
+
+# --- the binomial law ----------------------------------------------------------------------------
+
+
+def test_known_answer_of_the_probability_of_a_split():
+    assert split_probability(30, 5, 4) == pytest.approx(0.01775, abs=5e-6)
+    assert split_probability(30, 5) == pytest.approx(1 / 30)
+    assert split_probability(30, 27, 4) == 0.0  # a winner is always there
+
+
+@pytest.mark.parametrize(("p", "k"), [(5, 1), (5, 2), (6, 3), (7, 5), (4, 4)])
+def test_probability_of_a_split_by_counting_draws(p, k):
+    for winners in range(p):
+        expected = oracle.win_probability(p, k, winners)
+        assert split_probability(p, k, winners) == pytest.approx(expected, abs=1e-14)
+
+
+def test_one_candidate_leaves_no_part_to_winners():
+    assert len({round(split_probability(12, 1, r), 12) for r in range(12)}) == 1
+
+
+def test_tails_against_the_binomial_law_term_by_term():
+    X, y = noise(0, n=40, p=6)
+    forest = dm.RandomForestClassifier(4, max_features=3, random_state=0).fit(X, y)
+    result = frequency_control(forest, null="binomial", n_winners=2)
+    used = forest.forest_.feature[forest.forest_.feature >= 0].tolist()
+    counts = [used.count(j) for j in range(6)]
+    p0 = oracle.win_probability(6, 3, 2)
+    expected = [oracle.upper_binomial(count, len(used), p0) for count in counts]
+    np.testing.assert_allclose(result.p_values, expected, rtol=1e-9)
+    np.testing.assert_array_equal(result.details["count"], counts)
+    np.testing.assert_allclose(result.details["expected"], len(used) * p0)
+    np.testing.assert_allclose(result.scores, frequency(forest).values)
+    assert result.metadata["n_splits"] == len(used)
+    assert result.metadata["p0"] == pytest.approx(p0)
+    assert f"{p0:.4g}" in result.null
+
+
+def test_forest_estimator_and_data_give_the_same_for_one_candidate():
+    X, y = noise(0)
+    model = dm.ExtraTreesClassifier(20, max_features=1, random_state=0).fit(X, y)
+    result = frequency_control(model)
+    assert result.metadata["null"] == "binomial"
+    assert "columns that can be split in every branch" in result.notes[0]
+    assert frequency_control(model.forest_).equals(result)
+    grown = frequency_control(model, X, y, random_state=3)
+    assert grown.metadata["null"] == "binomial"
+    assert grown.metadata["seed"] is not None
+    assert frequency_control(model, X, y, random_state=3).equals(grown)
+    pert = dm.PERTClassifier(5, random_state=0).fit(X, y)
+    assert frequency_control(pert).metadata["max_features"] == 1
+
+
+def test_trees_without_splits_say_nothing():
+    forest = dm.RandomForestClassifier(3, max_features=1).fit(np.ones((20, 3)), np.arange(20) % 2)
+    result = frequency_control(forest)
+    np.testing.assert_array_equal(result.p_values, 1)
+    np.testing.assert_array_equal(result.scores, 0)
+    assert result.selected() == ()
+
+
+# --- permuted targets ----------------------------------------------------------------------------
+
+
+def test_more_candidates_take_permuted_targets_by_default():
+    X, y = signal()
+    forest = dm.RandomForestClassifier(30)
+    result = frequency_control(forest, X, y, n_permutations=39, random_state=2)
+    assert result.metadata["null"] == "permuted"
+    assert set(result.selected(0.05, "none")) == {"x0", "x1"}
+    same = altmann(forest, X, y, measure="frequency", n_permutations=39, random_state=2)
+    np.testing.assert_allclose(result.p_values, same.p_values)
+    np.testing.assert_allclose(result.scores, same.scores)
+    total = result.details["count"].sum()
+    np.testing.assert_allclose(result.details["count"] / total, result.scores)
+    np.testing.assert_allclose(result.details["expected"].sum(), total)
+
+
+def test_equal_shares_count_against_a_feature():
+    X, y = np.ones((20, 3)), np.arange(20) % 2
+    X[:, 0] = y  # the only column with values: it has every split of every forest
+    result = frequency_control(
+        dm.RandomForestClassifier(3), X, y, null="permuted", n_permutations=9
+    )
+    np.testing.assert_array_equal(result.p_values, 1)
+
+
+def test_same_bits_for_any_threads_and_from_a_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
+    X, y = signal()
+    forest = dm.RandomForestClassifier(5)
+    settings = {"n_permutations": 9, "random_state": 1}
+    one = frequency_control(forest, X, y, **settings)
+    assert frequency_control(forest, X, y, n_jobs=2, **settings).equals(one)
+    path = tmp_path / "permutations"
+    short = {**settings, "n_permutations": 4}
+    frequency_control(forest, X, y, checkpoint=path, **short)  # 4 of the 9
+    assert frequency_control(forest, X, y, checkpoint=path, **settings).equals(one)
+    with pytest.raises(ValueError, match=r"frequency_control: the checkpoint .* of another run"):
+        frequency_control(forest, X, y, checkpoint=path, n_permutations=9, random_state=2)
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def test_wrong_arguments_are_refused():
+    X, y = noise(0, n=20, p=3)
+    several = dm.RandomForestClassifier(2, max_features=2, random_state=0).fit(X, y)
+    for null in (None, "permuted"):
+        with pytest.raises(ValueError, match=r"needs X and y beside the estimator.*here 2.*Hint"):
+            frequency_control(several, null=null)
+    with pytest.raises(ValueError, match="X and y must be given together"):
+        frequency_control(several, X)
+    with pytest.raises(ValueError, match="frequency_control: null must be one of"):
+        frequency_control(several, null="poisson")
+    with pytest.raises(ValueError, match="frequency_control: n_winners"):
+        frequency_control(several, null="binomial", n_winners=-1)
+    with pytest.raises(ValueError, match="n_winners must be less than the number of features, 3"):
+        frequency_control(several, null="binomial", n_winners=3)
+    with pytest.raises(ValueError, match='n_winners=1 is for null="binomial" only'):
+        frequency_control(several, X, y, n_winners=1, n_permutations=1)
+    with pytest.raises(NotFittedError):
+        frequency_control(dm.RandomForestClassifier())
+    with pytest.raises(TypeError, match="frequency_control: estimator must be a forest estimator"):
+        frequency_control(3, X, y)
+    subspaces = dm.RandomSubspaceClassifier(2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="the trees of this forest see 1 of 3 columns each"):
+        frequency_control(subspaces, null="binomial")
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+def false_positives(max_features, n_trees, replicates=100):
+    """Share of binomial p-values <= .05 in noise of 60 x 30."""
+    small = []
+    for seed in range(replicates):
+        X, y = noise(seed)
+        forest = dm.RandomForestClassifier(
+            n_trees, max_features=max_features, random_state=seed
+        ).fit(X, y)
+        small.append(np.mean(frequency_control(forest, null="binomial").p_values <= 0.05))
+    return np.mean(small)
+
+
+@pytest.mark.slow
+def test_binomial_law_keeps_the_level_for_one_candidate():
+    """200 x 30 p-values: .05 within the band, less the steps of a law of counts."""
+    assert 0.04 < false_positives(1, 100, 200) < 0.05 + band(0.05, 6000)
+
+
+@pytest.mark.slow
+def test_binomial_law_fails_for_more_candidates_the_more_trees_the_worse():
+    few, many = false_positives(5, 50), false_positives(5, 1000)
+    assert 0.06 < few < 0.12
+    assert 0.2 < many < 0.3
+
+
+@pytest.mark.slow
+def test_one_candidate_has_no_power():
+    """A column that settles the classes is drawn no more often than noise."""
+    found = 0
+    for seed in range(100):
+        X, y = noise(seed, n=100, p=10)
+        X[:, 0] += 3 * y
+        forest = dm.RandomForestClassifier(100, max_features=1, random_state=seed).fit(X, y)
+        found += frequency_control(forest)["x0"] <= 0.05
+    assert found <= 15
+
+
+@pytest.mark.slow
+def test_permuted_targets_keep_the_level():
+    """200 x 30 p-values in noise, 19 permutations: .05 are <= .05."""
+    p_values = []
+    for seed in range(200):
+        X, y = noise(seed)
+        forest = dm.RandomForestClassifier(30)
+        result = frequency_control(forest, X, y, n_permutations=19, random_state=seed)
+        p_values.append(result.p_values)
+    assert abs(np.mean(np.array(p_values) <= 0.05) - 0.05) < 1.5 * band(0.05, 6000)

@@ -1,0 +1,207 @@
+from importlib import import_module
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.oracles.monte_carlo import p_value
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.significance.p_values.hapfelmeier import hapfelmeier
+
+FOREST = dm.RandomForestClassifier(8)
+
+
+def problem(seed=0, n=40, p=5):
+    """Two classes by the first of p columns; the last one is constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -1] = 1.0
+    return X, np.where(X[:, 0] + 0.5 * random.normal(size=n) > 0, "yes", "no")
+
+
+def by_hand(X, y, columns, n_permutations, seed):
+    """Scores on the data, and of each column after its permutations, by fitting on arrays."""
+    seed = draw_seed(seed)
+
+    def scores(forest_seed, X):
+        forest = dm.RandomForestClassifier(8, random_state=forest_seed % 2**32)
+        return dm.importances.mdi(forest.fit(X, y)).values
+
+    null = {}
+    for j in columns:
+        null[j] = []
+        for draw in range(n_permutations):
+            random = np.random.default_rng(replicate_seed(replicate_seed(seed, j), draw))
+            permuted = X.copy()
+            permuted[:, j] = X[random.permutation(len(X)), j]
+            null[j].append(scores(int(random.integers(2**32)), permuted)[j])
+    return scores(replicate_seed(seed, OBSERVED), X), null
+
+
+@pytest.mark.parametrize("stop_after", [None, 1, 3])
+def test_p_values_are_those_of_permuting_and_fitting_by_hand(stop_after):
+    X, y = problem()
+    result = hapfelmeier(
+        FOREST, X, y, n_permutations=24, stop_after=stop_after, random_state=2, n_jobs=3
+    )
+    observed, null = by_hand(X, y, range(5), 24, 2)
+    np.testing.assert_array_equal(result.scores, observed)
+    expected = [p_value(observed[j], null[j], 24, stop_after) for j in range(5)]
+    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
+    assert result.p_values[0] == 1 / 25
+    if stop_after is None:
+        assert (result.details["draws"] == 24).all()
+        assert result.metadata["n_grown"] == 5 * 24
+    else:
+        draws = [np.cumsum(np.array(null[j]) >= observed[j]) for j in range(5)]
+        used = [min(24, np.searchsorted(counts, stop_after) + 1) for counts in draws]
+        np.testing.assert_array_equal(result.details["draws"], used)
+        assert sum(used) <= result.metadata["n_grown"] <= 1.25 * sum(used)
+
+
+def test_constant_column_has_p_one():
+    assert hapfelmeier(FOREST, *problem(), n_permutations=4, features=["x4"]).p_values[0] == 1
+
+
+def test_each_feature_is_on_its_own():
+    X, y = problem()
+    every = hapfelmeier(FOREST, X, y, n_permutations=9, random_state=1)
+    some = hapfelmeier(FOREST, X, y, n_permutations=9, random_state=1, features=["x3", 0, 2])
+    assert some.names == ("x3", "x0", "x2")
+    assert [some[name] for name in some.names] == [every[name] for name in some.names]
+    longer = hapfelmeier(
+        FOREST, X, y, n_permutations=30, random_state=1, features=[0], stop_after=9
+    )
+    assert longer.details["draws"][0] == 30
+
+
+def test_threads_change_nothing():
+    X, y = problem()
+    settings = {"n_permutations": 12, "stop_after": 2, "random_state": 0}
+    one = hapfelmeier(FOREST, X, y, n_jobs=1, **settings)
+    for n_jobs in (2, 5):
+        other = hapfelmeier(FOREST, X, y, n_jobs=n_jobs, **settings)
+        assert other.equals(one)
+        assert other.metadata["n_grown"] == one.metadata["n_grown"]
+
+
+def test_nothing_is_selected_where_there_is_nothing():
+    random = np.random.default_rng(3)
+    X, y = random.normal(size=(40, 3)), random.integers(0, 2, 40)
+    result = hapfelmeier(FOREST, X, y, n_permutations=19, random_state=0)
+    assert result.selected(control="fwer") == ()
+
+
+def test_beside_strong_rivals_it_finds_more_than_permuted_labels():
+    """A weak feature beside a strong one: under permuted labels it would win more splits."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, (200, 4)).astype(float)
+    y = 3 * X[:, 0] + 0.3 * X[:, 1] + 0.1 * random.normal(size=200)
+    forest = dm.RandomForestRegressor(20, max_features=None)
+    result = hapfelmeier(forest, X, y, n_permutations=19, random_state=0)
+    assert result.p_values[:2].max() == 1 / 20
+    assert result.p_values[2:].min() > 0.1
+
+
+def test_correlated_with_a_relevant_feature_is_not_the_null_it_tests():
+    """What the documentation warns of: x1 says nothing beyond x0, and is found."""
+    random = np.random.default_rng(0)
+    x0 = random.normal(size=100)
+    X = np.column_stack([x0, x0 + 0.5 * random.normal(size=100), random.normal(size=100)])
+    y = (x0 > 0).astype(int)
+    forest = dm.ExtraTreesClassifier(20, max_features=1)
+    result = hapfelmeier(forest, X, y, n_permutations=19, random_state=0)
+    assert result["x1"] == 1 / 20
+    assert result["x2"] > 0.1
+
+
+@pytest.mark.slow
+def test_p_values_are_valid_under_the_null():
+    """300 data sets: a relevant column and two of noise, of 2 and of all-different values.
+
+    The shares of p <= .05 and .25 of each column of noise lie in their binomial bands (99.9 %).
+    """
+    p_values = []
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        X = np.column_stack([random.integers(0, 2, 40), random.normal(size=(40, 2))])
+        y = (X[:, 2] + random.normal(size=40) > 0).astype(int)
+        forest = dm.RandomForestClassifier(8)
+        settings = {"n_permutations": 19, "stop_after": 5, "random_state": seed}
+        p_values.append(hapfelmeier(forest, X, y, features=[0, 1], **settings).p_values)
+    for a in (0.05, 0.25):
+        low, high = stats.binom.ppf([0.0005, 0.9995], 300, a) / 300
+        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (share <= high).all()
+        assert (share >= low).all()
+
+
+# --- checkpoints ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop_after", [None, 2])
+@pytest.mark.parametrize("killed_at", [0, 3, 11, 20])
+def test_killed_run_goes_on_to_the_same(tmp_path, monkeypatch, stop_after, killed_at):
+    X, y = problem()
+    settings = {"n_permutations": 10, "stop_after": stop_after, "random_state": 3}
+    plain = hapfelmeier(FOREST, X, y, **settings)
+    module = import_module("duramen.significance.p_values.hapfelmeier")
+    grown, left = [], [killed_at]
+
+    def counted(subject, column, draw, seed):
+        left[0] -= 1
+        if left[0] == -1:
+            raise KeyboardInterrupt
+        grown.append((column, draw))
+        return permuted_score(subject, column, draw, seed)
+
+    permuted_score = module._permuted_score
+    monkeypatch.setattr(module, "_permuted_score", counted)
+    path = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        hapfelmeier(FOREST, X, y, checkpoint=path, **settings)
+    resumed = hapfelmeier(FOREST, X, y, checkpoint=path, n_jobs=2, **settings)
+    assert resumed.equals(plain)
+    assert len(grown) == len(set(grown)) == plain.metadata["n_grown"]
+
+
+def test_checkpoint_of_another_run_is_refused(tmp_path):
+    X, y = problem()
+    settings = {"n_permutations": 3, "random_state": 0, "checkpoint": tmp_path / "run"}
+    hapfelmeier(FOREST, X, y, **settings)
+    for change in ({"features": [0]}, {"stop_after": 1}, {"n_permutations": 4}):
+        with pytest.raises(ValueError, match=r"hapfelmeier: the checkpoint .* of another run"):
+            hapfelmeier(FOREST, X, y, **{**settings, **change})
+
+
+# --- errors --------------------------------------------------------------------------------
+
+
+def test_cost_is_said_beforehand(capfd):
+    hapfelmeier(FOREST, *problem(), n_permutations=3, verbose=1)
+    err = capfd.readouterr().err
+    assert err.startswith("hapfelmeier: at most 15 forests, 1 at a time: about ")
+    assert "15/15" in err
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_permutations": 0}, ValueError, "hapfelmeier: n_permutations"),
+        ({"stop_after": 0}, ValueError, "hapfelmeier: stop_after"),
+        ({"features": "x0"}, TypeError, "features must be a sequence of names or indices, got 'x0"),
+        ({"features": ["z"]}, ValueError, "features holds 'z', which X has not"),
+        ({"features": [5]}, ValueError, "features holds index 5; X has features 0 to 4"),
+        ({"features": [0, "x0"]}, ValueError, "each of them once"),
+        ({"features": []}, ValueError, "at least one"),
+        ({"features": [1.0]}, TypeError, "must be names or indices of features, got 1.0"),
+        ({"measure": "gini"}, ValueError, "hapfelmeier: measure must be one of"),
+        ({"estimator": 3}, TypeError, "hapfelmeier: estimator must be a forest estimator"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    with pytest.raises(error, match=message):
+        hapfelmeier(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})

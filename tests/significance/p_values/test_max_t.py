@@ -1,0 +1,276 @@
+"""Step-down max-T and its verdicts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import step_down as oracle
+from tests.significance.noise import TINY, Interrupted, band, noise
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.significance.discoveries import pooled_rates
+from duramen.significance.error_rates.fdr_curve import fdr_curve
+from duramen.significance.measured import measured
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.p_values.max_t import max_t, step_down
+from duramen.significance.refits import Refits
+from duramen.significance.standardized import standardized
+from duramen.tables.exchangeability import Exchangeability
+
+FOREST = dm.RandomForestClassifier(20)
+
+
+def problem(seed=0, n=80, p=12):
+    """Two classes by two of p columns; the last two are constant."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    X[:, -2:] = 1.0
+    return X, (X[:, 3] + X[:, 5] + 0.3 * random.normal(size=n) > 0).astype(int)
+
+
+# --- step-down p-values and rates ----------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 8), draws=st.integers(1, 6))
+@settings(max_examples=100)
+def test_adjusted_p_values_and_rates_are_those_of_the_definitions(seed, p, draws):
+    random = np.random.default_rng(seed)
+    observed = random.integers(0, 6, p).astype(float)  # with ties
+    null = random.integers(0, 6, (draws, p)).astype(float)
+    np.testing.assert_allclose(step_down(observed, null), oracle.step_down(observed, null))
+    np.testing.assert_allclose(pooled_rates(observed, null), oracle.pooled_rates(observed, null))
+
+
+def test_by_hand():
+    """Five features, four permutations: maxima of what is left are 5 9 3 4, 5 2 3 4, 4 2 3 1 ..."""
+    observed = np.array([8.0, 1.0, 4.0, 4.0, 0.0])
+    null = np.array(
+        [
+            [3.0, 5.0, 0.0, 0.0, 0.0],
+            [9.0, 1.0, 2.0, 0.0, 0.0],
+            [3.0, 0.0, 2.0, 3.0, 1.0],
+            [0.0, 0.0, 4.0, 1.0, 0.0],
+        ]
+    )
+    # Of all five the maxima are 5 9 3 4: one reaches 8. Without the first 5 2 3 4: two reach 4.
+    # Of the second and last 5 1 1 0: three reach 1. Of the last 0 0 1 0: all reach 0.
+    np.testing.assert_allclose(step_down(observed, null), [0.4, 0.8, 0.6, 0.6, 1.0])
+    # Reached under permutation, a mean over four: 1/4 for 8, 3/4 for 4, 11/4 for 1, 5 for 0.
+    rates = [1 / 4, 11 / 16, 1 / 4, 1 / 4, 1.0]
+    np.testing.assert_allclose(pooled_rates(observed, null), rates)
+
+
+def test_equal_statistics_have_equal_p_values_whatever_the_order_of_columns():
+    observed = np.array([2.0, 2.0, 1.0])
+    null = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    expected = [0.5, 0.5, 0.5]  # that of the first, which competes with all
+    np.testing.assert_allclose(step_down(observed, null), expected)
+    order = [1, 0, 2]
+    np.testing.assert_allclose(step_down(observed[order], null[:, order]), expected)
+
+
+# --- standardized columns ------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 6), draws=st.integers(1, 6))
+@settings(max_examples=100)
+def test_standardized_as_defined_and_rows_are_treated_alike(seed, p, draws):
+    random = np.random.default_rng(seed)
+    rows = random.choice([0.0, 0.0, 0.1, 1.0, 7.0], (draws + 1, p))
+    found = standardized(rows)
+    np.testing.assert_allclose(found, oracle.standardized(rows.tolist()), atol=2e-9)
+    order = random.permutation(draws + 1)
+    np.testing.assert_array_equal(standardized(rows[order]), found[order])
+
+
+def test_known_answers_of_standardizing():
+    rows = np.array([[4.0, 1.0, 1e6], [0.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
+    # The first column has variance 8/3, the constant one 0: c is their root mean square.
+    alone = standardized(rows[:, :2])
+    c = np.sqrt(8 / 3 / 2)
+    np.testing.assert_allclose(alone[:, 0], [3 / c, -3 / c, 0 / 2], atol=1e-9)
+    assert alone[:, 1].tolist() == [0, 0, 0]
+    # A column whose other values are all 0 is divided by c.
+    sparse = standardized(rows[:, [1, 2]])
+    c = 1e6 * np.sqrt(2 / 9 / 2)
+    assert sparse[0, 1] == pytest.approx(1e6 / c)
+
+
+def test_scale_of_a_column_cancels_out():
+    rows = np.random.default_rng(0).exponential(size=(20, 3))
+    np.testing.assert_array_equal(standardized(4 * rows), standardized(rows))
+    wide = standardized(np.tile(rows, 700))  # in several blocks of columns
+    np.testing.assert_allclose(wide[:, -3:], standardized(rows), atol=1e-8)
+
+
+def test_no_column_and_constant_columns():
+    assert standardized(np.empty((5, 0))).shape == (5, 0)
+    assert not standardized(np.full((5, 2), 0.1)).any()
+
+
+# --- the test ------------------------------------------------------------------------------------
+
+
+def by_the_definition(X, y, n, seed, balanced):
+    subject = measured(FOREST, X, y, "mdi", "t")
+    observed = subject.scores(replicate_seed(draw_seed(seed), OBSERVED))
+    null = Refits("t", subject, draw_seed(seed), Plan()).permuted_scores(n)
+    rows = [observed.tolist(), *null.tolist()]
+    if balanced:
+        rows = np.round(oracle.standardized(rows), 9).tolist()
+    return observed, null, rows
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_result_is_that_of_the_definition(balanced):
+    X, y = problem()
+    result = max_t(FOREST, X, y, n_permutations=29, balanced=balanced, random_state=4)
+    observed, null, rows = by_the_definition(X, y, 29, 4, balanced)
+    np.testing.assert_array_equal(result.scores, observed)
+    np.testing.assert_allclose(result.statistics, rows[0], atol=2e-9)
+    np.testing.assert_allclose(result.p_adjusted, oracle.step_down(rows[0], rows[1:]))
+    np.testing.assert_allclose(result.q_values, oracle.pooled_rates(rows[0], rows))
+    np.testing.assert_allclose(result.p_values, (1 + (null >= observed).sum(axis=0)) / 30)
+    np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
+    assert set(result.selected(control="fwer")) == {"x3", "x5"}
+    verdicts = dict(zip(result.names, result.verdicts(), strict=True))
+    assert verdicts["x3"] == verdicts["x5"] == "confirmed"
+    assert verdicts["x10"] == verdicts["x11"] == "noise"
+    assert (result.p_adjusted >= result.p_values).all()
+    assert result.metadata["balanced"] is balanced
+
+
+def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve(tmp_path):
+    X, y = problem()
+    given = {"n_permutations": 19, "random_state": 4}
+    result = max_t(FOREST, X, y, checkpoint=tmp_path / "run", **given)
+    single = altmann(FOREST, X, y, checkpoint=tmp_path / "run", **given)
+    np.testing.assert_array_equal(result.p_values, single.p_values)
+    for balanced in (True, False):
+        curve = fdr_curve(FOREST, X, y, balanced=balanced, **given)
+        mine = max_t(FOREST, X, y, balanced=balanced, **given)
+        assert [mine.names[j] for j in mine.order()] == list(curve.names)
+        # The rates of max_t count the data as one more permutation, in which i of i reach s_i.
+        place = np.array([mine.names.index(name) for name in curve.names])
+        expected = (19 * curve.details["estimate"] + 1) / 20
+        least = np.minimum.accumulate(expected[::-1])[::-1]
+        below = curve.details["estimate"] < 1  # where it was not cut off
+        np.testing.assert_allclose(mine.q_values[place][below], least[below])
+        importance = curve.details["importance"] if balanced else curve.scores
+        assert sorted(importance) == sorted(mine.scores)
+
+
+def test_threads_and_resumption_give_the_same(tmp_path):
+    X, y = problem()
+    given = {"n_permutations": 12, "random_state": 4}
+    plain = max_t(FOREST, X, y, **given)
+    assert max_t(FOREST, X, y, n_jobs=3, **given).equals(plain)
+
+    calls, left = [], [6]
+
+    def measure(forest, X, y):
+        if len(calls) >= left[0]:
+            raise Interrupted
+        calls.append(1)
+        return dm.importances.mdi(forest)
+
+    given = {**given, "measure": measure, "checkpoint": tmp_path / "run"}
+    with pytest.raises(Interrupted):
+        max_t(FOREST, X, y, **given)
+    left[0] = 14  # the six, the forest of the data again, and the seven that were not kept
+    np.testing.assert_array_equal(max_t(FOREST, X, y, **given).p_adjusted, plain.p_adjusted)
+    left[0] = 15
+    with pytest.raises(ValueError, match=r"max_t: the checkpoint .* is of another run"):
+        max_t(FOREST, X, y, **{**given, "random_state": 5})
+
+
+def test_nothing_is_confirmed_where_there_is_nothing():
+    X, y = noise(1)
+    result = max_t(FOREST, X, y, random_state=0)
+    assert result.selected(control="fwer") == ()
+    assert result.selected(control="fdr") == ()
+    assert set(result.verdicts()) == {"noise"}
+    assert "0 confirmed" in repr(result)
+    assert result.top(0).verdicts() == ()
+
+
+def test_too_few_permutations_confirm_nothing():
+    result = max_t(FOREST, *problem(), n_permutations=18, random_state=0)
+    assert result.p_adjusted.min() == pytest.approx(1 / 19)
+    assert result.selected(control="fwer") == ()
+
+
+# --- strata and blocks ---------------------------------------------------------------------------
+
+
+def test_strata_restrict_the_permutations(tmp_path):
+    random = np.random.default_rng(0)
+    strata = np.repeat([0, 1], 40)
+    y = np.where(random.random(80) < np.where(strata, 0.9, 0.1), "ill", "well")
+    X = random.normal(size=(80, 6))
+    X[:, 0] += 3 * strata  # differs between strata, not between classes within
+    given = {"random_state": 0, "n_permutations": 39, "checkpoint": tmp_path / "run"}
+    free = max_t(FOREST, X, y, **given)
+    assert free.selected(control="fwer") == ("x0",)
+    with pytest.raises(ValueError, match="is of another run"):
+        max_t(FOREST, X, y, strata=strata, **given)
+    given["checkpoint"] = tmp_path / "other"
+    within = max_t(FOREST, X, y, strata=strata, **given)
+    assert within.selected(control="fwer") == ()
+    assert "strata" in within.null
+    assert (
+        within.metadata["strata"]
+        == Exchangeability.checked(80, strata, function="t").identity()["strata"]
+    )
+    with pytest.raises(ValueError, match="max_t: strata must have a label for each"):
+        max_t(FOREST, X, y, strata=strata[1:])
+
+
+def test_blocks_stay_together():
+    seen = []
+
+    def spy(forest, X, y):
+        seen.append(y.copy())
+        return np.zeros(X.n_columns)
+
+    y, blocks = np.repeat(list("abababab"), 3), np.repeat(np.arange(8), 3)
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    max_t(TINY, X, y, measure=spy, blocks=blocks, n_permutations=5, random_state=0)
+    assert all(len(set(labels)) == 1 for y in seen for labels in y.reshape(8, 3))
+    assert len({tuple(y) for y in seen}) > 1
+
+
+# --- what it promises ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_level_where_rows_are_exchangeable(balanced):
+    """2000 matrices of skewed, correlated and mostly empty columns of different scales."""
+    random, taken = np.random.default_rng(0), []
+    for _ in range(2000):
+        shared = random.exponential(size=(20, 1))
+        rows = random.exponential(size=(20, 10)) ** 2 * 10.0 ** np.arange(-5, 5)
+        rows[:, :3] += shared
+        rows[:, 5:] *= random.random((20, 5)) < 0.1
+        statistics = standardized(rows) if balanced else rows
+        taken.append(step_down(statistics[0], statistics[1:]).min() <= 0.05)
+    assert abs(np.mean(taken) - 0.05) <= band(0.05, 2000)
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"n_permutations": 0}, ValueError, "max_t: n_permutations"),
+        ({"balanced": 1}, ValueError, "max_t: balanced"),
+        ({"measure": "gini"}, ValueError, "max_t: measure must be one of"),
+        ({"estimator": 3}, TypeError, "max_t: estimator must be a forest estimator"),
+        ({"n_jobs": 0}, ValueError, "max_t: n_jobs"),
+        ({"blocks": [1]}, ValueError, "max_t: blocks must have a label for each"),
+    ],
+)
+def test_wrong_arguments_are_refused(changes, error, message):
+    X, y = problem()
+    with pytest.raises(error, match=message):
+        max_t(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})

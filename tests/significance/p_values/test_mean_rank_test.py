@@ -1,0 +1,199 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.oracles import probes as oracle
+from tests.significance.noise import (
+    TINY,
+    Interrupted,
+    band,
+    correlation,
+    killed_after,
+    noise,
+    signal,
+)
+
+import duramen as dm
+from duramen.jobs import replicates
+from duramen.significance.p_values.mean_rank_test import (
+    last_by_rank,
+    mean_rank_test,
+    shares_of_ranks,
+)
+
+
+def scripted(runs):
+    upcoming = iter(runs)
+    return lambda forest, table, y: np.array(next(upcoming), dtype=float)
+
+
+# --- ranks and p-values --------------------------------------------------------------------------
+
+
+def test_known_answer_against_the_features_that_are_ranked_last():
+    X, y = noise(0, n=20, p=4)
+    runs = [[9, 5, 1, 0], [9, 1, 5, 0]]  # ranks 1 2 3 4 and 1 3 2 4, means 1, 2.5, 2.5, 4
+    result = mean_rank_test(
+        TINY, X, y, measure=scripted(runs), null="irrelevant", irrelevant=0.5, n_runs=2
+    )
+    np.testing.assert_allclose(result.details["mean_rank"], [1, 2.5, 2.5, 4])
+    np.testing.assert_allclose(result.details["sd_rank"], [0, 0.5, 0.5, 0])
+    np.testing.assert_allclose(result.scores, [1, 0.5, 0.5, 0])
+    # x3 and x1, the first of two with mean rank 2.5: ranks 4, 4, 2, 3
+    np.testing.assert_allclose(result.p_values, [0, 1 / 4, 1 / 4, 1])
+    assert "last 2 of 4" in result.null
+
+
+@given(
+    runs=st.integers(1, 5).flatmap(
+        lambda p: st.lists(
+            st.lists(st.integers(0, 4), min_size=p + 1, max_size=p + 1), min_size=1, max_size=5
+        )
+    ),
+    share=st.sampled_from([0.2, 0.5, 0.75, 1.0]),
+)
+@settings(max_examples=60, deadline=None)
+def test_shares_of_ranks_against_loops(runs, share):
+    expected, last = oracle.mean_rank_shares(runs, share)
+    ranks = np.array([oracle.ranks_of(values) for values in runs])
+    assert last_by_rank(ranks.sum(axis=0), share).tolist() == last
+    found = shares_of_ranks(ranks.sum(axis=0) / len(runs), ranks[:, last])
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
+def test_known_answer_under_permutation():
+    X, y = noise(0, n=20, p=3)
+    observed = [[3, 2, 1], [3, 2, 1]]
+    permuted = [[[1, 2, 3], [3, 1, 2]], [[3, 2, 1], [3, 2, 1]], [[1, 1, 1], [1, 1, 1]]]
+    runs = [*observed, *[run for pair in permuted for run in pair]]
+    result = mean_rank_test(TINY, X, y, measure=scripted(runs), n_runs=2, n_permutations=3)
+    # Mean ranks 1, 2, 3; permuted: 2 2.5 1.5, then 1 2 3 (ties count), then 2 2 2.
+    np.testing.assert_allclose(result.p_values, [2 / 4, 3 / 4, 4 / 4])
+    np.testing.assert_allclose(result.scores, [1, 0.5, 0])
+
+
+def test_runs_see_subsamples_of_every_class_and_permuted_targets():
+    X = np.arange(50.0)[:, np.newaxis] * np.ones((1, 2))
+    y = np.array(["a"] * 30 + ["b"] * 20)
+    kept, seen = [], []
+
+    def look(forest, table, labels):
+        rows = table.values(0)[table.codes(0)].astype(int)
+        assert len(np.unique(rows)) == len(rows) == 25
+        assert np.count_nonzero(labels == "a") == 15
+        seen.append(tuple(rows))
+        kept.append(np.array_equal(labels, y[rows]))
+        return np.zeros(2)
+
+    mean_rank_test(TINY, X, y, measure=look, n_runs=3, n_permutations=4, subsample=25)
+    assert kept == [True] * 3 + [False] * 12
+    assert len(set(seen)) == 15
+    result = mean_rank_test(TINY, X, y, measure="frequency", n_runs=1, n_permutations=1)
+    assert result.metadata["n_rows_drawn"] == 32
+
+
+def test_relevant_features_are_ranked_first_and_selected():
+    X, y = signal(p=30)
+    forest = dm.RandomForestClassifier(20)
+    result = mean_rank_test(forest, X, y, n_runs=5, n_permutations=39, random_state=0)
+    assert set(result.selected(0.05, "none")) >= {"x0", "x1"}
+    assert set(np.array(result.names)[np.argsort(-result.scores)[:2]]) == {"x0", "x1"}
+    assert result.metadata["n_permutations"] == 39
+    other = mean_rank_test(forest, X, y, n_runs=20, null="irrelevant", random_state=0)
+    assert set(other.selected(0.05, "none")) >= {"x0", "x1"}
+    assert other.metadata["n_irrelevant"] == 15
+
+
+def test_features_that_are_all_alike_are_not_selected():
+    X, y = np.ones((30, 5)), np.arange(30) % 2
+    for null in ("permuted", "irrelevant"):
+        result = mean_rank_test(
+            dm.RandomForestClassifier(2), X, y, n_runs=3, n_permutations=19, null=null
+        )
+        np.testing.assert_array_equal(result.p_values, 1)
+        np.testing.assert_array_equal(result.scores, 0.5)
+        assert result.selected() == ()
+
+
+# --- the run -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("null", ["permuted", "irrelevant"])
+def test_same_bits_for_any_threads_and_seed_matters(null):
+    X, y = signal()
+    forest = dm.RandomForestClassifier(5)
+    settings = {"n_runs": 4, "n_permutations": 9, "null": null}
+    one = mean_rank_test(forest, X, y, random_state=3, **settings)
+    assert mean_rank_test(forest, X, y, random_state=3, n_jobs=2, **settings).equals(one)
+    assert not mean_rank_test(forest, X, y, random_state=4, **settings).equals(one)
+
+
+@pytest.mark.parametrize(("null", "before", "after"), [("permuted", 18, 24), ("irrelevant", 2, 2)])
+def test_killed_run_goes_on_to_the_same_result(null, before, after, tmp_path, monkeypatch):
+    """4 runs each; permuted: 4 + 3 x 4 and more calls, then 4 observed and 5 x 4 to go."""
+    monkeypatch.setattr(replicates, "_INTERVAL", 0.0)
+    X, y = signal()
+    settings = {"n_runs": 4, "n_permutations": 8, "null": null, "random_state": 1}
+    whole = mean_rank_test(TINY, X, y, measure=correlation, **settings)
+    path = tmp_path / "runs"
+    with pytest.raises(Interrupted):
+        mean_rank_test(
+            TINY, X, y, measure=killed_after(correlation, before), checkpoint=path, **settings
+        )
+    rest = killed_after(correlation, after)
+    assert mean_rank_test(TINY, X, y, measure=rest, checkpoint=path, **settings).equals(whole)
+
+
+def test_wrong_arguments_are_refused():
+    X, y = noise(0, n=20, p=3)
+    with pytest.raises(TypeError, match="mean_rank_test: estimator must be"):
+        mean_rank_test(None, X, y)
+    with pytest.raises(ValueError, match="mean_rank_test: null must be one of"):
+        mean_rank_test(TINY, X, y, null="normal")
+    with pytest.raises(ValueError, match="mean_rank_test: irrelevant"):
+        mean_rank_test(TINY, X, y, irrelevant=0)
+    with pytest.raises(ValueError, match="mean_rank_test: subsample must leave some"):
+        mean_rank_test(TINY, X, y, subsample=20)
+    with pytest.raises(ValueError, match="mean_rank_test: ranks need two features or more, got 1"):
+        mean_rank_test(TINY, X[:, :1], y)
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_permuted_null_keeps_the_level():
+    """200 x 30 p-values in noise, 19 permutations of 4 runs: .05 are <= .05."""
+    p_values = []
+    for seed in range(200):
+        X, y = noise(seed)
+        result = mean_rank_test(
+            TINY, X, y, measure=correlation, n_runs=4, n_permutations=19, random_state=seed
+        )
+        p_values.append(result.p_values)
+    for alpha in (0.05, 0.2, 0.5):
+        share = np.mean(np.array(p_values) <= alpha)
+        assert abs(share - alpha) < 1.5 * band(alpha, 6000)
+
+
+@pytest.mark.slow
+def test_irrelevant_null_keeps_no_level():
+    """40 data sets of noise, U the last quarter: few trees below .05, many trees above."""
+    share = {}
+    for n_trees in (20, 500):
+        small = []
+        for seed in range(40):
+            X, y = noise(seed)
+            result = mean_rank_test(
+                dm.RandomForestClassifier(n_trees),
+                X,
+                y,
+                n_runs=25,
+                null="irrelevant",
+                irrelevant=0.25,
+                random_state=seed,
+            )
+            small.append(np.mean(result.p_values <= 0.05))
+        share[n_trees] = np.mean(small)
+    assert share[20] < 0.015
+    assert 0.065 < share[500] < 0.12

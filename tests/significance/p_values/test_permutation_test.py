@@ -1,0 +1,212 @@
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.oracles.monte_carlo import p_value
+
+import duramen as dm
+from duramen.checks import draw_seed
+from duramen.jobs.replicates import replicate_seed
+from duramen.significance.p_values.altmann import altmann
+from duramen.significance.p_values.permutation_test import permutation_test
+
+
+def covariances(X, y, seed):
+    """A cheap importance without randomness."""
+    return np.abs((X - X.mean(axis=0)).T @ (y - y.mean()))
+
+
+def noisy(X, y, seed):
+    return covariances(X, y, seed) + np.random.default_rng(seed).random(X.shape[1])
+
+
+def of_forest(X, y, seed):
+    forest = dm.RandomForestClassifier(10, random_state=seed)
+    return dm.importances.mdi(forest.fit(X, y))
+
+
+def problem(seed=0, n=40, p=5):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    return X, (X[:, 0] + random.normal(size=n) > 0).astype(int)
+
+
+def test_p_values_by_hand():
+    X, y = problem()
+    result = permutation_test(noisy, X, y, n_permutations=29, random_state=3)
+    null = []
+    for b in range(29):
+        random = np.random.default_rng(replicate_seed(draw_seed(3), b))
+        order = random.permutation(len(y))
+        null.append(noisy(X, y[order], int(random.integers(2**32))))
+    null = np.array(null)
+    expected = [p_value(result.scores[j], null[:, j], 29) for j in range(5)]
+    np.testing.assert_allclose(result.p_values, expected, rtol=1e-15)
+    np.testing.assert_allclose(result.details["null_mean"], null.mean(axis=0))
+
+
+def test_of_a_forest_it_is_altmann():
+    X, y = problem()
+    one = permutation_test(of_forest, X, y, n_permutations=9, random_state=5)
+    other = altmann(dm.RandomForestClassifier(10), X, y, n_permutations=9, random_state=5)
+    np.testing.assert_array_equal(one.scores, other.scores)
+    np.testing.assert_array_equal(one.p_values, other.p_values)
+    for what, column in one.details.items():
+        np.testing.assert_array_equal(column, other.details[what])
+
+
+@pytest.mark.parametrize("stop_after", [None, 3])
+def test_p_values_are_valid_under_the_null(stop_after):
+    """250 data sets of noise; each column's shares of p <= a in their binomial band (99.9 %)."""
+    p_values = []
+    for seed in range(250):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(15, 3)), random.normal(size=15)
+        settings = {"n_permutations": 19, "stop_after": stop_after, "random_state": seed}
+        p_values.append(permutation_test(noisy, X, y, **settings).p_values)
+    for a in (0.05, 0.1, 0.25):
+        low, high = stats.binom.ppf([0.0005, 0.9995], 250, a) / 250
+        share = np.mean(np.array(p_values) <= a + 1e-12, axis=0)
+        assert (share <= high).all()
+        assert (share >= low).all() or stop_after is not None
+
+
+def test_ties_count_against_a_feature():
+    X, y = problem()
+    X[:, 2] = 7.0
+    assert permutation_test(covariances, X, y, n_permutations=9)["x2"] == 1
+
+
+def test_nothing_is_selected_where_there_is_nothing():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(30, 4)), random.normal(size=30)
+    assert permutation_test(covariances, X, y, random_state=0).selected() == ()
+
+
+def test_early_stopping():
+    X, y = problem()
+    every = permutation_test(covariances, X[:, 1:], y, n_permutations=200, random_state=0)
+    result = permutation_test(
+        covariances, X[:, 1:], y, n_permutations=200, stop_after=4, random_state=0
+    )
+    assert result.metadata["n_computed"] < 200
+    np.testing.assert_allclose(result.p_values, every.p_values, atol=0.5)
+    steps = {4 / draws for draws in range(4, 201)} | {count / 201 for count in range(1, 5)}
+    assert set(result.p_values) <= steps
+
+
+def test_threads_and_resumption_give_the_same(tmp_path):
+    X, y = problem()
+    failing = [True]
+
+    def importance(X, y, seed):
+        if failing[0] and seed % 7 == 0:
+            failing[0] = False
+            raise KeyboardInterrupt
+        return noisy(X, y, seed)
+
+    settings = {"n_permutations": 60, "random_state": 1}
+    path = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        permutation_test(importance, X, y, checkpoint=path, **settings)
+    assert path.exists()
+    resumed = permutation_test(importance, X, y, checkpoint=path, n_jobs=3, **settings)
+    assert resumed.equals(permutation_test(noisy, X, y, **settings))
+
+
+def test_checkpoint_knows_data_and_name_of_the_function(tmp_path):
+    X, y = problem()
+    settings = {"n_permutations": 3, "random_state": 0, "checkpoint": tmp_path / "run"}
+    first = permutation_test(noisy, X, y, **settings)
+    assert first.metadata["importance"].endswith("test_permutation_test.noisy")
+    # A partial has the name of its function.
+    assert permutation_test(partial(noisy), X, y, **settings).equals(first)
+    for importance, other_X, other_y in (
+        (covariances, X, y),
+        (noisy, X + 1, y),
+        (noisy, X, y[::-1]),
+    ):
+        with pytest.raises(ValueError, match=r"permutation_test: the checkpoint .* another run"):
+            permutation_test(importance, other_X, other_y, **settings)
+
+
+def test_x_is_passed_as_it_is_and_names_are_found():
+    pd = pytest.importorskip("pandas")
+    X, y = problem()
+    frame, table = pd.DataFrame(X, columns=list("abcde")), dm.encode(X, names=list("vwxyz"))
+    seen = []
+
+    def importance(X, y, seed):
+        seen.append(X)
+        return np.arange(5.0)
+
+    def named(*arguments, **settings):
+        return permutation_test(importance, *arguments, n_permutations=2, **settings).names
+
+    assert named(frame, y) == tuple("abcde")
+    assert named(table, y) == tuple("vwxyz")
+    assert named(X, pd.Series(y, index=y[::-1])) == ("x0", "x1", "x2", "x3", "x4")
+    assert named(X, y, names=list("lmnop")) == tuple("lmnop")
+    assert named({"anything": X}, y) == ("x0", "x1", "x2", "x3", "x4")
+    assert [type(X) for X in seen[::3]] == [type(frame), type(table), np.ndarray, np.ndarray, dict]
+    assert seen[0] is frame
+    result = permutation_test(of_forest, X, y, n_permutations=2)
+    assert result.names == ("x0", "x1", "x2", "x3", "x4")
+    assert result.unit == "gini"
+
+
+def test_rows_of_several_targets_stay_together():
+    X, y = problem()
+    targets = np.column_stack([y, y])
+
+    def importance(X, y, seed):
+        assert y.shape == targets.shape
+        assert (y[:, 0] == y[:, 1]).all()
+        return noisy(X, y[:, 0], seed)
+
+    one = permutation_test(importance, X, targets, n_permutations=9, random_state=0)
+    other = permutation_test(noisy, X, y, n_permutations=9, random_state=0)
+    np.testing.assert_array_equal(one.p_values, other.p_values)
+
+
+def returning(*values):
+    """A function that returns one value after another."""
+    left = list(values)
+    return lambda X, y, seed: left.pop(0)
+
+
+@pytest.mark.parametrize(
+    "importance, message",
+    [
+        (returning(np.zeros((2, 2))), r"must return p numbers.*shape \(2, 2\) for the data as"),
+        (returning("abc"), r"must return p numbers.*got str"),
+        (returning([]), "must return p numbers"),
+        (returning([1.0, np.nan]), "must return finite numbers, got NaN or infinity for the data"),
+        (returning([1.0, 2.0], [1.0, np.inf]), "must return finite numbers, .* for permutation 0"),
+        (returning([1.0, 2.0], [1.0, 2.0], [3.0]), "must return 2, .* for permutation 1"),
+    ],
+)
+def test_what_the_function_returns_is_checked(importance, message):
+    with pytest.raises(ValueError, match="permutation_test: importance " + message):
+        permutation_test(importance, *problem(), n_permutations=2)
+
+
+@pytest.mark.parametrize(
+    "changes, error, message",
+    [
+        ({"importance": None}, TypeError, "importance must be a function importance"),
+        ({"n_permutations": 0}, ValueError, "permutation_test: n_permutations"),
+        ({"stop_after": 0}, ValueError, "permutation_test: stop_after"),
+        ({"n_jobs": 0}, ValueError, "permutation_test: n_jobs"),
+        ({"y": 3}, ValueError, "y must have at least one row"),
+        ({"names": "abcde"}, TypeError, "names must be a sequence of strings, got 'abcde' alone"),
+        ({"names": ["a"]}, ValueError, "names must be 5, one a feature, got 1"),
+        ({"X": {"a": 1}, "importance": lambda X, y, seed: [1.0]}, TypeError, "cannot be recogni"),
+    ],
+)
+def test_wrong_arguments_are_refused(tmp_path, changes, error, message):
+    X, y = problem()
+    call = {"importance": covariances, "X": X, "y": y, "n_permutations": 2}
+    with pytest.raises(error, match=message):
+        permutation_test(**{**call, "checkpoint": tmp_path / "run", **changes})
