@@ -21,11 +21,7 @@ template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
 
 // An argument that is lent, never converted to a copy of another type or order.
-inline nb::arg lent(const char* name) {
-  nb::arg argument(name);
-  argument.noconvert();
-  return argument;
-}
+inline auto lent(const char* name) { return nb::arg(name).noconvert(); }
 
 // NumPy arrays that take over a vector.
 template <class T>
