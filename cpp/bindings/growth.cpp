@@ -204,11 +204,11 @@ void bind_growth(nb::module_& module) {
           nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
   nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of a cycle of the rows.")
       .def(nb::init<Vector<std::uint32_t>, Vector<bool>>(), lent("cycle"), lent("judged"));
-  module.def("grow", &grow, nb::arg("table"), nb::arg("target"), lent("weights"),
+  module.def("grow", &grow, nb::arg("table"), nb::arg("target"), nb::arg("weights").none(),
              nb::arg("settings"), nb::arg("trees"), nb::arg("n_threads"),
              nb::arg("progress").none(), "Grow trees.");
   module.def("grow_beside_decoys", &grow_beside_decoys, nb::arg("table"), nb::arg("target"),
-             lent("weights"), nb::arg("settings"), nb::arg("trees"), nb::arg("decoys"),
+             nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("decoys"),
              "Grow one tree; also what each column gets beyond its decoy.");
 }
 

@@ -150,7 +150,7 @@ void bind_permutations(nb::module_& module) {
              "Sums and squares over trees of what permutations lose, number of trees, votes and "
              "changed votes; of the rows out of each tree's bag, or of all.");
   module.def("permuted_ballots", &permuted_ballots, nb::arg("forest"), nb::arg("rows"),
-             nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), lent("wanted"),
+             nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("wanted"),
              nb::arg("scale"), nb::arg("n_threads"),
              "Trees of every row, its votes, and how permutations of the wanted groups change "
              "them.");

@@ -94,10 +94,10 @@ void bind_theory(nb::module_& module) {
            lent("codes"), lent("classes"), nb::arg("n_classes"), lent("weights"), lent("numbers"),
            nb::arg("criterion"))
       .def_prop_ro("n_rows", [](const LatticeTable& self) { return self.view.n_rows; });
-  module.def("lattice", &lattice, nb::arg("table"), nb::arg("depth"), lent("costs"),
+  module.def("lattice", &lattice, nb::arg("table"), nb::arg("depth"), nb::arg("costs"),
              nb::arg("n_threads"), nb::arg("progress").none(),
              "Population importances, feature by size of the conditioning set.");
-  module.def("probe_lattice", &probe_lattice, nb::arg("table"), nb::arg("depth"), lent("sets"),
+  module.def("probe_lattice", &probe_lattice, nb::arg("table"), nb::arg("depth"), nb::arg("sets"),
              "Work at some sets of features, all work, and the seconds it took.");
 }
 

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,34 +113,20 @@ class Decoys:
     def __init__(self, cycle: Numbers, judged: Bools) -> None: ...
 
 class TreeArrays:
-    @property
-    def offsets(self) -> Ints: ...
-    @property
-    def leaf_offsets(self) -> Ints: ...
-    @property
-    def pool_offsets(self) -> Ints: ...
-    @property
-    def feature(self) -> Nodes: ...
-    @property
-    def child(self) -> Nodes: ...
-    @property
-    def cut(self) -> Numbers: ...
-    @property
-    def threshold(self) -> Floats: ...
-    @property
-    def split(self) -> Bytes: ...
-    @property
-    def pool(self) -> Numbers: ...
-    @property
-    def rows(self) -> Numbers: ...
-    @property
-    def node_degree(self) -> Numbers: ...
-    @property
-    def node_weight(self) -> Floats: ...
-    @property
-    def impurity(self) -> Floats: ...
-    @property
-    def leaf_values(self) -> Floats: ...
+    offsets: Final[Ints]
+    leaf_offsets: Final[Ints]
+    pool_offsets: Final[Ints]
+    feature: Final[Nodes]
+    child: Final[Nodes]
+    cut: Final[Numbers]
+    threshold: Final[Floats]
+    split: Final[Bytes]
+    pool: Final[Numbers]
+    rows: Final[Numbers]
+    node_degree: Final[Numbers]
+    node_weight: Final[Floats]
+    impurity: Final[Floats]
+    leaf_values: Final[Floats]
 
 def grow(
     table: Table,
@@ -250,8 +236,7 @@ class LatticeTable:
         numbers: Floats | None,
         criterion: int,
     ) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
+    n_rows: Final[int]
 
 def lattice(
     table: LatticeTable, depth: int, costs: Floats, n_threads: int, progress: Progress | None

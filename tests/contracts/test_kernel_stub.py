@@ -20,6 +20,15 @@ FUNCTIONS = {
     for node in body
     if isinstance(node, ast.FunctionDef)
 }
+# Read-only attributes by class.
+ATTRIBUTES = {
+    (one.name, node.target.id): node.annotation.slice
+    for one in CLASSES
+    for node in one.body
+    if isinstance(node, ast.AnnAssign)
+    and isinstance(node.target, ast.Name)
+    and isinstance(node.annotation, ast.Subscript)
+}
 ALIASES = {
     node.target.id: node.value
     for node in TREE.body
@@ -107,6 +116,11 @@ def test_the_kernel_has_the_signatures_of_the_stub(owner: str, name: str) -> Non
     assert kernel_signature(bound(owner, name)) == stub_signature(FUNCTIONS[owner, name])
 
 
+@pytest.mark.parametrize("owner, name", ATTRIBUTES)
+def test_the_kernel_has_the_attributes_of_the_stub(owner: str, name: str) -> None:
+    assert kernel_signature(bound(owner, name)) == [stub_type(ATTRIBUTES[owner, name])]
+
+
 def test_the_stub_has_all_of_the_kernel() -> None:
     constants = {name for name in ALIASES if name.isupper()}
     declared = {
@@ -120,7 +134,7 @@ def test_the_stub_has_all_of_the_kernel() -> None:
     for one in CLASSES:
         kind = getattr(_kernel, one.name)
         own = {name for name in vars(kind) if not name.startswith("_") or name == "__init__"}
-        stubbed = {name for owner, name in FUNCTIONS if owner == one.name}
+        stubbed = {name for owner, name in [*FUNCTIONS, *ATTRIBUTES] if owner == one.name}
         assert own - {"__init__"} == stubbed - {"__init__"}
         assert [base.__name__ for base in kind.__bases__ if base is not object] == [
             base.id for base in one.bases if isinstance(base, ast.Name)

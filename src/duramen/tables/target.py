@@ -56,7 +56,8 @@ class Target(KernelOwner):
     @cached_property
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel."""
-        return _kernel.Target(self.values, self.n_classes)
+        values = self.values if self.values.flags.c_contiguous else self.values.copy()
+        return _kernel.Target(values, self.n_classes)
 
     @cached_property
     def labels(self) -> NDArray[Any]:
