@@ -308,17 +308,19 @@ class OrderedSplits {
       const auto& starts = node.starts();
       const auto& totals = node.totals();
       bits_up_to(codes, limit, n, words_.data());
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      Weight first{0};
-      for (std::size_t k = 0; k < totals.size(); ++k) {
-        const Weight count =
-            static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
-        first += count;
-        first_terms += node.term(count);
-        second_terms += node.term(totals[k] - count);
-      }
-      cut.score = node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+      cut.score = node.with_terms([&](auto terms) {
+        double first_terms = 0.0;
+        double second_terms = 0.0;
+        Weight first{0};
+        for (std::size_t k = 0; k < totals.size(); ++k) {
+          const Weight count =
+              static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
+          first += count;
+          first_terms += terms.term(count);
+          second_terms += terms.term(totals[k] - count);
+        }
+        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+      });
     } else if constexpr (std::is_same_v<T, float> && Node::kWhole) {
       const auto [first, sum] = sums_up_to(codes, limit, node.weights(), node.moments(), n);
       cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
