@@ -368,18 +368,20 @@ class OrderedSplits {
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
     Weight first{0};
     if constexpr (Node::kClasses) {
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      for (std::size_t k = 0; k < node.totals().size(); ++k) {
-        Weight count{0};
-        for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
-          if (goes_first(codes[i])) count += node.weights()[i];
+      return node.with_terms([&](auto terms) {
+        double first_terms = 0.0;
+        double second_terms = 0.0;
+        for (std::size_t k = 0; k < node.totals().size(); ++k) {
+          Weight count{0};
+          for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
+            if (goes_first(codes[i])) count += node.weights()[i];
+          }
+          first += count;
+          first_terms += terms.term(count);
+          second_terms += terms.term(node.totals()[k] - count);
         }
-        first += count;
-        first_terms += node.term(count);
-        second_terms += node.term(node.totals()[k] - count);
-      }
-      return node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+      });
     } else {
       double sum = 0.0;
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
