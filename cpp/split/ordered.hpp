@@ -364,6 +364,7 @@ class OrderedSplits {
     offer(node, best, better, scoring_ ? better.score : 0.0);
   }
 
+  // Without a branch for a row's side: cuts are as good as random.
   template <class Code, class GoesFirst>
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
     Weight first{0};
@@ -374,7 +375,7 @@ class OrderedSplits {
         for (std::size_t k = 0; k < node.totals().size(); ++k) {
           Weight count{0};
           for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
-            if (goes_first(codes[i])) count += node.weights()[i];
+            count += goes_first(codes[i]) ? node.weights()[i] : Weight{0};
           }
           first += count;
           first_terms += terms.term(count);
@@ -385,7 +386,7 @@ class OrderedSplits {
     } else {
       double sum = 0.0;
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
-        const bool in = goes_first(codes[i]);  // no branch: cuts are as good as random
+        const bool in = goes_first(codes[i]);
         first += in ? node.weights()[i] : Weight{0};
         sum += in ? node.moments()[i] : 0.0;
       }
