@@ -48,9 +48,9 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_replicates
-from duramen.significance.error_rates.fdr_curve import expected_discoveries
+from duramen.significance.discoveries import expected_discoveries
 from duramen.significance.measured import measured
-from duramen.significance.p_values.altmann import permuted_scores
+from duramen.significance.refits import Refits
 
 LEVEL = 0.05
 PERMUTATIONS = 99
@@ -177,7 +177,7 @@ def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int,
             start = time.process_time()
             subject = measured(forest, table, y, "mdi", "default_forest")
             observed = subject.scores(replicate_seed(seed, OBSERVED))
-            null = permuted_scores(subject, PERMUTATIONS, seed, Plan(), "default_forest")
+            null = Refits("default_forest", subject, seed, Plan()).permuted_scores(PERMUTATIONS)
             row.append(time.process_time() - start)
             rows = np.vstack([observed, null])
             for standardized in STANDARDIZED.values():

@@ -29,12 +29,7 @@ if TYPE_CHECKING:
         significance,
         theory,
     )
-    from duramen.context import (
-        ContextImportances,
-        ContextNetwork,
-        context_importances,
-        context_network,
-    )
+    from duramen.context import context_importances, context_network
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
@@ -51,7 +46,10 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesRegressor,
     )
     from duramen.forests import Forest
-    from duramen.importances import Importances, Significance
+    from duramen.results.context_importances import ContextImportances
+    from duramen.results.context_network import ContextNetwork
+    from duramen.results.importances import Importances
+    from duramen.results.significance import Significance
     from duramen.selection import SequentialRandomSubspace
     from duramen.tables import EncodedTable, encode
     from duramen.tables.learning_set import LearningSet, learning_set
@@ -114,18 +112,18 @@ _ROOMS = (
 )
 _HOMES = {
     "ColumnStore": "tables.store",
-    "ContextImportances": "context",
-    "ContextNetwork": "context",
+    "ContextImportances": "results.context_importances",
+    "ContextNetwork": "results.context_network",
     "context_importances": "context",
     "context_network": "context",
     "encode": "tables",
     "EncodedTable": "tables",
     "Forest": "forests",
-    "Importances": "importances",
+    "Importances": "results.importances",
     "LearningSet": "tables",
     "learning_set": "tables",
     "SequentialRandomSubspace": "selection",
-    "Significance": "importances",
+    "Significance": "results.significance",
     "open_store": "tables.store",
     "pack": "tables.store",
 }

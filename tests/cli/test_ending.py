@@ -34,10 +34,10 @@ def test_what_ends_a_command_before_it_begins_is_told(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def parsing(**_: object) -> None:
+    def parsing(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("duramen.cli.plan.Options", parsing)
+    monkeypatch.setattr("duramen.cli.declaration.built", parsing)
     monkeypatch.setattr(sys, "argv", ["duramen", *PLAN])
     with pytest.raises(SystemExit) as ended:
         main()

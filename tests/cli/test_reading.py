@@ -10,7 +10,8 @@ from tests.cli.commands import assert_refused, done
 from tests.tables.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.cli.reading import Reading, Samples, is_text
+from duramen.cli.declaration import command_line, recorded
+from duramen.cli.reading import Annotations, Reading, is_text
 
 N = 60
 ORDER = np.random.default_rng(1).permutation(N)
@@ -87,7 +88,7 @@ def test_a_command_can_be_given_again(tmp_path, people, monkeypatch):
     words = ["--target", "town", "--samples", tmp_path / "people.csv", *COMMANDS["rank"]]
     _, run = done(tmp_path / "out", "rank", *source, *words, "--na", "-1")
     said = shlex.split(run["command"])
-    assert said[5:9] == ["--samples", "people.csv", "--samples-id", "IID"]
+    assert "--samples people.csv --samples-id IID" in run["command"]
     assert run["settings"]["na"] == ["-1"]
     monkeypatch.chdir(tmp_path)
     done(tmp_path / "again", *said[1:])
@@ -247,6 +248,7 @@ def test_options():
     assert is_text("a.csv.gz")
     assert is_text("B.TSV")
     assert not is_text("a.parquet")
-    assert Reading().record() == {}
-    assert Reading(("?",), ",").words() == ["--na", "?", "--decimal", ","]
-    assert Samples().record() == {"samples": None}
+    assert recorded(Reading()) == {"categorical": []}
+    text = Reading(na=("?",), decimal=",")
+    assert command_line("rank", text) == "duramen rank --na '?' --decimal ,"
+    assert recorded(Annotations()) == {"samples": None}

@@ -1,13 +1,13 @@
 """Links between genes of two subtypes of glioblastoma (thesis, section 6.4, problem 4).
 
-Each gene is standardised within its subtype, so that links, not levels, can depend on the subtype.
+Each gene is standardized within its subtype, so that links, not levels, can depend on the subtype.
 These genes were chosen to tell subtypes apart: as they are, most pairs of them are associated over
 all samples because both follow the subtype, and these associations are gone within a subtype, so
 that `plain` and `signed` would fire for nearly every pair by confounding.
 
 Standardising is not without effect on tests: the variance of a target in a subtype, which `plain`
 and `signed` depend on most, is 1 in the subtypes, but not in permuted ones. Where permuted subtypes
-were standardised anew, .05 of the p-values of `absolute` were at most .05, but .02 of those of
+were standardized anew, .05 of the p-values of `absolute` were at most .05, but .02 of those of
 `signed`: `plain` and `signed` find fewer links here than they could.
 """
 

@@ -6,6 +6,8 @@ import pytest
 
 import duramen as dm
 from duramen.checks import draw_seed
+from duramen.context import network
+from duramen.context.analysis import analyze
 from duramen.jobs.replicates import replicate_seed
 
 SETTINGS = {"n_estimators": 5, "n_permutations": 9, "random_state": 2}
@@ -120,6 +122,40 @@ def test_some_targets():
         assert some[target].equals(everything[target])
     one = dm.context_network(X, context, targets="other", **SETTINGS)
     assert list(one) == ["other"]
+
+
+def test_targets_are_jobs(tmp_path, monkeypatch):
+    """On threads, and after an interruption, the network is the same."""
+    X, context = switched()
+    alone = dm.context_network(X, context, **SETTINGS)
+    assert_same(alone, dm.context_network(X, context, n_jobs=3, **SETTINGS))
+    kept, done = tmp_path / "network", []
+
+    def interrupted(*given):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(given)
+        return analyze(*given)
+
+    monkeypatch.setattr(network, "analyze", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dm.context_network(X, context, checkpoint=kept, **SETTINGS)
+    assert [file.name for file in tmp_path.iterdir()] == ["network"]
+    done[:] = [None]
+    monkeypatch.setattr(network, "analyze", lambda *given: done.append(given) or analyze(*given))
+    assert_same(alone, dm.context_network(X, context, checkpoint=kept, **SETTINGS))
+    assert len(done) == 3  # two were kept, two of four are new
+    for change in ({"empty": "zero"}, {"random_state": 3}, {"n_bins": 2}, {"max_depth": 2}):
+        with pytest.raises(ValueError, match=r"the checkpoint .* of another run"):
+            dm.context_network(X, context, checkpoint=kept, **SETTINGS | change)
+
+
+def assert_same(one, other):
+    assert one.equals(other)
+    assert one.metadata == other.metadata
+    for target in one:
+        assert one[target].metadata == other[target].metadata
+        assert one[target].notes == other[target].notes
 
 
 def test_constant_columns_are_no_targets():

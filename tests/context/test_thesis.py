@@ -15,7 +15,7 @@ from duramen.tables import encode, learning_set
 
 
 def of_rows(rows, names, n_estimators=400, **options):
-    """Analyse rows whose last two entries are the context and the target, as categories."""
+    """Analyze rows whose last two entries are the context and the target, as categories."""
     *columns, context, y = zip(*rows, strict=True)
     X = np.array(columns).T.astype(str)
     return dm.context_importances(

@@ -19,7 +19,7 @@ def learning_set():
     return random.integers(0, 2, (30, 3)).astype(str), random.integers(0, 2, 30)
 
 
-def analyse(context=CODES, **changes):
+def analyze(context=CODES, **changes):
     X, y = learning_set()
     given = {"X": X, "y": y, "context": context} | SETTINGS | changes
     return dm.context_importances(**given)
@@ -95,13 +95,13 @@ def test_few_numbers_are_categories():
 
 def test_bins_of_an_analysis():
     numbers = np.random.default_rng(1).normal(size=30)
-    three, five = analyse(numbers), analyse(numbers, n_context_bins=5)
+    three, five = analyze(numbers), analyze(numbers, n_context_bins=5)
     assert len(three.contexts) == 3
     assert len(five.contexts) == 5
     np.testing.assert_allclose(five.shares, 0.2)
     assert len(five.metadata["context"]["cuts"]) == 4
-    assert analyse().metadata["context"]["cuts"] is None
-    by_hand = analyse(np.searchsorted(five.metadata["context"]["cuts"], numbers))
+    assert analyze().metadata["context"]["cuts"] is None
+    by_hand = analyze(np.searchsorted(five.metadata["context"]["cuts"], numbers))
     np.testing.assert_array_equal(by_hand.absolute_p_values, five.absolute_p_values)
 
 
@@ -116,7 +116,7 @@ def test_bins_of_an_analysis():
     ],
 )
 def test_the_name_of_a_context(given, name):
-    assert analyse(given).context_name == name
+    assert analyze(given).context_name == name
 
 
 # --- columns of the table ------------------------------------------------------------------------
@@ -147,11 +147,11 @@ def as_kind(frame, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_name_of_a_column(kind):
     frame = table()
-    result = analyse("sex", X=as_kind(frame, kind))
+    result = analyze("sex", X=as_kind(frame, kind))
     assert result.context_name == "sex"
     assert result.contexts == ("female", "male")
     assert result.names == ("a", "b", "c", "grade", "code", "age")
-    apart = analyse(frame["sex"], X=frame.drop(columns="sex"))
+    apart = analyze(frame["sex"], X=frame.drop(columns="sex"))
     assert result.equals(apart)
     assert result.metadata["seed"] == apart.metadata["seed"]
 
@@ -172,15 +172,15 @@ def test_a_column_is_read_as_its_values_are(kind, column):
 
 def test_a_list_of_names_gives_a_result_for_each():
     frame = table()
-    results = analyse(["sex", "grade"], X=frame)
+    results = analyze(["sex", "grade"], X=frame)
     assert list(results) == ["sex", "grade"]
     for name, result in results.items():
         assert result.context_name == name
         assert result.names == ("a", "b", "c", "code", "age")  # neither is an input
-        alone = analyse(frame[name], X=frame.drop(columns=["sex", "grade"]))
+        alone = analyze(frame[name], X=frame.drop(columns=["sex", "grade"]))
         assert result.equals(alone)
-    assert list(analyse(["sex"], X=frame)) == ["sex"]
-    assert list(analyse(("sex", "age"), X=frame)) == ["sex", "age"]
+    assert list(analyze(["sex"], X=frame)) == ["sex"]
+    assert list(analyze(("sex", "age"), X=frame)) == ["sex", "age"]
 
 
 @pytest.mark.parametrize(
@@ -209,32 +209,32 @@ def test_several_contexts_at_once(make):
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_table(kind):
     frame = table()
-    assert analyse(X=as_kind(frame, kind)).equals(analyse(X=frame))
+    assert analyze(X=as_kind(frame, kind)).equals(analyze(X=frame))
 
 
 def test_splits_go_by_the_columns():
     numbers = np.random.default_rng(0).normal(size=(30, 2))
     splits = {
-        "ordered": analyse(X=numbers),
-        "multiway": analyse(X=numbers.round()),
+        "ordered": analyze(X=numbers),
+        "multiway": analyze(X=numbers.round()),
     }
     for family, result in splits.items():
         assert result.metadata["forest"]["splits"] == family
-    few = analyse(X=numbers, n_bins=3)
+    few = analyze(X=numbers, n_bins=3)
     assert few.metadata["forest"]["splits"] == "multiway"
     by_hand = np.column_stack(
         [np.searchsorted(np.quantile(x, [1 / 3, 2 / 3]), x) for x in numbers.T]
     ).astype(str)
-    np.testing.assert_allclose(few.absolute, analyse(X=by_hand).absolute, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(few.absolute, analyze(X=by_hand).absolute, rtol=0, atol=1e-12)
 
 
 def test_criterion_goes_by_the_target():
     _, y = learning_set()
-    assert analyse().unit == "bits"
-    assert analyse(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
-    assert analyse(y=y + 0.5).unit == "variance"
-    assert analyse(criterion="gini").unit == "gini"
-    one, other = analyse(y=y, criterion="variance"), analyse(y=1000 + 10 * y, criterion="variance")
+    assert analyze().unit == "bits"
+    assert analyze(y=np.array(["a", "b", "c"] * 10)).unit == "bits"
+    assert analyze(y=y + 0.5).unit == "variance"
+    assert analyze(criterion="gini").unit == "gini"
+    one, other = analyze(y=y, criterion="variance"), analyze(y=1000 + 10 * y, criterion="variance")
     np.testing.assert_allclose(other.absolute, 100 * one.absolute, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(other.absolute_p_values, one.absolute_p_values)
 
@@ -245,23 +245,23 @@ def test_missing_inputs_are_a_value_of_their_own():
     holes[::4, 0] = None
     named = holes.copy()
     named[::4, 0] = "nothing"
-    found, wanted = analyse(X=holes), analyse(X=named)
+    found, wanted = analyze(X=holes), analyze(X=named)
     np.testing.assert_allclose(found.absolute, wanted.absolute, rtol=0, atol=1e-12)
 
 
 def test_a_context_of_one_row_and_of_one_class():
     _, y = learning_set()
     rare = np.where(np.arange(30) == 4, "rare", "rest")
-    result = analyse(rare, plain_p_values=True)
+    result = analyze(rare, plain_p_values=True)
     assert result.conditional[0].tolist() == [0, 0, 0]
     assert result.within[0].tolist() == [0, 0, 0]
-    pure = analyse(y)
+    pure = analyze(y)
     assert pure.within.max() == 0
     assert pure.conditional.max() == 0
 
 
 def test_a_constant_number_as_the_target():
-    result = analyse(y=np.full(30, 0.5))
+    result = analyze(y=np.full(30, 0.5))
     assert result.absolute.max() == 0
     assert (result.absolute_p_values == 1).all()
     assert set(result.kind.ravel()) == {"independent"}
@@ -319,26 +319,26 @@ def test_a_constant_number_as_the_target():
 )
 def test_what_is_refused(changes, message):
     with pytest.raises(ValueError, match=message) as caught:
-        analyse(**changes)
+        analyze(**changes)
     assert "context_importances" in str(caught.value)
 
 
 def test_what_cannot_be_a_category():
     with pytest.raises(TypeError, match="context_importances: context is of type complex128"):
-        analyse(np.arange(30) * 1j)
+        analyze(np.arange(30) * 1j)
     lists = np.empty(30, dtype=object)
     lists[:] = [[1]] * 30
     with pytest.raises(TypeError, match="cannot be categories"):
-        analyse(lists)
+        analyze(lists)
 
 
 def test_a_missing_context_in_a_column():
     frame = table()
     frame.loc[7, "sex"] = None
     with pytest.raises(ValueError, match="context is missing at row 7"):
-        analyse("sex", X=frame)
+        analyze("sex", X=frame)
 
 
 def test_a_forest_that_does_not_fit_is_refused():
     with pytest.raises((MemoryError, ValueError), match="context_importances"):
-        analyse(n_estimators=10**12)
+        analyze(n_estimators=10**12)

@@ -24,7 +24,6 @@ WITHOUT_CASE = {
     "importances.Measure": "a record; its measure has cases",
     "importances.Words": "sentences",
     "significance.SignificanceTest": "a record; its test has cases",
-    "results.replacing": "writes a file; every save goes through it",
     "selection.Account": "what reports of selections are made of",
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
     "selection.Detail": "a column of a table in a report",

@@ -16,6 +16,9 @@ MODULES = [
 ]
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
+    "duramen.context",
+    "duramen.importances",
+    "duramen.significance",
     "duramen.theory.distributions",
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",

@@ -1,10 +1,12 @@
 """What holds for the package as a whole, whatever it contains."""
 
 import ast
+import importlib
 import importlib.metadata
 import importlib.resources
 import inspect
 import json
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import duramen as dm
+from duramen.results.result import Result
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
 # They cost up to half a second and tens of megabytes each, and many a use needs none of them.
@@ -94,3 +97,25 @@ def test_import_starts_no_thread_and_touches_no_state() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_result_type_has_one_address() -> None:
+    """The types of results are listed by one package each, and `docs/api.md` says where."""
+    addresses: dict[type, set[str]] = {}
+    for found in pkgutil.walk_packages(dm.__path__, "duramen."):
+        if not any(part.startswith("_") for part in found.name.split(".")):
+            module = importlib.import_module(found.name)
+            for name in getattr(module, "__all__", ()):
+                addresses.setdefault(getattr(module, name), set()).add(f"{found.name}.{name}")
+    for name in dm.__all__:
+        addresses.setdefault(getattr(dm, name), set()).add(f"duramen.{name}")
+    types = {kind: places for kind, places in addresses.items() if is_result(kind)}
+    assert {kind.__name__: places for kind, places in types.items() if len(places) > 1} == {}
+    documented = (SOURCE.parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+    places = [place.replace("duramen.", "dm.", 1) for (place,) in types.values()]
+    assert len(places) >= 12
+    assert [place for place in places if f"`{place}" not in documented] == []
+
+
+def is_result(thing: object) -> bool:
+    return isinstance(thing, type) and issubclass(thing, Result) and thing is not Result

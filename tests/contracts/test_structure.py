@@ -17,19 +17,7 @@ IN_CIRCLES = {
     *("tables.encoded", "tables.encoding", "tables.schema", "tables.store.column_store"),
 }
 LONG_FILES: set[str] = set()
-LONG_FUNCTIONS = {
-    "cli.context.context",
-    "cli.exact.exact",
-    "cli.rank.rank",
-    "cli.select.select",
-    "context.network.context_network",
-    "datasets.generated.madelon_like",
-    "importances.measures.refitting.mcfs.mcfs",
-    "importances.measures.fitted.vote_change.vote_change",
-    "significance.error_rates.conditional_error_rate.conditional_error_rate",
-    "significance.p_values.mean_rank_test.mean_rank_test",
-    "significance.p_values.permutation_test.permutation_test",
-}
+LONG_FUNCTIONS: set[str] = set()
 
 
 def import_circles() -> list[set[str]]:

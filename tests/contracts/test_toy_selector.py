@@ -13,7 +13,7 @@ from tests.cli.commands import assert_refused, done, duramen
 
 import duramen as dm
 from duramen.checks import check_real, draw_seed
-from duramen.results import Importances
+from duramen.results.importances import Importances
 from duramen.selection import BaseSelector, Selector, catalogue
 
 

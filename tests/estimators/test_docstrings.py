@@ -18,8 +18,8 @@ CLASSES = [kind for forest in FORESTS for kind in forest.estimators]
 
 def tool():
     """The script that writes the parameters into the docstrings."""
-    path = ROOT / "tools" / "estimator_docstrings.py"
-    spec = importlib.util.spec_from_file_location("estimator_docstrings", path)
+    path = ROOT / "tools" / "docstrings.py"
+    spec = importlib.util.spec_from_file_location("docstrings", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -56,3 +56,22 @@ def test_every_forest_is_public_and_documented():
     for family in FAMILIES:
         assert f'`"{family.name}"`' in guide
     assert {one.unit for one in CRITERIA} == {"gini", "bits", "variance"}
+
+
+def test_shared_parameters_of_functions_are_documented_in_the_same_words():
+    """What one of them means elsewhere too is said once, in the tool."""
+    script = tool()
+    for function in script.functions():
+        source = Path(inspect.getfile(function)).read_text(encoding="utf-8")
+        assert script.rewritten(function, source) == source, function.__name__
+    names = {function.__name__ for function in script.functions()}
+    assert len(names) > 35
+    assert set().union(*script.OWN.values()) <= names
+
+
+def test_the_tool_writes_the_shared_text_of_a_function():
+    script = tool()
+    source = Path(inspect.getfile(dm.significance.max_t)).read_text(encoding="utf-8")
+    changed = source.replace("Seed of all random numbers.", "Where all random numbers come from.")
+    assert changed != source
+    assert script.rewritten(dm.significance.max_t, changed) == source

@@ -2,12 +2,14 @@
 
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 import duramen as dm
 from duramen import importances, significance
+from duramen.jobs import workers
 from duramen.jobs.replicates import Plan, run_jobs, run_replicates
 from duramen.jobs.workers import Cluster, Threads
 
@@ -139,6 +141,39 @@ def test_functions_within_functions_travel(processes):
     here = significance.altmann(FOREST, X, Y, **given)
     there = significance.altmann(FOREST, X, Y, client=processes, **given)
     np.testing.assert_array_equal(there.p_values, here.p_values)
+
+
+def warning(b, seed):
+    """A job that warns."""
+    warnings.warn("the same of all jobs", UserWarning, stacklevel=1)
+    if b == 2:
+        warnings.warn("of job 2", RuntimeWarning, stacklevel=1)
+    return np.zeros(1)
+
+
+@pytest.mark.slow
+def test_warnings_of_other_processes_are_given_once_each(processes):
+    plan = Plan(cluster=Cluster(processes))
+    given = {"seed": 0, "identity": {}, "plan": plan, "function": "test"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run_replicates(warning, 6, 1, **given)
+    found = [(one.category, str(one.message)) for one in caught]
+    assert sorted(found, key=str) == [
+        (RuntimeWarning, "of job 2"),
+        (UserWarning, "the same of all jobs"),
+    ]
+
+
+def test_warnings_of_jobs_at_the_same_time_leave_the_filters_as_they_were():
+    listener, before = workers._Listener(), list(warnings.filters)
+    first, second = listener.hearing(), listener.hearing()
+    of_first, of_second = first.__enter__(), second.__enter__()
+    warnings.warn("heard", UserWarning, stacklevel=1)
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert of_first == of_second == [(UserWarning, "heard")]
+    assert list(warnings.filters) == before
 
 
 def test_a_checkpoint_is_taken_up_on_a_cluster(client, tmp_path):

@@ -75,7 +75,7 @@ def decrease(table, target, variables, given, criterion):
 
 
 def importances(table, target, features):
-    """Importances in infinitely many totally randomised multiway trees, in bits."""
+    """Importances in infinitely many totally randomized multiway trees, in bits."""
     p = len(features)
     return [
         sum(

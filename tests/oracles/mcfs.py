@@ -37,7 +37,7 @@ def grown(
     taken: dict,
     depth: int = 0,
 ) -> dict:
-    """The tree whose every split is the best of all cuts, halfway between neighbours.
+    """The tree whose every split is the best of all cuts, halfway between neighbors.
 
     Several cuts can be equally good: `taken`, a tree of ``feature``, ``cut`` and ``children``,
     says which of them to take. A ValueError tells that there are better ones.

@@ -1,4 +1,4 @@
-"""Importances of infinitely many totally randomised multiway trees, by their definition.
+"""Importances of infinitely many totally randomized multiway trees, by their definition.
 
 A table is a list of ``(x, y, weight)``, x a tuple of values. Every conditional decrease of impurity
 is computed by itself, from dictionaries of weights; the double sum over sizes and sets is literal.

@@ -15,7 +15,7 @@ from functools import lru_cache
 Joint = dict[tuple, Fraction]
 
 
-def normalised(counts: dict[tuple, int]) -> Joint:
+def normalized(counts: dict[tuple, int]) -> Joint:
     total = sum(counts.values())
     return {row: Fraction(n, total) for row, n in counts.items() if n}
 

@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 
 from duramen.importances.after.comparison import compare
 from duramen.plots.comparison import parallel_ranks, rank_correlations
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def comparison(*rows, names=None):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from duramen.importances import Importances
 from duramen.plots.p_values import BINS, binned, p_values
 from duramen.plots.ranking import ranking
+from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
 

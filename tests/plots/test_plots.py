@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from duramen.importances import Importances
 from duramen.plots import by_degree, found, oob_error, ranking
 from duramen.plots.degrees import folded
+from duramen.results.importances import Importances
 
 
 def example(names=None, p=30, degrees=3, **changes):

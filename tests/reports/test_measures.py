@@ -13,10 +13,11 @@ from tests.reports.test_reports import (
 )
 
 import duramen as dm
-from duramen.importances import Importances, Significance
 from duramen.reports import render, summarise
 from duramen.reports.measures import as_importances
 from duramen.reports.ranked import ranked
+from duramen.results.importances import Importances
+from duramen.results.significance import Significance
 
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from duramen.importances import Importances
 from duramen.reports import Run, render, summarise, summarise_exact, summarise_plan
 from duramen.reports.facts import plain
+from duramen.results.importances import Importances
 from duramen.results.text import printable
 from duramen.theory.relevance.relevance import Relevance
 from duramen.theory.subspaces.planning import plan

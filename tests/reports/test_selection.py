@@ -122,14 +122,14 @@ def test_nothing_found():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "false discovery rate of 0.05. This is asked again and again"),
+        ({}, "false discovery rate of 0.05. The test is repeated while"),
         (
             {"relevance": "probe", "confidence": 0.95, "min_draws": 10, "n_probes": 1},
             "in 0.95 or more of the trees that were given it, and these are more than 10",
         ),
         ({"relevance": "binomial", "n_probes": 3}, "1 in 4, at a false discovery rate of 0.05"),
         ({"alpha": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),
-        ({"sampling": "soft"}, "up to a share of 0.5 of them features by importance"),
+        ({"sampling": "soft"}, "up to a fraction of 0.5 of them features by importance"),
     ],
 )
 def test_what_it_means(settings, words):

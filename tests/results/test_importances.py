@@ -5,7 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from duramen.importances import Importances
+from duramen.results.importances import Importances
 
 
 def example(**changes):
@@ -95,9 +95,9 @@ def test_behaves_as_a_collection():
         result["zz"]
 
 
-def test_normalised_scales_all_parts_and_leaves_the_original():
+def test_normalized_scales_all_parts_and_leaves_the_original():
     result = example()
-    scaled = result.normalised()
+    scaled = result.normalized()
     assert scaled.values.sum() == pytest.approx(1.0, abs=1e-15)
     assert scaled.unit == "1"
     np.testing.assert_allclose(scaled.by_degree.sum(axis=1), scaled.values)
@@ -106,9 +106,9 @@ def test_normalised_scales_all_parts_and_leaves_the_original():
 
 
 @pytest.mark.parametrize("values", [[0.0, 0.0], [-1.0, 0.5]])
-def test_normalised_needs_a_positive_sum(values):
+def test_normalized_needs_a_positive_sum(values):
     with pytest.raises(ValueError, match="only a positive sum"):
-        Importances(("a", "b"), values, "mdi", "bits").normalised()
+        Importances(("a", "b"), values, "mdi", "bits").normalized()
 
 
 @pytest.mark.parametrize("missing", ["by_degree", "standard_error", None])

@@ -55,7 +55,11 @@ outers = st.builds(
 def test_files_and_pickles_give_back_the_same(one, tmp_path_factory):
     file = tmp_path_factory.mktemp("r") / "one.npz"
     one.save(file)
-    for again in (Outer.load(file), pickle.loads(pickle.dumps(one))):
+    for again in (
+        Outer.load(file),
+        Outer.from_arrays(one.to_arrays()),
+        pickle.loads(pickle.dumps(one)),
+    ):
         assert again.equals(one)
         assert one.equals(again)
         assert again.names == one.names

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 from hypothesis import strategies as st
-from tests.oracles.relevance import Oracle, normalised
+from tests.oracles.relevance import Oracle, normalized
 
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 
@@ -39,7 +39,7 @@ def distribution_of(counts, names=None):
 
 
 def oracle_of(counts):
-    return Oracle(normalised(counts))
+    return Oracle(normalized(counts))
 
 
 def named(sets, names):

@@ -1,4 +1,4 @@
-"""The command `duramen`: parse, call, write, exit code."""
+"""Command line `duramen`: parse, call, write, exit code."""
 
 import io
 import sys

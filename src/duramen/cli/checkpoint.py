@@ -22,20 +22,22 @@ def writable(checkpoint: Path | None) -> Path | None:
     if checkpoint is None:
         return None
     checkpoint = checkpoint.expanduser()
-    parent = checkpoint.absolute().parent
     if checkpoint.is_dir():
         raise IsADirectoryError(f"--checkpoint {checkpoint} is a folder; name a file")
-    if not parent.is_dir():
-        raise FileNotFoundError(
-            f"--checkpoint {checkpoint} lies in {checkpoint.parent}, which does not exist; make it"
-        )
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise PermissionError(
-            f"--checkpoint {checkpoint} lies in {parent}, which is not writable; name another place"
-        )
+    check_parent(f"--checkpoint {checkpoint}", checkpoint.absolute().parent, checkpoint.parent)
     if checkpoint.exists() and not os.access(checkpoint, os.R_OK):
         raise PermissionError(f"--checkpoint {checkpoint} cannot be read; name another file")
     return checkpoint
+
+
+def check_parent(owner: str, parent: Path, shown: Path) -> None:
+    """Check that a file or folder can be made in a folder, which the user wrote as `shown`."""
+    if not parent.is_dir():
+        raise FileNotFoundError(f"{owner} lies in {shown}, which does not exist; make it")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(
+            f"{owner} lies in {parent}, which is not writable; name another place"
+        )
 
 
 def kept(checkpoint: Path | None) -> list[Path]:

@@ -1,4 +1,4 @@
-"""How long the steps of a command take."""
+"""Times of the steps of a command."""
 
 from __future__ import annotations
 

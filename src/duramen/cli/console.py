@@ -1,9 +1,9 @@
-"""What a command says, and how it ends."""
+"""Messages of a command on standard error, and its end."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -96,13 +96,17 @@ def warnings_as_notes(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    if not quiet:
-        for warning in caught:
-            note(str(warning.message))
+    notes([str(warning.message) for warning in caught], quiet)
+
+
+def notes(lines: Iterable[str], quiet: bool) -> None:
+    """Show remarks on standard error, unless quiet."""
+    for line in () if quiet else lines:
+        note(line)
 
 
 def note(text: str) -> None:
-    """Show what the user had better know on standard error."""
+    """Show a remark on standard error."""
     _complain(f"note: {' '.join(text.split())}")
 
 

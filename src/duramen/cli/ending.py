@@ -17,7 +17,7 @@ _NEARLY = 1 << 26  # bytes below a limit on memory
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal that asks the process to end."""
+    """Signal that asks the process to end."""
 
     def __init__(self, signal: signal.Signals) -> None:
         super().__init__(signal.name)

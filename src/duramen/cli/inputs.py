@@ -1,15 +1,18 @@
-"""What the user says of the data, and the table and target that it stands for."""
+"""Options for the data of a command, and the table and target that they stand for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from duramen.cli.options import Task
+from duramen.cli.declaration import argument, choice, group, option, recorded
 from duramen.cli.problem import Problem, encoded, loaded
-from duramen.cli.reading import Reading, Samples, repeated
-from duramen.cli.source import Demo, check_input, read_source
+from duramen.cli.reading import Annotations, Reading
+from duramen.cli.source import Source, check_columns
 from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
@@ -17,50 +20,66 @@ if TYPE_CHECKING:
     from duramen.tables import EncodedTable
     from duramen.tables.store import ColumnStore
 
-
-def located(file: str | None) -> Path | str | None:
-    """Return a path of this machine as one, and a URL as it is."""
-    return file if file is None or "://" in file else Path(file)
+_TABLES = "A .csv, .tsv, .parquet or .arrow file"
+_ALONE = "that ships with duramen, in place of FILE and --target."
 
 
 @dataclass(frozen=True)
-class Input:
-    """A table or a store, its target, and what is left out.
+class Demo:
+    """Data set that ships."""
 
-    Parameters
-    ----------
-    file : Path, str or None
-        A path, or a URL.
-    target : str or None
-        Name of the target.
-    samples : Samples
-        Sample annotations.
-    demo : bool
-        Whether it is the leukemia set that ships, in place of a file and a target.
-    task : Task
-        What the target is.
-    drop : tuple of str
-        Columns to leave out.
-    categorical : tuple of str
-        Columns of numbers that are categories.
-    strata, blocks : str or None
-        Columns that tell which rows may be exchanged.
-    reading : Reading
-        How text files are read.
-    """
+    name: str  # in sentences
+    constant: str  # its file and, with _CITATION, its citation in duramen.datasets.bundled
+    dropped: tuple[str, ...] = ()  # columns to leave out
 
-    file: Path | str | None
-    target: str | None
-    samples: Samples
-    demo: bool
-    task: Task
-    drop: tuple[str, ...]
-    categorical: tuple[str, ...]
-    reading: Reading
-    strata: str | None = None
-    blocks: str | None = None
+    @property
+    def citation(self) -> str:
+        """Citation of the data."""
+        from duramen.datasets import bundled
 
-    def check(self) -> None:
+        return str(getattr(bundled, f"{self.constant}_CITATION"))
+
+    def path(self, stack: ExitStack) -> Path:
+        """Return its file, which is there until the stack is closed."""
+        from duramen.datasets import bundled
+
+        return stack.enter_context(bundled.bundled_file(getattr(bundled, self.constant)))
+
+
+class Missing(StrEnum):
+    """Treatment of missing values."""
+
+    category = "category"
+    drop = "drop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Table in a file and its target."""
+
+    file: Any = argument(None, f"{_TABLES}.", metavar="FILE")
+    target: str | None = option(None, "Column to explain.", metavar="NAME")
+    demo: bool = option(False, f"Use the leukemia set {_ALONE}")
+    task: str = choice(
+        "auto",
+        "duramen.tables.target:Task",
+        "Task: classification of classes or regression of numbers; auto goes by the values of the "
+        "target.",
+        before=("auto",),
+    )
+    drop: tuple[str, ...] = option(
+        (), "Column to leave out; repeat for more.", metavar="NAME", record="dropped"
+    )
+    reading: Reading = group(Reading)
+
+    demo_set: ClassVar[Demo] = Demo("leukemia set", "LEUKEMIA")
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns to leave out, those of the demo included."""
+        return (*self.demo_set.dropped, *self.drop) if self.demo else self.drop
+
+    def check_given(self, target: str | None) -> None:
         """Check that the user named a table and its target, or asked for the one that ships.
 
         Raises
@@ -68,97 +87,174 @@ class Input:
         ValueError
             If something is missing, or too much.
         """
-        check_input(self.file, self.target, self.demo, "leukemia set")
-        for option, name in self.labels().items():
-            if name in self.drop:
-                raise ValueError(
-                    f"--drop {name} is the column of --{option}, which is no feature; leave out "
-                    "--drop"
-                )
-        self.samples.check()
-        self.reading.check(self.file, self.samples.file)
+        if self.demo and (self.file is not None or target is not None):
+            raise ValueError("--demo brings its own file and target; leave out FILE and --target")
+        if not self.demo and self.file is None:
+            raise ValueError(
+                f"give a FILE and --target NAME, or --demo for the {self.demo_set.name}"
+            )
+        if not self.demo and target is None:
+            raise ValueError(f"--target is missing: which column of {self.file} is the target?")
+
+    def source(
+        self, command: str, target: str | None, annotations: Annotations | None = None
+    ) -> Source:
+        """Read a table, set its target apart and leave columns out.
+
+        The target may be a column of the sample annotations.
+
+        Raises
+        ------
+        ValueError, OSError
+            If there is no such file or column, no column is left, or the annotations do not go
+            with the table.
+        """
+        from duramen.tables import target_column
+
+        caller, wanted = f"duramen {command}", target or "y"
+        annotations = annotations or Annotations()
+        with ExitStack() as stack:
+            path = self.demo_set.path(stack) if self.demo else Path(self.file)
+            self.reading.check(path, annotations.samples)
+            data = self.reading.read(path, caller)
+        notes: tuple[str, ...] = ()
+        if annotations.samples is not None:
+            data, paired = annotations.beside(data, self.reading, path.name, caller)
+            notes = (paired.note,)
+            if wanted not in data.column_names and wanted in paired.table.column_names:
+                data = data.append_column(wanted, paired.table.column(wanted))
+        features, column = target_column(data, wanted, function=caller)
+        check_columns("--drop", self.dropped, features.column_names, wanted)
+        features = features.drop_columns(list(self.dropped))
+        if not features.column_names:
+            raise ValueError("--drop leaves no column beside the target")
+        citation = self.demo_set.citation if self.demo else ""
+        return Source(path.name, features, column, wanted, citation, notes=notes)
+
+    def encoded(self, command: str, source: Source, jobs: int) -> Problem[EncodedTable]:
+        """Encode a table and check its target; raises as :func:`encoded` does."""
+        categorical = self.reading.categorical
+        return encoded(command, source, task=self.task, categorical=categorical, jobs=jobs)
+
+    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
+        """Return the values of options that reading the table settled."""
+        return {
+            "file": None if self.demo else problem.name,
+            "target": None if self.demo else problem.target,
+            "task": problem.task,
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return the settings of reading for the record."""
+        known = recorded(self, drop=self.dropped)
+        return {name: known[name] for name in known if name not in _DATA}
+
+
+# On record as the data of a run, not as its settings.
+_DATA = ("file", "target", "demo", "task")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Small(Table):
+    """Table of few columns, in memory."""
+
+    file: Path | None = argument(None, f"{_TABLES}.", metavar="FILE")
+    demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
+    missing: Missing | None = option(
+        None,
+        "Missing values: a category of their own, or drop incomplete rows; category by default, "
+        "drop with --demo.",
+    )
+
+    demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR")
+
+    @property
+    def treated(self) -> Missing:
+        """Treatment of missing values."""
+        return self.missing or (Missing.drop if self.demo else Missing.category)
+
+    def rows(self, source: Source) -> Source:
+        """Leave incomplete rows out if asked to."""
+        return source.complete_rows() if self.treated is Missing.drop else source
+
+    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
+        """Return the values of options that reading the table settled."""
+        return {**super().settled(problem), "missing": self.treated.value}
+
+    def record(self) -> dict[str, Any]:
+        """Return the settings of reading for the record."""
+        return {**super().record(), "missing": self.treated.value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input(Table):
+    """Table or column store, with sample annotations."""
+
+    file: str | None = argument(
+        None,
+        f"{_TABLES}, a folder made by duramen pack or its URL, or a PLINK .bed file.",
+        metavar="FILE",
+    )
+    annotations: Annotations = group(Annotations)
+
+    @property
+    def place(self) -> Path | str | None:
+        """Path of this machine, or a URL."""
+        return self.file if self.file is None or "://" in self.file else Path(self.file)
+
+    def check(self) -> None:
+        """Check that options of the data go together.
+
+        Raises
+        ------
+        ValueError
+            If something is missing, or too much.
+        """
+        self.check_given(self.target)
+        self.annotations.check()
+        self.reading.check(self.place, self.annotations.samples)
 
     def read(
-        self, command: str, jobs: int, clock: Clock
+        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, str] | None = None
     ) -> Problem[EncodedTable] | Problem[ColumnStore]:
-        """Read and encode a table, or open a store.
+        """Read and encode a table, or open a store; `labels` has the columns of strata and blocks.
 
         Raises
         ------
         ValueError, TypeError, MemoryError, OSError
             If there is no such file or column, or it cannot be used.
         """
-        if self.file is not None and is_store(self.file):
+        labels, place = labels or {}, self.place
+        if place is not None and is_store(place):
             with clock.step("open"):
                 return read_stored(
                     command,
-                    self.file,
+                    place,
                     str(self.target),
-                    samples=self.samples,
+                    annotations=self.annotations,
                     reading=self.reading,
                     task=self.task,
                     drop=self.drop,
-                    categorical=self.categorical,
-                    labels=self.labels(),
+                    labels=labels,
                 )
-        from duramen.datasets.bundled import LEUKEMIA, LEUKEMIA_CITATION
-
         with clock.step("read"):
-            demo = Demo(LEUKEMIA, LEUKEMIA_CITATION) if self.demo else None
-            source = read_source(
-                command,
-                self.file,
-                self.target,
-                demo,
-                self.drop,
-                reading=self.reading,
-                samples=self.samples,
-            ).labelled(self.labels())
+            source = self.source(command, self.target, self.annotations).labelled(labels)
         with clock.step("encode"):
-            return encoded(command, source, task=self.task, categorical=self.categorical, jobs=jobs)
+            return self.encoded(command, source, jobs)
 
-    def load(self, command: str, jobs: int, clock: Clock) -> Problem[EncodedTable]:
-        """Read and encode a table, or take a store into memory.
-
-        Raises
-        ------
-        ValueError, TypeError, MemoryError, OSError
-            If there is no such file or column, or it cannot be used.
-        """
+    def load(
+        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, str]
+    ) -> Problem[EncodedTable]:
+        """Read and encode a table, or take a store into memory; raises as :meth:`read` does."""
         from duramen.tables import EncodedTable
 
-        problem = self.read(command, jobs, clock)
+        problem = self.read(command, jobs, clock, labels)
         if isinstance(problem.table, EncodedTable):
             return problem
         with clock.step("load"):
             return loaded(problem)
 
-    def labels(self) -> dict[str, str]:
-        """Return the columns of strata and blocks, by the name of the option."""
-        given = {"strata": self.strata, "blocks": self.blocks}
-        return {option: name for option, name in given.items() if name is not None}
 
-    def notes(self) -> list[str]:
-        """Return what is to be said of columns that are no features."""
-        return [
-            f"{name} is the column of --{option} and not a feature"
-            for option, name in self.labels().items()
-        ]
-
-    def words(self, problem: Problem[Any]) -> list[str]:
-        """Return the words of a command line that say the same, whatever folder it is run in."""
-        words = ["--demo"] if self.demo else [problem.name, "--target", problem.target]
-        words += [*self.samples.words(), "--task", problem.task]
-        words += repeated("--drop", self.drop) + repeated("--categorical", self.categorical)
-        return words + self.reading.words()
-
-    def record(self, problem: Problem[Any]) -> dict[str, Any]:
-        """Return what is on record of how the table was read."""
-        return {
-            **self.samples.record(),
-            "dropped": list(self.drop),
-            "categorical": list(self.categorical),
-            **self.labels(),
-            **self.reading.record(),
-            **({"notes": list(problem.notes)} if problem.notes else {}),
-        }
+def noted(notes: Sequence[str]) -> dict[str, Any]:
+    """Return notes for the record, if there are any."""
+    return {"notes": list(notes)} if notes else {}

@@ -1,36 +1,151 @@
-"""Options that several commands have, with one name, one meaning and one help text each."""
+"""Groups of options that several commands share."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Any
 
-import typer
-
-from duramen.cli.choices import CatalogueChoice
-
-
-class Task(StrEnum):
-    """What the target is."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
+from duramen.cli.checkpoint import writable
+from duramen.cli.console import standard_error
+from duramen.cli.declaration import choice, option, parameters
 
 
-Impurity = Literal["entropy", "gini", "variance"]
+def criterion_option() -> Any:
+    """Declare the option ``--criterion``."""
+    return choice(
+        "auto",
+        "duramen.forests.criteria:CRITERIA",
+        "Impurity criterion; auto is entropy for classes, variance for numbers.",
+        before=("auto",),
+    )
 
 
-def criterion_names() -> tuple[str, ...]:
-    """Return the impurity criteria, and auto."""
-    from duramen.forests.criteria import CRITERIA
+@dataclass(frozen=True, kw_only=True)
+class Jobs:
+    """Processors to use."""
 
-    return ("auto", *(one.name for one in CRITERIA))
+    jobs: int = option(
+        -1,
+        "Number of threads; -1 for all processors. The result does not depend on it.",
+        metavar="N",
+        parameter="n_jobs",
+        echo="never",
+    )
 
 
-def settled_criterion(asked: str, task: str) -> Impurity:
-    """Return the impurity criterion that an option asks for, given what the target is.
+@dataclass(frozen=True, kw_only=True)
+class Work(Jobs):
+    """Checkpoint, seed and processors of a run."""
+
+    checkpoint: Path | None = option(
+        None,
+        "File that keeps what is done; a run that was stopped goes on from it.",
+        metavar="FILE",
+        echo="never",
+    )
+    seed: int = option(
+        0,
+        "Seed of all random numbers.",
+        metavar="N",
+        parameter="random_state",
+        min=0,
+        max=2**32 - 1,
+    )
+
+    def parameters(self, quiet: bool) -> dict[str, Any]:
+        """Return the parameters of a function that does the work."""
+        return {
+            **parameters(self),
+            "checkpoint": writable(self.checkpoint),
+            "verbose": int(not quiet and standard_error().is_terminal),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Folder of the results, and what else is shown."""
+
+    out: Path = option(Path(), "Folder for the results.", metavar="DIR", echo="never")
+    spreadsheet_safe: bool = option(
+        False,
+        "Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
+        "formula, such as names that begin with =, +, - or @.",
+    )
+    quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed(Output):
+    """Folder of the results, and rows of them in the terminal."""
+
+    top: int = option(20, "Rows to show in the terminal.", metavar="K", min=0, echo="never")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trees:
+    """Trees of one family, of which the theory has infinitely many."""
+
+    criterion: str = criterion_option()
+    max_features: int = option(
+        1, "Number of features tried at a node; 1 is totally randomized.", metavar="K", min=1
+    )
+    max_depth: int | None = option(
+        None, "Largest depth of the trees; without a limit by default.", metavar="D", min=1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strata:
+    """Columns that say which rows may be exchanged."""
+
+    strata: str | None = option(
+        None,
+        "Column of the table or of its sample annotations within whose values rows are permuted, "
+        "such as the population or the batch. It is not a feature.",
+        metavar="NAME",
+    )
+    blocks: str | None = option(
+        None,
+        "Column of the table or of its sample annotations whose values name the blocks of rows "
+        "that are permuted as a whole, such as the person or the family. It is not a feature.",
+        metavar="NAME",
+    )
+
+    def labels(self) -> dict[str, str]:
+        """Return the columns of strata and blocks, by the name of the option."""
+        given = {"strata": self.strata, "blocks": self.blocks}
+        return {option: name for option, name in given.items() if name is not None}
+
+    def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
+        """Check that these columns are neither left out nor contexts.
+
+        Raises
+        ------
+        ValueError
+            If one is.
+        """
+        for name, column in self.labels().items():
+            if column in dropped:
+                raise ValueError(
+                    f"--drop: must not name the column of --{name}, which is not a feature, got "
+                    f"{column}. Hint: leave out --drop {column}."
+                )
+            if column in contexts:
+                raise ValueError(
+                    f"--{name}: must not be a context, got {column}. Hint: leave out --{name}."
+                )
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of columns that are no features."""
+        return [
+            f"{name} is the column of --{option} and not a feature"
+            for option, name in self.labels().items()
+        ]
+
+
+def settled_criterion(asked: str, task: str) -> str:
+    """Return the impurity criterion that an option asks for, given the task.
 
     Raises
     ------
@@ -46,122 +161,4 @@ def settled_criterion(asked: str, task: str) -> Impurity:
         raise ValueError(
             f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"
         )
-    return cast("Impurity", asked)
-
-
-FileArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="FILE", help="A .csv, .tsv, .parquet or .arrow file."),
-]
-PlaceArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="FILE",
-        help="A .csv, .tsv, .parquet or .arrow file, a folder made by duramen pack or its URL, or "
-        "a PLINK .bed file.",
-    ),
-]
-TargetOption = Annotated[str | None, typer.Option(metavar="NAME", help="Column to explain.")]
-TaskOption = Annotated[Task, typer.Option(help="What the target is; auto goes by its values.")]
-DropOption = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="Column to leave out; repeat for more.")
-]
-CategoricalOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Numbers that are categories; repeat for more."),
-]
-SamplesOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        show_default=False,
-        help="Sample annotations, such as classes: a table, paired with FILE by the names of the "
-        "rows.",
-    ),
-]
-StrataOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default=False,
-        help="Column, of the table or of --samples, within whose values the test permutes rows, "
-        "such as the population or the batch. It is no feature.",
-    ),
-]
-BlocksOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default=False,
-        help="Column, of the table or of --samples, whose values tell the blocks of rows that the "
-        "test keeps together, such as the person or the family. It is no feature.",
-    ),
-]
-SamplesIdOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        show_default=False,
-        help="Column of --samples with the names of the rows; by default the one that holds them. "
-        "FILE needs a column of that name if it does not name its rows.",
-    ),
-]
-SamplesByPositionOption = Annotated[
-    bool,
-    typer.Option(
-        "--samples-by-position",
-        help="Pair the rows of --samples with those of FILE by their order, not by name.",
-    ),
-]
-NaOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="WORD",
-        show_default=False,
-        help="Further word for a missing value in CSV and TSV files, such as '?'; repeat for more.",
-    ),
-]
-DecimalOption = Annotated[
-    str, typer.Option(metavar="SIGN", help="Decimal point of numbers in CSV and TSV files: . or ,")
-]
-CriterionOption = Annotated[
-    str,
-    typer.Option(
-        parser=CatalogueChoice(criterion_names),
-        metavar="NAME",
-        help="Impurity criterion; auto is entropy for classes, variance for numbers.",
-    ),
-]
-CheckpointOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        show_default=False,
-        help="Where what is done is kept; a run that was stopped goes on from it.",
-    ),
-]
-SeedOption = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")
-]
-JobsOption = Annotated[
-    int,
-    typer.Option(
-        metavar="N", help="Threads; -1 for all processors. The result does not depend on it."
-    ),
-]
-OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
-SpreadsheetSafeOption = Annotated[
-    bool,
-    typer.Option(
-        "--spreadsheet-safe",
-        help="Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
-        "formula, such as names that begin with =, +, - or @.",
-    ),
-]
-TopOption = Annotated[int, typer.Option(min=0, metavar="K", help="Rows to show in the terminal.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-
-
-def spreadsheet_words(asked: bool) -> list[str]:
-    """Return the option for result.csv that a command line needs."""
-    return ["--spreadsheet-safe"] if asked else []
+    return asked

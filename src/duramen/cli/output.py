@@ -6,10 +6,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
 
 if TYPE_CHECKING:
@@ -70,17 +71,9 @@ def _checked(out: Path, command: str) -> Path:
         raise OSError(f"duramen {command}: --out {out} is a link to itself; name a folder")
     if place.exists() and not place.is_dir():
         raise NotADirectoryError(f"duramen {command}: --out {out} is a file; name a folder")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(
-            f"duramen {command}: --out {out} lies in {out.parent}, which does not exist; make it"
-        )
     if place.exists() and not os.access(place, os.W_OK | os.X_OK):
         raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
-    if not os.access(place.parent, os.W_OK | os.X_OK):
-        raise PermissionError(
-            f"duramen {command}: --out {out} lies in {place.parent}, which is not writable; name "
-            "another"
-        )
+    check_parent(f"duramen {command}: --out {out}", place.parent, out.parent)
     for name in RESULTS:
         if (place / name).is_dir():
             raise IsADirectoryError(
@@ -148,41 +141,28 @@ def _move_others(old: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def write_results(
-    folder: Path,
-    columns: Mapping[str, Any],
-    run: Run,
-    summary: Callable[[], Report],
-    clock: Clock,
-    spreadsheet_safe: bool,
-) -> None:
-    """Write report.html, result.csv, result.parquet and run.json.
+@dataclass(frozen=True)
+class Outcome:
+    """Results of a command."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where to.
-    columns : mapping of str to sequences of one length
-        The result, column by column.
-    run : Run
-        What was run; the record on disk gets the timings of all steps, these ones included.
-    summary : callable
-        Gathers the report.
-    clock : Clock
-        Times the steps.
-    spreadsheet_safe : bool
-        Whether result.csv is guarded against formulas.
-    """
+    columns: Mapping[str, Any]  # table of results, column by column
+    run: Run  # record; on disk it gets the timings of all steps
+    report: Callable[[], Report]  # gathers the report
+    show: Callable[[], None] | None = None  # prints the results
+
+
+def write_results(folder: Path, outcome: Outcome, clock: Clock, spreadsheet_safe: bool) -> None:
+    """Write report.html, result.csv, result.parquet and run.json."""
     import pyarrow as pa
 
     from duramen.reports import render
     from duramen.tables import write_table
 
     with clock.step("report"):
-        (folder / "report.html").write_text(render(summary()), encoding="utf-8")
+        (folder / "report.html").write_text(render(outcome.report()), encoding="utf-8")
     with clock.step("write"):
-        table = pa.table(dict(columns))
+        table = pa.table(dict(outcome.columns))
         write_table(table, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
         write_table(table, folder / "result.parquet")
-    record = replace(run, timings=dict(clock.seconds))
+    record = replace(outcome.run, timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The learning set that a command works on, and where it came from."""
+"""Learning set that a command works on, and where it came from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from duramen.cli.options import Task
 from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
@@ -22,31 +21,18 @@ TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")
 
 @dataclass(frozen=True)
 class Problem(Generic[TableT]):
-    """A learning set, and what the command line knows of where it came from.
+    """Learning set, and what the command line knows of where it came from."""
 
-    Parameters
-    ----------
-    name : str
-        What the table is called: its file or folder, without where that lies, or its URL.
-    data : LearningSet
-        The columns but the target and those left out, and the target.
-    target : str
-        Name of the target.
-    citation : str
-        What the data ask to be cited; empty if nothing.
-    notes : tuple of str
-        What the user had better know of how the table was read.
-    """
-
-    name: str
-    data: LearningSet[TableT]
-    target: str
-    citation: str = ""
-    notes: tuple[str, ...] = ()
+    name: str  # of the file or folder, without where that lies, or its URL
+    data: LearningSet[TableT]  # the columns but those left out, and the target
+    target: str  # its name
+    citation: str = ""  # what the data ask to be cited
+    notes: tuple[str, ...] = ()  # on how the table was read
+    dropped_rows: int = 0  # incomplete rows that were left out
 
     @property
     def table(self) -> TableT:
-        """The columns but the target and those left out."""
+        """Columns but the target and those left out."""
         return self.data.table
 
     @property
@@ -54,24 +40,24 @@ class Problem(Generic[TableT]):
         """Task of the target: "classification" or "regression"."""
         return self.data.task
 
+    def facts(self) -> dict[str, Any]:
+        """Return what a record says of the data."""
+        return {
+            "task": self.task,
+            "target": self.target,
+            "file": self.name,
+            "n_rows": self.data.n_rows,
+            "n_features": self.data.n_columns,
+            "fingerprint": self.data.fingerprint,
+            "classes": self.data.target.class_sizes(),
+            "citation": self.citation,
+        }
+
 
 def encoded(
-    command: str, source: Source, *, task: Task, categorical: Sequence[str], jobs: int
+    command: str, source: Source, *, task: str, categorical: Sequence[str], jobs: int
 ) -> Problem[EncodedTable]:
-    """Encode a table and check its target.
-
-    Parameters
-    ----------
-    command : str
-        The command, for errors.
-    source : Source
-        What was read.
-    task : Task
-        What the user says that the target is.
-    categorical : sequence of str
-        Columns of numbers that are categories.
-    jobs : int
-        Number of threads.
+    """Encode a table and check its target, for a task or "auto"; the command is for errors.
 
     Raises
     ------
@@ -86,18 +72,19 @@ def encoded(
     target = target_of(command, source.target, source.column, task)
     table, stray = encoded_features(source.features, categorical, jobs)
     notes = [*source.notes, *stray_notes(stray, source.name)]
-    classes = stray_values_of(source.target, source.column) if task is Task.auto else None
+    classes = stray_values_of(source.target, source.column) if task == "auto" else None
     if classes is not None:
         notes += stray_notes([classes], source.name, "--task classification")
     data = of_table(table, target, f"duramen {command}", **source.labels)
-    return loaded(Problem(source.name, data, source.target, source.citation, tuple(notes)))
+    known = (source.target, source.citation, tuple(notes), source.dropped_rows)
+    return loaded(Problem(source.name, data, *known))
 
 
-def target_of(command: str, name: str, values: Any, task: Task) -> Target:
-    """Check and encode a target, as what the user says that it is or what it looks like."""
+def target_of(command: str, name: str, values: Any, task: Any) -> Target:
+    """Check and encode a target, for a task or the one that its values suggest."""
     from duramen.tables import encode_target
 
-    return encode_target(values, task.value, function=f"duramen {command}: --target {name}")
+    return encode_target(values, task, function=f"duramen {command}: --target {name}")
 
 
 def encoded_features(
@@ -138,5 +125,5 @@ def loaded(problem: Problem[Any]) -> Problem[EncodedTable]:
     """
     data = problem.data.in_memory()
     if data.table.constant().all():
-        raise ValueError(f"every column is constant, there is nothing to say of {problem.target}")
+        raise ValueError(f"every column is constant: none can be relevant for {problem.target}")
     return replace(problem, data=data)

@@ -1,4 +1,4 @@
-"""How text files are read, and the sample annotations that go with a table."""
+"""Options for reading text files, and sample annotations that go with a table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duramen.cli.declaration import option
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -19,25 +21,22 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-def repeated(option: str, values: Sequence[str]) -> list[str]:
-    """Return the words of an option that is given once a value."""
-    return [word for value in values for word in (option, value)]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How CSV and TSV files are read.
+    """Kinds of columns, and settings for reading CSV and TSV files."""
 
-    Parameters
-    ----------
-    na : tuple of str
-        Further words for missing values.
-    decimal : str
-        Decimal point of the numbers.
-    """
-
-    na: tuple[str, ...] = ()
-    decimal: str = "."
+    categorical: tuple[str, ...] = option(
+        (), "Column of numbers to treat as categorical; repeat for more.", metavar="NAME"
+    )
+    na: tuple[str, ...] = option(
+        (),
+        "Further word for a missing value in CSV and TSV files, such as '?'; repeat for more.",
+        metavar="WORD",
+        echo="changed",
+    )
+    decimal: str = option(
+        ".", "Decimal point of numbers in CSV and TSV files: . or ,", metavar="SIGN", echo="changed"
+    )
 
     def check(self, *files: Path | str | None) -> None:
         """Check that options of text are given for text, and the decimal point is one.
@@ -49,28 +48,22 @@ class Reading:
         """
         if self.decimal not in (".", ","):
             raise ValueError(f"--decimal must be . or , got {self.decimal!r}")
-        if not self.words() or any(file is not None and is_text(file) for file in files):
+        if not (self.na or self.decimal != ".") or any(
+            file is not None and is_text(file) for file in files
+        ):
             return
-        raise ValueError(
-            f"{self.words()[0]} is for CSV and TSV files; the values of other files have types"
-        )
+        option = "--na" if self.na else "--decimal"
+        raise ValueError(f"{option} is for CSV and TSV files; the values of other files have types")
 
     def read(self, path: Path | str, function: str) -> pa.Table:
         """Read a table, with these options where it is text."""
         from duramen.tables import read_table
 
-        if not is_text(path):
-            return read_table(path, function=function)
-        return read_table(path, na_values=self.na, decimal=self.decimal, function=function)
+        return read_table(path, **self.parameters(path), function=function)
 
-    def words(self) -> list[str]:
-        """Return the options that ask for this."""
-        decimal = [] if self.decimal == "." else ["--decimal", self.decimal]
-        return repeated("--na", self.na) + decimal
-
-    def record(self) -> dict[str, Any]:
-        """Return what is on record of it; nothing where files are read as usual."""
-        return {"na": list(self.na), "decimal": self.decimal} if self.words() else {}
+    def parameters(self, path: Path | str) -> dict[str, Any]:
+        """Return the parameters of functions that read a file."""
+        return {"na_values": self.na, "decimal": self.decimal} if is_text(path) else {}
 
 
 def is_text(file: Path | str) -> bool:
@@ -81,23 +74,27 @@ def is_text(file: Path | str) -> bool:
     return bool(suffixes) and suffixes[-1] in (".csv", ".tsv", ".tab")
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Sample annotations, and how their rows are paired with those of a table.
+@dataclass(frozen=True, kw_only=True)
+class Annotations:
+    """Sample annotations, and how their rows are paired with those of a table."""
 
-    Parameters
-    ----------
-    file : Path or None
-        The annotations; None where there are none.
-    id : str or None
-        Their column with the names of the rows; None to look for it.
-    by_position : bool
-        Whether rows are paired by their order.
-    """
-
-    file: Path | None = None
-    id: str | None = None
-    by_position: bool = False
+    samples: Path | None = option(
+        None,
+        "Sample annotations, such as classes: a table, paired with FILE by the names of the rows.",
+        metavar="FILE",
+    )
+    samples_id: str | None = option(
+        None,
+        "Column of --samples with the names of the rows; by default the one that holds them. "
+        "FILE needs a column of that name if it does not name its rows.",
+        metavar="NAME",
+        echo="changed",
+    )
+    samples_by_position: bool = option(
+        False,
+        "Pair the rows of --samples with those of FILE by their order, not by name.",
+        echo="changed",
+    )
 
     def check(self) -> None:
         """Check that there are annotations, and one way to pair them.
@@ -107,25 +104,17 @@ class Samples:
         ValueError
             If there is an option but no file, or two ways.
         """
-        if self.file is None and (self.id is not None or self.by_position):
-            option = "--samples-by-position" if self.by_position else "--samples-id"
+        if self.samples is None and (self.samples_id is not None or self.samples_by_position):
+            option = "--samples-by-position" if self.samples_by_position else "--samples-id"
             raise ValueError(f"{option} needs --samples FILE")
-        if self.id is not None and self.by_position:
+        if self.samples_id is not None and self.samples_by_position:
             raise ValueError(
                 "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
             )
 
-    def words(self) -> list[str]:
-        """Return the options that ask for this."""
-        words = [] if self.file is None else ["--samples", self.file.name]
-        words += [] if self.id is None else ["--samples-id", self.id]
-        return [*words, "--samples-by-position"] if self.by_position else words
-
-    def record(self) -> dict[str, Any]:
-        """Return what is on record of it."""
-        record: dict[str, Any] = {"samples": None if self.file is None else self.file.name}
-        record |= {} if self.id is None else {"samples_id": self.id}
-        return record | ({"samples_by_position": True} if self.by_position else {})
+    def read(self, reading: Reading, function: str) -> pa.Table | None:
+        """Read the annotations, if there are any."""
+        return None if self.samples is None else reading.read(self.samples, function)
 
     def beside(
         self, data: pa.Table, reading: Reading, where: str, function: str
@@ -145,30 +134,30 @@ class Samples:
         """
         from duramen.tables.store.pairing import Names, pair, texts_of
 
-        if self.id is None and not self.by_position:
+        if self.samples_id is None and not self.samples_by_position:
             raise ValueError(
                 f"--samples needs --samples-id NAME, a column of {where} and of the annotations "
                 "that names the rows, or --samples-by-position; PLINK files and stores with names "
                 "of rows need neither"
             )
         names = None
-        if self.id is not None:
-            if self.id not in data.column_names:
-                raise ValueError(f"--samples-id {self.id} is no column of {where}")
-            labels = texts_of(data.column(self.id))
+        if self.samples_id is not None:
+            if self.samples_id not in data.column_names:
+                raise ValueError(f"--samples-id {self.samples_id} is no column of {where}")
+            labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:
                 raise ValueError(
-                    f"--samples-id {self.id} must hold the name of every row of {where}, as text "
-                    "or whole numbers"
+                    f"--samples-id {self.samples_id} must hold the name of every row of {where}, "
+                    "as text or whole numbers"
                 )
-            names = Names((self.id,), tuple(map(str, labels)))
-            data = data.drop_columns([self.id])
+            names = Names((self.samples_id,), tuple(map(str, labels)))
+            data = data.drop_columns([self.samples_id])
         paired = pair(
-            None if self.file is None else reading.read(self.file, function),
+            self.read(reading, function),
             names,
             data.num_rows,
-            samples_id=self.id,
-            by_position=self.by_position,
+            samples_id=self.samples_id,
+            by_position=self.samples_by_position,
             where=where,
             function=function,
         )

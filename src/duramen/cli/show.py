@@ -1,4 +1,4 @@
-"""Results in the terminal."""
+"""Tables and lines in the terminal."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from duramen.reports import Run
-from duramen.results.text import printable
+from duramen.results.text import printable, width
 
 _LONGEST = 4000  # characters of a line
+_GAP = 3
+_NAME = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A column of a table in the terminal."""
+    """Column of a table in the terminal."""
 
     title: str
     cells: Sequence[str]
@@ -37,18 +39,9 @@ def show(
     out: Path,
     after: Sequence[str] = (),
 ) -> None:
-    """Print lines, a table, further lines, and where the results lie.
+    """Print lines, a table if it has cells, further lines, and where the results lie.
 
-    Parameters
-    ----------
-    before, after : sequence of str
-        Lines above and below the table.
-    columns : sequence of Shown
-        The table, at least one column; without cells it is left out.
-    more : int
-        Number of features that the table leaves out.
-    out : Path
-        Folder of the results.
+    `more` is the number of features that the table leaves out.
     """
     console = Console()
     for line in before:
@@ -60,6 +53,24 @@ def show(
     for line in after:
         console.print(_line(line), soft_wrap=True)
     console.print(_line(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
+
+
+def ranks(n: int) -> Shown:
+    """Return the column of the ranks 1, ..., n."""
+    return Shown("", [str(i + 1) for i in range(n)], right=True, style="dim")
+
+
+def named(title: str, names: Sequence[str], most: int = _NAME) -> Shown:
+    """Return a column of names, which keeps so many cells where the terminal is narrow."""
+    widest = max((width(printable(name)) for name in names), default=0)
+    return Shown(title, list(names), least=min(most, widest))
+
+
+def taken(column: Shown) -> int:
+    """Return the cells that a column takes, with the gap beside it, where room is short."""
+    heading, least = width(column.title), column.least
+    widest = max(map(width, column.cells), default=0) if least is None else least
+    return _GAP + max(heading, widest)
 
 
 def shape_words(run: Run) -> list[str]:
@@ -100,6 +111,6 @@ def _table(columns: Sequence[Shown]) -> Table:
     return table
 
 
-def _bar(share: float, longest: int) -> str:
-    eighths = round(8 * longest * max(0.0, share))
+def _bar(fraction: float, longest: int) -> str:
+    eighths = round(8 * longest * max(0.0, fraction))
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()

@@ -1,4 +1,4 @@
-"""A column store that a command works on, where it lies, and its target."""
+"""Column store that a command works on, where it lies, and its target."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.options import Task
 from duramen.cli.problem import Problem, stray_columns, target_of
-from duramen.cli.reading import Reading, Samples, pairing_unwarned, stray_notes
+from duramen.cli.reading import Annotations, Reading, pairing_unwarned, stray_notes
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
@@ -26,36 +25,16 @@ def read_stored(
     path: Path | str,
     target: str,
     *,
-    samples: Samples,
+    annotations: Annotations,
     reading: Reading,
-    task: Task,
+    task: str,
     drop: Sequence[str],
-    categorical: Sequence[str],
     labels: Mapping[str, str] | None = None,
 ) -> Problem[ColumnStore]:
-    """Open a store, set its target apart and leave columns out.
+    """Open a store or a .bed file, set its target apart and leave columns out.
 
-    Parameters
-    ----------
-    command : str
-        The command, for errors.
-    path : Path or str
-        A folder that ``duramen pack`` made, its URL, or a .bed file.
-    target : str
-        A column of the store, or of what is known of its rows.
-    samples : Samples
-        Sample annotations, in place of those of the store.
-    reading : Reading
-        How text files are read.
-    task : Task
-        What the user says that the target is.
-    drop : sequence of str
-        Columns to leave out.
-    categorical : sequence of str
-        Must be empty: kinds are those that were packed.
-    labels : mapping, optional
-        Columns of strata and blocks, by the name of the option: of the store, or of what is known
-        of its rows.
+    The target, strata and blocks (`labels`, by the name of the option) are columns of the store
+    or of its sample annotations, which `annotations` replace.
 
     Raises
     ------
@@ -66,21 +45,25 @@ def read_stored(
     from duramen.tables.store import open_store
     from duramen.tables.store.view import without
 
-    if categorical:
+    if reading.categorical:
         raise ValueError(
-            f"--categorical {categorical[0]} is for duramen pack: the kinds of the columns of a "
-            "store are settled when it is packed"
+            f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the columns "
+            "of a store are settled when it is packed"
         )
     naming = f"duramen {command}"
     store, own = open_store(path), []
-    if samples.file is not None:
-        own = [samples.id] if samples.id is not None and store.row_names is None else []
+    if annotations.samples is not None:
+        own = (
+            [annotations.samples_id]
+            if annotations.samples_id is not None and store.row_names is None
+            else []
+        )
         with pairing_unwarned():
             store = open_store(
                 path,
-                reading.read(samples.file, naming),
-                samples_id=samples.id,
-                samples_by_position=samples.by_position,
+                reading.read(annotations.samples, naming),
+                samples_id=annotations.samples_id,
+                samples_by_position=annotations.samples_by_position,
             )
     try:
         with stray_columns() as stray:
@@ -101,8 +84,8 @@ def read_stored(
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
     notes = [] if store.samples_pairing is None else [store.samples_pairing]
-    if task is Task.auto:
-        where = "" if samples.file is None else samples.file.name
+    if task == "auto":
+        where = "" if annotations.samples is None else annotations.samples.name
         notes += stray_notes(stray, where, "--task classification")
     data = of_table(left, encoded, naming, **of_rows)
     return Problem(name, data, target, notes=tuple(notes))

@@ -1,14 +1,10 @@
-"""Which features matter in some circumstances only: importances that depend on a context."""
+"""Context analysis: importances of features that depend on a context."""
 
 from duramen.context.analysis import context_importances
 from duramen.context.network import context_network
 from duramen.context.propensity import propensity_strata
-from duramen.results.context_importances import ContextImportances
-from duramen.results.context_network import ContextNetwork
 
 __all__ = [
-    "ContextImportances",
-    "ContextNetwork",
     "context_importances",
     "context_network",
     "propensity_strata",

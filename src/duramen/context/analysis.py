@@ -1,9 +1,9 @@
-"""Context analysis: which features say more, or less, or something else in some circumstances."""
+"""Importances of features in each context, with their p-values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from duramen import checks
 from duramen.context.effects import context_effects
 from duramen.context.nulls import Null, null_of
+from duramen.context.options import Options
 from duramen.context.p_values import effect_p_values, plain_p_values
 from duramen.context.plain import within_contexts
 from duramen.context.shifts import shifts_of
@@ -26,60 +27,11 @@ from duramen.importances.arguments import metadata_of
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.results.context_importances import ContextImportances
 from duramen.results.fingerprint import fingerprint
-from duramen.tables import encode, encode_target
-from duramen.tables.learning_set import given_set, of_table, refuse_weights
+from duramen.tables.learning_set import unweighted_set
 
 FloatArray = NDArray[np.float64]
 
 FUNCTION = "context_importances"
-EMPTY = ("skip", "zero")
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is asked of an analysis, checked.
-
-    Attributes
-    ----------
-    empty : {"skip", "zero"}
-        What counts for a node without rows of a context.
-    n_permutations : int
-        Permutations of the context; 0 for no p-values.
-    plain : bool
-        Whether to grow a forest in each context.
-    plain_p_values : bool
-        Whether to test it by growing these for each permutation.
-    tolerance : float
-        Of the verdicts.
-    permute : {"within_target", "all"}
-        How the context is permuted for the p-values of the effects.
-    plan : Plan
-        Threads, checkpoint, progress.
-    function : str
-        Who asks, for errors.
-    """
-
-    empty: str
-    n_permutations: int
-    plain: bool
-    plain_p_values: bool
-    tolerance: float
-    permute: str
-    plan: Plan
-    function: str
-
-    def __post_init__(self) -> None:
-        checks.check_choice(self.function, "empty", self.empty, EMPTY)
-        checks.check_integer(self.function, "n_permutations", self.n_permutations, 0)
-        checks.check_real(self.function, "tolerance", self.tolerance, 0.0, 0.999)
-        checks.check_flag(self.function, "plain", self.plain)
-        if checks.check_flag(self.function, "plain_p_values", self.plain_p_values) and not (
-            self.plain and self.n_permutations
-        ):
-            raise ValueError(
-                f"{self.function}: plain_p_values=True needs plain=True and n_permutations of at "
-                f"least 1, got plain={self.plain} and n_permutations={self.n_permutations}."
-            )
 
 
 def context_importances(
@@ -110,9 +62,9 @@ def context_importances(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextImportances | dict[str, ContextImportances]:
-    r"""Tell which features matter otherwise in a context than on all rows.
+    r"""Measure how the importances of features depend on a context.
 
-    One forest of totally randomised trees is grown on all rows, without the context. At each node
+    One forest of totally randomized trees is grown on all rows, without the context. At each node
     t that splits on a feature :math:`X_m` the decrease of impurity over the rows of the node is
     compared with that over its rows of one context :math:`x_c`:
 
@@ -133,11 +85,11 @@ def context_importances(
     X : table of shape (n, p), or LearningSet
         The inputs: anything that `encode` takes.
     y : array-like of shape (n,), optional
-        The target; None with a learning set.
+        Classes or numbers; None with a learning set.
     context : array-like of shape (n,), str, list of str, mapping or data frame
         The context of every row: categories, of which each is a context; or numbers, which are put
         into quantile bins (floating-point ones, or more than 20 different whole ones). A string is
-        the name of a column of `X`, which is then no input. Several contexts, analysed on the same
+        the name of a column of `X`, which is then no input. Several contexts, analyzed on the same
         forest: a list of names of columns, none of which is an input, or a mapping or data frame
         of columns.
     n_estimators : int, default=1000
@@ -173,7 +125,7 @@ def context_importances(
     max_depth : int, optional
         Greatest depth of the trees.
     min_samples_leaf : int or float, default=1
-        Least number of rows at a child; a float is a share of the rows.
+        Least number of rows at a child; a float is a fraction of the rows.
     plain : bool, default=True
         Whether to grow a forest on the rows of each context, for `within` and `plain` (eq. 6.9).
     plain_p_values : bool, default=False
@@ -184,17 +136,14 @@ def context_importances(
     names : iterable of str, optional
         Names of the columns; by default those of the table.
     random_state : int, RandomState, Generator or None
-        Seed of the trees and of the permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Threads; the result does not depend on it, not in a bit.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers do the permutations, in place of threads here; `n_jobs` is then for the forest
-        on all rows alone. The data are sent to each of them once. The result is the same, in every
-        bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File that keeps the permutations that are done; a run that was killed goes on from there.
-        For several contexts the name of each is added to that of the file.
-    verbose : int, default=0
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int
         Above 0: a progress bar with the time left.
 
     Returns
@@ -235,6 +184,9 @@ def context_importances(
     context-dependence, and p-values hold, but there is no closed form, and theorem 6.2 holds only
     in so far as intervals can tell the values apart. Bins lose what happens inside of them.
 
+    *Repeated work.* A cluster does the permutations; `n_jobs` threads then grow the forest on all
+    rows alone. For several contexts the name of each is added to that of the checkpoint.
+
     *Sample size.* A node holds fewer rows of a context than in all, and plug-in information grows
     as rows get fewer: where nothing depends on the context, `signed` is mostly below 0, while deep
     nodes with a row or two of the context pull it up. Read its sign where the p-value tells that it
@@ -245,6 +197,18 @@ def context_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> context = np.arange(80) % 2
+    >>> y = np.where(context, X[:, 0], X[:, 1])
+    >>> result = dm.context_importances(
+    ...     X, y, context, n_estimators=20, n_permutations=99, random_state=0)
+    >>> (result.absolute_p_values < 0.05).tolist()
+    [[True, True, False], [True, True, False]]
     """
     plan = Plan.checked(FUNCTION, n_jobs, checkpoint, verbose, client)
     options = Options(
@@ -253,29 +217,23 @@ def context_importances(
     growth = Growth(
         n_estimators, criterion, splits, n_bins, max_features, max_depth, min_samples_leaf
     )
-    task = growth.task(FUNCTION)
-    given = given_set(X, y, FUNCTION, task, names=names, strata=strata, blocks=blocks)
-    table = encode(X if given is None else given.table, names=names, n_jobs=plan.n_threads)
-    inputs, contexts, several = split_off(table, context, n_context_bins, FUNCTION)
+    rows = {"names": names, "strata": strata, "blocks": blocks, "n_threads": plan.n_threads}
+    data = unweighted_set(X, y, FUNCTION, growth.task(FUNCTION), **rows).in_memory()
+    inputs, contexts, several = split_off(data.table, context, n_context_bins, FUNCTION)
     seed = checks.draw_seed(random_state)
-    if given is None:
-        target = encode_target(y, task or "auto", n_rows=table.n_rows, function=FUNCTION)
-        data = of_table(inputs, target, FUNCTION, strata=strata, blocks=blocks)
-    else:
-        data = refuse_weights(given, FUNCTION).with_table(inputs)
-    subject = subject_of(data, growth, seed, FUNCTION)
+    subject = subject_of(data.with_table(inputs), growth, seed, FUNCTION)
     forest = subject.forest(seed, n_threads=plan.n_threads)
     results = {
-        name: analyse(forest, subject, one, _for_one(options, name, several))
+        name: analyze(forest, subject, one, _for_one(options, name, several))
         for name, one in contexts.items()
     }
     return results if several else next(iter(results.values()))
 
 
-def analyse(
+def analyze(
     forest: Forest, subject: Subject, context: Context, options: Options
 ) -> ContextImportances:
-    """Analyse one context on the forest that was grown on all rows."""
+    """Analyze one context on the forest that was grown on all rows."""
     observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
     importances = mean_decreases(forest).values
     null = null_of(subject, options.permute, options.function)
@@ -284,18 +242,7 @@ def analyse(
     n_permutations = options.n_permutations
     told: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
     if n_permutations:
-        p_values = effect_p_values(
-            observed,
-            forest,
-            subject,
-            context,
-            options.empty,
-            null,
-            n_permutations,
-            identity=identity,
-            plan=options.plan,
-            function=options.function,
-        )
+        p_values = effect_p_values(observed, forest, subject, context, null, options, identity)
         shifts = shifts_of(subject, context, null, n_permutations)
         told |= {
             "absolute_p_values": p_values.absolute,
@@ -340,17 +287,8 @@ def _plain(
     plain = importances - within
     if not options.plain_p_values:
         return {"within": within, "plain": plain}
-    tested = plain_p_values(
-        plain,
-        importances,
-        subject,
-        context,
-        null,
-        options.n_permutations,
-        identity=identity,
-        plan=beside(options.plan, "plain"),
-        function=options.function,
-    )
+    apart = replace(options, plan=beside(options.plan, "plain"))
+    tested = plain_p_values(plain, importances, subject, context, null, apart, identity)
     return {"within": within, "plain": plain, "plain_p_values": tested}
 
 

@@ -19,26 +19,17 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """What R assignments of C contexts to the rows do to p features.
+    """Effects of R assignments of C contexts to the rows on p features."""
 
-    Attributes
-    ----------
-    absolute, signed, conditional : float64 arrays of shape (R, C, p)
-        As in :class:`duramen.results.ContextImportances`.
-    overall : float64 array of shape (R, p)
-        The same.
-    relevance : float64 array of shape (R,)
-        Importance of the context itself.
-    """
-
+    # (R, C, p): As in :class:`duramen.ContextImportances`.
     absolute: FloatArray
     signed: FloatArray
     conditional: FloatArray
-    overall: FloatArray
-    relevance: FloatArray
+    overall: FloatArray  # (R, p): The same
+    relevance: FloatArray  # (R,): Importance of the context itself
 
     def statistics(self) -> tuple[FloatArray, FloatArray]:
-        """What is compared with permutations, of shape (R, S): one-sided, and two-sided.
+        """Return the one-sided and the two-sided statistics, of shape (R, S) each.
 
         The relevance is the last of the one-sided ones.
         """
@@ -60,30 +51,11 @@ def context_effects(
     drawn: NDArray[np.uint32] | None = None,
     n_threads: int = 1,
 ) -> Effects:
-    """Compute the effects of a context, or of permutations of it.
+    """Compute the effects of a context, or of R permutations of it from number `first` on.
 
-    Parameters
-    ----------
-    forest : Forest
-        Grown on all rows of `subject`, without bootstrap.
-    subject : Subject
-        The rows.
-    context : Context
-        Context of every row.
-    empty : {"skip", "zero"}
-        What counts for a node without rows of a context.
-    seed : int
-        Seed of the permutations.
-    first : int
-        Number of the first permutation; number 0 leaves all rows their context. Each depends on
-        the seed, its number and n alone.
-    n_permutations : int
-        Number R of permutations.
-    drawn : uint32 array of shape (R, n), optional
-        The permutations of the context. By default the context is permuted among all rows, by the
-        seed and the number of the permutation.
-    n_threads : int
-        Threads to use, each for 32 permutations at a time.
+    Number 0 leaves all rows their context; each depends on the seed, its number and n alone. The
+    context is permuted among all rows, unless `drawn`, of shape (R, n), gives the permutations. The
+    forest was grown on all rows without bootstrap. Threads do 32 permutations at a time.
     """
     if drawn is None:
         codes = context.codes.reshape(1, -1)

@@ -1,4 +1,4 @@
-"""Context-dependent links: every variable in turn is the target of the others."""
+"""Context-dependent links between features, each of which is the target of the others in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.context.analysis import Options, analyse
+from duramen.context.analysis import analyze
+from duramen.context.options import Options
 from duramen.context.subject import Growth, binned, subject_of
 from duramen.context.values import Context, split_off
 from duramen.jobs.replicates import Plan, replicate_seed, run_jobs
@@ -61,7 +62,7 @@ def context_network(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ContextNetwork:
-    """Find the links between variables that depend on a context.
+    """Find the links between features that depend on a context.
 
     Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
     as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).
@@ -108,6 +109,18 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     ----------
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, section 6.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
+    >>> context = np.arange(80) % 2
+    >>> X[:, 2] = np.where(context, X[:, 0], X[:, 1])
+    >>> network = dm.context_network(
+    ...     X, context, targets=["x2"], n_estimators=20, n_permutations=99, random_state=0)
+    >>> network.mask("absolute", "0").ravel().tolist()
+    [True, True, False]
     """
     plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
     asked = (empty, n_permutations, plain, plain_p_values, tolerance, permute)
@@ -128,12 +141,12 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
         data = LearningSet(others, _target(variables, j), None, rows)
         subject = subject_of(data, growth, seed, _FUNCTION, scale=True)
         forest = subject.forest(replicate_seed(seed, j), n_threads=options.plan.n_threads)
-        return analyse(forest, subject, one, options).to_arrays()
+        return analyze(forest, subject, one, options).to_arrays()
 
     told = {"fingerprint": variables.fingerprint(), "versions": versions()}
     contexts = [one.name, one.labels, fingerprint(one.codes)]
     settings = {"targets": chosen, "n_bins": n_bins, "context": contexts, "options": asked}
-    identity = {"function": _FUNCTION, **settings, **asdict(growth), **rows.identity(), **told}
+    identity = {"function": _FUNCTION, **asdict(growth), **settings, **rows.identity(), **told}
     run = partial(run_jobs, seed=seed, identity=identity, plan=plan, function=_FUNCTION)
     found = run(task, len(chosen), unit="target")
     analyses = {

@@ -22,29 +22,22 @@ _ROWS_PER_BIN = 8
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """Rows that may exchange their contexts under the null hypotheses of an analysis.
+    """Rows that may exchange their contexts under the null hypotheses of an analysis."""
 
-    Attributes
-    ----------
-    permute : {"within_target", "all"}
-        Whether contexts are permuted within the classes of the target, for the effects.
-    effects : Exchangeability
-        Rows that exchange contexts for the p-values of the effects.
-    relevance : Exchangeability
-        The same for the relevance of the context, whose null hypothesis is about the target: only
-        strata and blocks of the user restrict it.
-    groups : int64 array of shape (n,)
-        Number of the stratum and class of the target of each row, or bin of a numeric target.
-    """
-
+    # Whether contexts are permuted within the classes of the target, for the effects:
+    # {"within_target", "all"}.
     permute: str
-    effects: Exchangeability
+    effects: Exchangeability  # rows that exchange contexts for the p-values of the effects
+    # The same for the relevance of the context, whose null hypothesis is about the target: only
+    # strata and blocks of the user restrict it.
     relevance: Exchangeability
+    # (n,): Number of the stratum and class of the target of each row, or bin of a numeric
+    # target.
     groups: IntArray
 
     @property
     def one_scheme(self) -> bool:
-        """Whether the same permutations test the effects and the relevance."""
+        """True where one set of permutations tests the effects and the relevance."""
         return self.permute == "all"
 
     def identity(self) -> dict[str, Any]:
@@ -59,16 +52,7 @@ class Null:
 
 
 def null_of(subject: Subject, permute: str, function: str) -> Null:
-    """Check a scheme of permutations, and apply it to a target.
-
-    Parameters
-    ----------
-    subject : Subject
-        The learning set.
-    permute : {"within_target", "all"}
-        Whether contexts are permuted within the classes of the target.
-    function : str
-        The function that the user called, for errors.
+    """Check a scheme of permutations, "within_target" or "all", and apply it to a target.
 
     Raises
     ------

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from duramen.context.effects import Effects, context_effects
 from duramen.context.nulls import Null, permuted_contexts
+from duramen.context.options import Options
 from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
-from duramen.jobs.replicates import Plan, replicate_seed, run_replicates
+from duramen.jobs.replicates import replicate_seed, run_replicates
 from duramen.tables.exchangeability import Exchangeability
 
 FloatArray = NDArray[np.float64]
@@ -31,7 +32,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class PValues:
-    """P-values of all that a context does; shapes as in `duramen.results.ContextImportances`."""
+    """P-values of all that a context does; shapes as in `duramen.ContextImportances`."""
 
     absolute: FloatArray
     signed: FloatArray
@@ -44,13 +45,9 @@ def effect_p_values(
     forest: Forest,
     subject: Subject,
     context: Context,
-    empty: str,
     null: Null,
-    n_permutations: int,
-    *,
+    options: Options,
     identity: Mapping[str, Any],
-    plan: Plan,
-    function: str,
 ) -> PValues:
     r"""Permute the context as the null hypotheses allow, and count how often an effect is as large.
 
@@ -58,8 +55,8 @@ def effect_p_values(
     context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
     ones.
     """
-    size = _chunk(subject, context)
-    n_threads = plan.threads_within
+    size, n_permutations = _chunk(subject, context), options.n_permutations
+    n_threads, empty = options.plan.threads_within, options.empty
     upper, two_sided = (statistic[0] for statistic in observed.statistics())
 
     def task(number: int, _: int) -> FloatArray:
@@ -93,8 +90,8 @@ def effect_p_values(
         len(upper) + 2 * len(two_sided),
         seed=subject.seed,
         identity={**identity, "permutations": n_permutations},
-        plan=replace(plan, n_threads=1),  # the threads are inside of a task
-        function=function,
+        plan=replace(options.plan, n_threads=1),  # the threads are inside of a task
+        function=options.function,
         unit=f"{size} permutations",
     ).sum(axis=0)
     return _p_values(counts, observed.absolute.shape[1:], n_permutations)
@@ -127,13 +124,11 @@ def plain_p_values(
     subject: Subject,
     context: Context,
     null: Null,
-    n_permutations: int,
-    *,
+    options: Options,
     identity: Mapping[str, Any],
-    plan: Plan,
-    function: str,
 ) -> FloatArray:
     """Permute the context, and grow the forests of the contexts anew; two-sided, shape (C, p)."""
+    n_permutations = options.n_permutations
 
     def task(_: int, seed: int) -> FloatArray:
         order = null.effects.permutation(np.random.default_rng(seed), context.codes)
@@ -147,8 +142,8 @@ def plain_p_values(
         2 * plain.size,
         seed=replicate_seed(subject.seed, n_permutations),
         identity={**identity, "permutations": n_permutations, "effect": "plain"},
-        plan=plan,
-        function=function,
+        plan=options.plan,
+        function=options.function,
     ).sum(axis=0)
     above, below = np.split(counts, 2)
     return _two_sided(above, below, n_permutations).reshape(plain.shape)

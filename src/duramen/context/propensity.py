@@ -1,4 +1,4 @@
-"""Strata of rows whose inputs make a context about equally probable."""
+"""Propensity strata: rows whose features make a context about equally probable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shifts: variables whose distribution differs between contexts, and what p-values say then."""
+"""Shifts: features whose distribution differs between contexts, and notes on the p-values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from duramen.context.nulls import Null, quantile_bins
 from duramen.context.subject import Subject
@@ -28,17 +27,11 @@ _NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """What limits the p-values of an analysis.
+    """Shifts of features between contexts, which limit the p-values of an analysis."""
 
-    Attributes
-    ----------
-    p_values : float64 array of shape (p,) or None
-        Of a shift of each feature; None where blocks of rows stay together.
-    notes : tuple of str
-        Sentences about shifts, and about contexts that permutations hardly change.
-    """
-
+    # (p,): Of a shift of each feature; None where blocks of rows stay together.
     p_values: FloatArray | None = None
+    # Sentences about shifts, and about contexts that permutations hardly change.
     notes: tuple[str, ...] = ()
 
 
@@ -101,22 +94,7 @@ def _too_few(context: Context, null: Null, n_permutations: int) -> tuple[str, ..
 def shift_p_values(
     table: EncodedTable, context: NDArray[np.uint32], strata: IntArray
 ) -> FloatArray:
-    """Test of each column whether its distribution differs between contexts in the same stratum.
-
-    Parameters
-    ----------
-    table : EncodedTable
-        n rows of p columns; numbers are put into four quantile bins.
-    context : uint32 array of shape (n,)
-        Context of every row.
-    strata : int64 array of shape (n,)
-        Stratum of every row.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-        P-values of `stratified_chi_square`.
-    """
+    """Test each column by `stratified_chi_square`, numbers in four quantile bins; shape (p,)."""
     found = np.ones(table.n_columns)
     for j in range(table.n_columns):
         found[j] = stratified_chi_square(_categories(table, j), context, strata)
@@ -126,30 +104,13 @@ def shift_p_values(
 def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata: IntArray) -> float:
     r"""Test whether a categorical variable and the context are associated within strata.
 
-    The generalized Cochran-Mantel-Haenszel test of general association: in every stratum s the
-    counts :math:`n_{sck}` of context c and value k have, under permutations within strata, the
-    expectation :math:`n_{sc} n_{sk} / n_s` and the covariance
-    :math:`n_{sc} (\delta_{cc'} n_s - n_{sc'}) n_{sk} (\delta_{kk'} n_s - n_{sk'}) /
-    (n_s^2 (n_s - 1))`; the sum over strata of counts less expectations is taken by its covariance,
-    and the quadratic form compared with a chi-square distribution. Associations of opposite
-    directions in different strata cancel out.
-
-    Parameters
-    ----------
-    values, strata : int64 arrays of shape (n,)
-        Codes from 0.
-    context : uint32 array of shape (n,)
-        Codes from 0.
-
-    Returns
-    -------
-    float
-        The p-value; 1 where no permutation changes anything.
-
-    References
-    ----------
-    J. R. Landis, E. R. Heyman, G. G. Koch (1978). Average partial association in three-way
-    contingency tables: a review and discussion of alternative tests. Int. Stat. Review 46.
+    The generalized Cochran-Mantel-Haenszel test of general association (Landis, Heyman and Koch
+    1978): in every stratum s the counts :math:`n_{sck}` of context c and value k have, under
+    permutations within strata, the expectation :math:`n_{sc} n_{sk} / n_s` and the covariance
+    :math:`n_{sc} (\delta_{cc'} n_s - n_{sc'}) n_{sk} (\delta_{kk'} n_s - n_{sk'}) / (n_s^2 (n_s -
+    1))`; the sum over strata of counts less expectations is taken by its covariance, and the
+    quadratic form compared with a chi-square distribution. Associations of opposite directions in
+    different strata cancel out. The p-value is 1 where no permutation changes anything.
     """
     n_values, n_contexts = int(values.max()) + 1, int(context.max()) + 1
     n_strata = int(strata.max()) + 1
@@ -173,6 +134,8 @@ def stratified_chi_square(values: IntArray, context: NDArray[np.uint32], strata:
     if rank == 0:
         return 1.0
     statistic = float(excess @ np.linalg.pinv(covariance, hermitian=True) @ excess)
+    from scipy import stats
+
     return float(stats.chi2.sf(statistic, rank))
 
 

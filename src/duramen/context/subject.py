@@ -13,6 +13,7 @@ from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
+from duramen.results.context_importances import SPLITS
 from duramen.tables import EncodedTable, LearningSet, Target, Task
 from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
@@ -21,31 +22,17 @@ FloatArray = NDArray[np.float64]
 
 # A numeric column with more distinct values than this has no child for each of them by default.
 FEW_VALUES = 10
-SPLITS = ("auto", "multiway", "ordered")
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How the trees of an analysis are grown, as the user gave it.
+    """Growth parameters of the trees of an analysis, as the user gave them."""
 
-    Attributes
-    ----------
-    n_estimators : int
-        Number of trees.
-    criterion : {"entropy", "gini", "variance"} or None
-        Impurity; None by the target.
-    splits : {"auto", "multiway", "ordered"}
-        Family of splits.
-    n_bins : int or None
-        Quantile bins of numeric columns.
-    max_features, max_depth, min_samples_leaf
-        As those of the forest estimators.
-    """
-
-    n_estimators: int = 1000
-    criterion: str | None = None
-    splits: str = "auto"
-    n_bins: int | None = None
+    n_estimators: int = 1000  # number of trees
+    criterion: str | None = None  # impurity; None by the target: {"entropy", "gini", "variance"}
+    splits: str = "auto"  # family of splits: {"auto", "multiway", "ordered"}
+    n_bins: int | None = None  # quantile bins of numeric columns
+    # As those of the forest estimators.
     max_features: str | int | float | None = 1
     max_depth: int | None = None
     min_samples_leaf: int = 1
@@ -87,24 +74,12 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A learning set with the settings of the trees that are grown on it.
+    """A learning set with the settings of the trees that are grown on it."""
 
-    Attributes
-    ----------
-    data : LearningSet
-        n rows of p inputs; numbers as a target have mean 0.
-    settings : GrowthSettings
-        How trees are grown.
-    n_trees : int
-        Number of trees of a forest.
-    seed : int
-        Seed of the analysis.
-    """
-
-    data: LearningSet[EncodedTable]
-    settings: GrowthSettings
-    n_trees: int
-    seed: int
+    data: LearningSet[EncodedTable]  # n rows of p inputs; numbers as a target have mean 0
+    settings: GrowthSettings  # how trees are grown
+    n_trees: int  # number of trees of a forest
+    seed: int  # seed of the analysis
 
     def forest(
         self, seed: int, *, rows: NDArray[np.intp] | None = None, n_threads: int = 1
@@ -128,18 +103,7 @@ def subject_of(
 ) -> Subject:
     """Check the settings of trees, and tie them to a learning set.
 
-    Parameters
-    ----------
-    data : LearningSet
-        n rows of p inputs.
-    growth : Growth
-        How the user wants trees to be grown.
-    seed : int
-        Seed of the analysis.
-    function : str
-        The function that the user called, for errors.
-    scale : bool
-        Whether numbers are divided by their standard deviation (unless it is 0).
+    With `scale`, numbers are divided by their standard deviation (unless it is 0).
     """
     criterion = growth.criterion_for(data.task)
     table = data.table

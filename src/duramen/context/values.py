@@ -23,24 +23,12 @@ _EXACT = 2.0**53  # float64 holds every whole number up to here
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A variable that is no input, with a value for every row.
+    """A variable that is no input, with a value for every row."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    labels : tuple of str
-        Its C values, as text, in their order.
-    codes : uint32 array of shape (n,)
-        Which of them a row has; each has a row.
-    cuts : tuple of float or None
-        Where a numeric context was cut; None where it was not.
-    """
-
-    name: str
-    labels: tuple[str, ...]
-    codes: NDArray[np.uint32]
-    cuts: tuple[float, ...] | None = None
+    name: str  # its name
+    labels: tuple[str, ...]  # its C values, as text, in their order
+    codes: NDArray[np.uint32]  # (n,): Which of them a row has; each has a row
+    cuts: tuple[float, ...] | None = None  # where a numeric context was cut; None where it was not
 
     @property
     def count(self) -> int:
@@ -49,28 +37,17 @@ class Context:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Share of the rows of each value, of shape (C,)."""
+        """Fraction of the rows of each value, of shape (C,)."""
         return np.bincount(self.codes, minlength=self.count) / len(self.codes)
 
 
 def read_context(
     given: Any, n_rows: int, n_bins: int, function: str, name: str | None = None
 ) -> Context:
-    """Read one context.
+    """Read one context; its name is by default the one it has as a series, else "Xc".
 
-    Parameters
-    ----------
-    given : array-like of shape (n,)
-        Its values; floating-point numbers, and whole ones with more than 20 distinct values, are
-        put into `n_bins` quantile bins if they have more distinct values than that.
-    n_rows : int
-        Rows n of the table.
-    n_bins : int
-        Number of bins, at least 2.
-    function : str
-        Who asks, for errors.
-    name : str, optional
-        Its name; by default the one it has as a series, else "Xc".
+    Floating-point numbers, and whole ones with more than 20 distinct values, are put into `n_bins`
+    quantile bins if they have more distinct values than that.
 
     Raises
     ------
@@ -110,25 +87,8 @@ def split_off(
 ) -> tuple[EncodedTable, dict[str, Context], bool]:
     """Read the contexts, and take those that are columns of the table out of it.
 
-    Parameters
-    ----------
-    table : EncodedTable
-        n rows of the columns.
-    given : array-like, str, list of str, mapping or data frame
-        One context, or several by name; a string is the name of a column of the table.
-    n_bins : int
-        Bins of a numeric context.
-    function : str
-        Who asks, for errors.
-
-    Returns
-    -------
-    EncodedTable
-        The columns that are no context.
-    dict of str to Context
-        The contexts by name.
-    bool
-        Whether several were asked for.
+    Returned are the columns that are no context, the contexts by name, and whether several were
+    asked for.
     """
     if given is None:
         raise ValueError(

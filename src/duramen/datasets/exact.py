@@ -17,7 +17,7 @@ def digits7() -> Dataset:
     """Ten digits on a seven-segment display.
 
     Seven binary features tell which segments are lit, the target is the digit; every digit comes
-    once. All features are relevant. The exact importances of totally randomised multiway trees are
+    once. All features are relevant. The exact importances of totally randomized multiway trees are
     .413 .582 .531 .542 .657 .226 .372 bits, log2(10) in all.
 
     Returns
@@ -42,7 +42,7 @@ def digits7() -> Dataset:
 
 
 def xor() -> Dataset:
-    """Exclusive or of two bits: neither alone says anything about the target, both say all.
+    """Exclusive or of two bits: neither alone is associated with the target, both determine it.
 
     Returns
     -------

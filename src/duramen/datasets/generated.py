@@ -43,10 +43,10 @@ def madelon_like(
     n_informative, n_redundant, n_repeated, n_probes : int
         Number of features of each kind; the first three kinds are relevant.
     flip : float
-        Share of rows whose class is drawn at random.
+        Fraction of rows whose class is drawn at random.
     noise : float
-        Standard deviation of the noise of a relevant feature, as a share of the feature's own. With
-        .1 a feature and its copy have correlation .99, as in Madelon.
+        Standard deviation of the noise of a relevant feature, as a fraction of the feature's own.
+        With .1 a feature and its copy have correlation .99, as in Madelon.
     random_state : int, numpy.random.Generator or None
         Where the random numbers come from.
 
@@ -139,7 +139,7 @@ def linear_sign(
     n_relevant : int
         Number of features with a weight.
     flip : float
-        Share of labels that are flipped, rounded to whole rows.
+        Fraction of labels that are flipped, rounded to whole rows.
     random_state : int, numpy.random.Generator or None
         Where the random numbers come from.
 

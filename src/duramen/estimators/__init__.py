@@ -1,15 +1,20 @@
 """Forests with the interface of scikit-learn's estimators."""
 
-from duramen.estimators.bagged_trees import BaggedTreesClassifier, BaggedTreesRegressor
-from duramen.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from duramen.estimators.pert import PERTClassifier
-from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
-from duramen.estimators.random_patches import RandomPatchesClassifier, RandomPatchesRegressor
-from duramen.estimators.random_subspace import RandomSubspaceClassifier, RandomSubspaceRegressor
-from duramen.estimators.totally_randomized_trees import (
-    TotallyRandomizedTreesClassifier,
-    TotallyRandomizedTreesRegressor,
-)
+from typing import TYPE_CHECKING, Any
+
+from duramen.estimators.catalogue import FORESTS
+
+if TYPE_CHECKING:
+    from duramen.estimators.bagged_trees import BaggedTreesClassifier, BaggedTreesRegressor
+    from duramen.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from duramen.estimators.pert import PERTClassifier
+    from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
+    from duramen.estimators.random_patches import RandomPatchesClassifier, RandomPatchesRegressor
+    from duramen.estimators.random_subspace import RandomSubspaceClassifier, RandomSubspaceRegressor
+    from duramen.estimators.totally_randomized_trees import (
+        TotallyRandomizedTreesClassifier,
+        TotallyRandomizedTreesRegressor,
+    )
 
 __all__ = [
     "BaggedTreesClassifier",
@@ -26,3 +31,12 @@ __all__ = [
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import an estimator, and scikit-learn with it, when it is first asked for."""
+    for kind in FORESTS:
+        if name in kind.names:
+            value = globals()[name] = kind.estimators[kind.names.index(name)]
+            return value
+    raise AttributeError(f"module 'duramen.estimators' has no attribute {name!r}")

@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class BaggedTreesClassifier(ForestClassifier):
@@ -212,11 +211,3 @@ class BaggedTreesRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-BAGGED_TREES = ForestKind(
-    "bagged-trees",
-    "Bagged trees: bootstrap samples, and the best cut of all features",
-    BaggedTreesClassifier,
-    BaggedTreesRegressor,
-)

@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class ExtraTreesClassifier(ForestClassifier):
@@ -220,11 +219,3 @@ class ExtraTreesRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-EXTRA_TREES = ForestKind(
-    "extra-trees",
-    "Extremely randomized trees: the best of K features, each cut at random",
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-)

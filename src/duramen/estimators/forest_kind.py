@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import signature
 from typing import Any
-
-from duramen.estimators.base import ForestClassifier, ForestRegressor
 
 
 @dataclass(frozen=True)
 class ForestKind:
-    """A kind of forest: its estimators, and its name on the command line.
+    """Kind of forest, whose estimators are imported when they are asked for.
 
     Attributes
     ----------
     name : str
-        Its name on the command line.
+        Name on the command line; with underscores, that of its module.
+    stem : str
+        Name of its estimators, without "Classifier" and "Regressor".
     title : str
-        What it is, in one line.
-    classifier, regressor : class or None
-        Its estimators; None where it has no regressor.
+        Description in one line.
+    regresses : bool
+        Whether it has a regressor.
     """
 
     name: str
+    stem: str
     title: str
-    classifier: type[ForestClassifier]
-    regressor: type[ForestRegressor] | None
+    regresses: bool = True
 
     @property
-    def estimators(self) -> tuple[type[ForestClassifier | ForestRegressor], ...]:
-        """The classes of its estimators."""
-        return tuple(one for one in (self.classifier, self.regressor) if one is not None)
+    def names(self) -> tuple[str, ...]:
+        """Names of its estimators, the classifier first."""
+        return (f"{self.stem}Classifier", f"{self.stem}Regressor")[: 1 + self.regresses]
+
+    @property
+    def estimators(self) -> tuple[Any, ...]:
+        """Classes of its estimators, the classifier first."""
+        module = import_module(f"duramen.estimators.{self.name.replace('-', '_')}")
+        return tuple(getattr(module, name) for name in self.names)
+
+    @property
+    def classifier(self) -> Any:
+        """Class of its classifier."""
+        return self.estimators[0]
+
+    @property
+    def regressor(self) -> Any:
+        """Class of its regressor; None where it has none."""
+        return self.estimators[1] if self.regresses else None
 
     @property
     def defaults(self) -> dict[str, Any]:

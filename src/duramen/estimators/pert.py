@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duramen.estimators.base import ClassWeight, Columns, ForestClassifier, RandomState
-from duramen.estimators.forest_kind import ForestKind
 
 
 class PERTClassifier(ForestClassifier):
@@ -90,11 +89,3 @@ class PERTClassifier(ForestClassifier):
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.categorical_features = categorical_features
-
-
-PERT = ForestKind(
-    "pert",
-    "Perfect random tree ensembles: a cut between two random rows of different classes",
-    PERTClassifier,
-    None,
-)

@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -212,11 +211,3 @@ class RandomForestRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-RANDOM_FOREST = ForestKind(
-    "random-forest",
-    "Random forest: bagged trees, the best cut of K random features at each node",
-    RandomForestClassifier,
-    RandomForestRegressor,
-)

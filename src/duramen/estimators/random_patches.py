@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class RandomPatchesClassifier(ForestClassifier):
@@ -220,11 +219,3 @@ class RandomPatchesRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-RANDOM_PATCHES = ForestKind(
-    "random-patches",
-    "Random patches: each tree is grown on random subsets of rows and features",
-    RandomPatchesClassifier,
-    RandomPatchesRegressor,
-)

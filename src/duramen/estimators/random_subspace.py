@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class RandomSubspaceClassifier(ForestClassifier):
@@ -221,11 +220,3 @@ class RandomSubspaceRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-RANDOM_SUBSPACE = ForestKind(
-    "random-subspace",
-    "Random subspace trees: each grown on a random subset of the features",
-    RandomSubspaceClassifier,
-    RandomSubspaceRegressor,
-)

@@ -11,7 +11,6 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
-from duramen.estimators.forest_kind import ForestKind
 
 
 class TotallyRandomizedTreesClassifier(ForestClassifier):
@@ -223,11 +222,3 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
         self.count_constant_features = count_constant_features
-
-
-TOTALLY_RANDOMIZED_TREES = ForestKind(
-    "totally-randomized-trees",
-    "Totally randomized trees: a random feature at each node, one child a value",
-    TotallyRandomizedTreesClassifier,
-    TotallyRandomizedTreesRegressor,
-)

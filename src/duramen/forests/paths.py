@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from duramen.forests.forest import Forest
 from duramen.forests.structure import depths, parents
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def decision_path(
@@ -41,6 +45,8 @@ def decision_path(
         inside = node >= 0
         node, place = node[inside], place[inside] - 1
     bounds = np.concatenate([[0], ends[forest.n_trees - 1 :: forest.n_trees]])
+    from scipy import sparse
+
     indicator = sparse.csr_matrix(
         (np.ones(len(indices), dtype=np.int64), indices, bounds),
         shape=(len(leaves), forest.n_nodes),

@@ -15,7 +15,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     MINIMAL_DEPTH,
     first_splits,
     minimal_depth,
-    minimal_depth_law,
+    minimal_depth_distribution,
 )
 from duramen.importances.measures.fitted.noising import NOISING, noising
 from duramen.importances.measures.fitted.vote_change import VOTE_CHANGE, vote_change
@@ -23,17 +23,15 @@ from duramen.importances.measures.refitting.air import AIR, air
 from duramen.importances.measures.refitting.holdout_mda import HOLDOUT_MDA, holdout_mda
 from duramen.importances.measures.refitting.mcfs import MCFS, mcfs
 from duramen.importances.measures.refitting.sandri import SANDRI, sandri
-from duramen.results import Importances, MonteCarloSelection, Significance
+from duramen.results.monte_carlo import MonteCarloSelection
 
 __all__ = [
     "Comparison",
     "FirstSplits",
-    "Importances",
     "Inputs",
     "Measure",
     "MonteCarloSelection",
     "Representatives",
-    "Significance",
     "Words",
     "air",
     "catalogue",
@@ -47,7 +45,7 @@ __all__ = [
     "mda",
     "mdi",
     "minimal_depth",
-    "minimal_depth_law",
+    "minimal_depth_distribution",
     "noising",
     "representatives",
     "sandri",

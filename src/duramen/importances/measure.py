@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.catalogue import Entry
 from duramen.results.importances import Importances
@@ -33,6 +32,15 @@ class Inputs:
         Above 0: a progress bar.
     by_degree : bool
         Whether to split importances up by interaction degree, where the measure can.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> inputs = dm.importances.Inputs(forest, dm.learning_set(data.X, data.y), random_state=0)
+    >>> dm.importances.catalogue["air"](inputs).top(2).names
+    ('x0', 'x1')
     """
 
     estimator: Any
@@ -44,6 +52,8 @@ class Inputs:
 
     def unfitted(self) -> Inputs:
         """Return the same with the parameters of the forest in place of the forest."""
+        from sklearn.base import clone
+
         return replace(self, estimator=clone(self.estimator).set_params(oob_score=False))
 
 
@@ -61,6 +71,12 @@ class Words:
         What its values are not.
     p_values : str
         What its p-values depend on; ``{n_trees}`` stands for the number of trees.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.importances.catalogue["mda"].words.title
+    'MDA'
     """
 
     title: str

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from duramen.estimators.base import BaseForest
 from duramen.tables import EncodedTable, LearningSet, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.learning_set import given_set, of_table
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 
 def template_of(estimator: Any, function: str) -> BaseForest:
@@ -22,12 +23,16 @@ def template_of(estimator: Any, function: str) -> BaseForest:
     TypeError
         If `estimator` is none.
     """
+    from duramen.estimators.base import BaseForest
+
     if not isinstance(estimator, BaseForest):
         raise TypeError(
             f"{function}: estimator must be a forest estimator of duramen, such as "
             f"RandomForestClassifier(), got {type(estimator).__name__}. It is cloned and fitted "
             "anew, whether it is fitted or not."
         )
+    from sklearn.base import clone
+
     template: BaseForest = clone(estimator)
     return template
 
@@ -43,19 +48,6 @@ def data_for(
     blocks: Any = None,
 ) -> LearningSet[EncodedTable]:
     """Return X and y, encoded as the template would, which then needs no categorical_features.
-
-    Parameters
-    ----------
-    template : BaseForest
-        From :func:`template_of`.
-    X, y : table of shape (n, p) and array-like of shape (n,), or LearningSet and None
-        What the user gave.
-    function : str
-        The function that the user called, for errors.
-    allow_one_class : bool
-        Whether there may be a single class.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`duramen.learning_set`.
 
     Raises
     ------

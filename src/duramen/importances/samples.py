@@ -25,25 +25,16 @@ from duramen.tables.learning_set import given_set
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows with their target.
+    """Rows with their target."""
 
-    Attributes
-    ----------
-    rows : EncodedTable, or float64 array of shape (n, p)
-        As :func:`duramen.forests.prediction.rows_of` returns them.
-    target : array of shape (n,)
-        uint32 class codes of the forest, or float64 numbers.
-    out_of_bag : bool
-        Whether the rows are the training rows, each for the trees whose bag lacks it; else every
-        row goes down every tree.
-    originals : uint32 array of shape (n,) or None
-        Where rows are copies of others, as in a bootstrap sample: the same number in 0..n-1 for
-        all copies of a row. Out of a bag is a row of which no copy is in it, once.
-    """
-
-    rows: Rows
+    rows: Rows  # (n, p): As :func:`duramen.forests.prediction.rows_of` returns them
+    # (n,): uint32 class codes of the forest, or float64 numbers.
     target: NDArray[np.uint32] | NDArray[np.float64]
+    # Whether the rows are the training rows, each for the trees whose bag lacks it; else every
+    # row goes down every tree.
     out_of_bag: bool
+    # (n,): Where rows are copies of others, as in a bootstrap sample: the same number in 0..n-1
+    # for all copies of a row. Out of a bag is a row of which no copy is in it, once.
     originals: NDArray[np.uint32] | None = None
 
     @property
@@ -53,20 +44,7 @@ class Sample:
 
 
 def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
-    """Check the rows that a measure is asked to use.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    X : table of shape (n, p), or LearningSet
-        Anything that ``encode`` takes.
-    y : array-like of shape (n,)
-        Target of `X`; None for a learning set.
-    rows : {"oob", None}
-        Whether they are the training rows, to be used out of bag.
-    function : str
-        Who asks, for errors.
+    """Check the rows that a measure is asked to use; `rows` is "oob" or None.
 
     Raises
     ------
@@ -104,17 +82,7 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
 
 
 def training_set(forest: Forest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
-    """Return the rows that a forest was grown on as a learning set, encoded as the forest has them.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    X, y : table and target, or LearningSet and None
-        What the user gave.
-    function : str
-        The function that the user called, for errors.
-    """
+    """Return the rows that a forest was grown on as a learning set, encoded as in the forest."""
     given = given_set(X, y, function, _task(forest))
     table = encode_like(forest, X if given is None else given.table)
     if table.n_columns != forest.n_features:
@@ -166,7 +134,7 @@ def _refuse_unseen(forest: Forest, rows: Rows, function: str) -> None:
         if unseen:
             raise ValueError(
                 f"{function}: column {quoted(forest.names[j])} has categories in {unseen} of the "
-                f"{len(rows)} rows that the forest never saw; permuting them says nothing of the "
+                f"{len(rows)} rows that the forest never saw; permuting them does not measure the "
                 "forest. Hint: leave these rows out."
             )
 

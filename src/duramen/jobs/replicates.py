@@ -70,7 +70,7 @@ class Plan:
 
     @property
     def workers(self) -> Workers:
-        """The cluster if there is one, else threads."""
+        """Cluster if there is one, else threads."""
         return self.cluster or Threads(self.n_threads)
 
     @property

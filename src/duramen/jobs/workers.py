@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import platform
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -161,7 +164,7 @@ def check_client(owner: str, client: Any) -> Cluster:
 
 
 class Parcel:
-    """A task on its way to a worker, where the first of its jobs unpacks it.
+    """Task on its way to a worker, where the first of its jobs unpacks it.
 
     What goes wrong there, such as a store that the worker does not see, is then an error of that
     job; one in what carries it between processes would end the connection.
@@ -172,13 +175,20 @@ class Parcel:
         task: Task | None = None,
         packed: bytes = b"",
         sender: dict[str, str] | None = None,
+        home: tuple[str, int] | None = None,
     ) -> None:
         self._task, self._packed = task, packed
         self._sender = sender or versions()
+        self._home = home or _process()
         self._turn = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parcel, (None, self._packed or _packed(self._task), self._sender)
+        return Parcel, (None, self._packed or _packed(self._task), self._sender, self._home)
+
+    @property
+    def at_home(self) -> bool:
+        """True in the process that sent it."""
+        return self._home == _process()
 
     def open(self) -> Task:
         """Return the task.
@@ -224,12 +234,54 @@ def _require_same(sender: dict[str, str]) -> None:
         )
 
 
+def _process() -> tuple[str, int]:
+    return platform.node(), os.getpid()
+
+
+Told = tuple[type[Warning], str]
+
+
+class _Listener:
+    """Gathers the warnings of jobs in a worker process, whose filters its threads share."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._jobs = 0
+
+    @contextmanager
+    def hearing(self) -> Iterator[list[Told]]:
+        """Give a list that has the warnings at the end, also those of jobs at the same time."""
+        told: list[Told] = []
+        with self._turn:
+            if not self._jobs:
+                self._catching = warnings.catch_warnings(record=True)
+                self._heard: Any = self._catching.__enter__()
+                warnings.simplefilter("always")
+            self._jobs += 1
+            heard, start = self._heard, len(self._heard)
+        try:
+            yield told
+        finally:
+            with self._turn:
+                told += dict.fromkeys((one.category, str(one.message)) for one in heard[start:])
+                self._jobs -= 1
+                if not self._jobs:
+                    self._catching.__exit__(None, None, None)
+
+
+_LISTENER = _Listener()
+
+
 def run_there(parcel: Parcel, *job: Any) -> bytes:
-    """Run a job on a worker; return its result, packed.
+    """Run a job on a worker; return its result and its warnings, packed.
 
     Packed, because arrays that come over a connection keep all of the message in memory.
     """
-    return pickle.dumps(parcel.open()(*job))
+    if parcel.at_home:  # where warnings are seen anyway
+        return pickle.dumps((parcel.open()(*job), []))
+    with _LISTENER.hearing() as told:
+        result = parcel.open()(*job)
+    return pickle.dumps((result, told))
 
 
 class _Crew:
@@ -247,6 +299,7 @@ class _Crew:
         the task. It is then sent anew, with all jobs that are not done.
         """
         upcoming, ahead, lost = iter(jobs), deque[tuple[Any, ...]](), 0
+        known: set[Told] = set()
         while True:
             for job in islice(upcoming, self._most - len(ahead)):
                 ahead.append(job)
@@ -267,7 +320,12 @@ class _Crew:
             for packed in done:
                 self._sent.popleft()
                 ahead.popleft()
-                yield pickle.loads(packed)
+                result, told = pickle.loads(packed)
+                for category, text in told:
+                    if (category, text) not in known:  # each job may say the same
+                        known.add((category, text))
+                        warnings.warn(text, category, stacklevel=2)
+                yield result
 
     def _send(self, job: tuple[Any, ...]) -> None:
         if self._parcel is None:

@@ -25,6 +25,10 @@ EFFECTS = ("absolute", "signed", "plain")
 """Effects of each context on each feature, the arrays of shape (C, p) that have p-values."""
 PERMUTE = ("within_target", "all")
 """Schemes of permutations of the context, the default first."""
+EMPTY = ("skip", "zero")
+"""Treatments of nodes without rows of a context, the default first."""
+SPLITS = ("auto", "multiway", "ordered")
+"""Families of splits of the trees, the default first."""
 
 INDEPENDENT = "independent"
 COMPLEMENTARY = "complementary"
@@ -170,7 +174,7 @@ class ContextImportances(Result):
         if self.relevance_p_value is not None:
             own = _checked("relevance_p_value", self.relevance_p_value, (), 0.0, 1.0)
             settle(self, "relevance_p_value", float(own))
-        checks.check_choice(_OWNER, "empty", self.empty, ("skip", "zero"))
+        checks.check_choice(_OWNER, "empty", self.empty, EMPTY)
         checks.check_real(_OWNER, "tolerance", self.tolerance, 0, 1, ends="[)")
         checks.check_choice(_OWNER, "permute", self.permute, PERMUTE)
         settle(self, "notes", checked_notes(_OWNER, self.notes))

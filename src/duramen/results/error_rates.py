@@ -65,6 +65,14 @@ class ErrorRates(Result):
     ValueError
         If shapes disagree, names repeat, a number is not finite, scores increase, rates decrease
         or lie outside [0, 1], `meaning` is empty, or `n_known` is not in 0..p.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.significance.ErrorRates(
+    ...     ("a", "b"), scores=[2.0, 1.0], rates=[0.01, 0.2], method="fdr_curve", meaning="Rate.")
+    >>> result.selected(0.05)
+    ('a',)
     """
 
     names: tuple[str, ...]

@@ -148,7 +148,7 @@ class Importances(Result):
             by_class=None if self.by_class is None else self.by_class[index],
         )
 
-    def normalised(self) -> Importances:
+    def normalized(self) -> Importances:
         """Return a copy whose values sum to 1, in unit ``"1"``.
 
         Raises
@@ -159,7 +159,7 @@ class Importances(Result):
         total = float(self.values.sum())
         if not total > 0:
             raise ValueError(
-                f"Importances.normalised: the values sum to {total:g}; only a positive sum can "
+                f"Importances.normalized: the values sum to {total:g}; only a positive sum can "
                 "be scaled to 1. Hint: compare the values in their own unit instead."
             )
         return replace(

@@ -76,6 +76,16 @@ class Intervals(Result):
     ValueError
         If shapes disagree, names repeat, a number is not finite or out of its range, or an interval
         ends below where it begins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> result = dm.significance.confidence_intervals(
+    ...     dm.RandomForestRegressor(20), X, X[:, 0], n_replicates=20, random_state=0)
+    >>> bool((result.low <= result.high).all())
+    True
     """
 
     names: tuple[str, ...]

@@ -50,6 +50,14 @@ class MonteCarloSelection(Result):
     ------
     ValueError
         If shapes disagree or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> len(result.n_drawn), result.edges().columns.tolist()
+    (6, ['source', 'target', 'weight'])
     """
 
     importances: Importances

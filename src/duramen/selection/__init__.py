@@ -1,14 +1,18 @@
 """Selectors: which features to keep."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from duramen.catalogue import Catalogue
-from duramen.selection.selector import Account, BaseSelector, Detail, Selector
-from duramen.selection.sequential_random_subspace.selector import (
-    SEQUENTIAL_RANDOM_SUBSPACE,
-    SequentialRandomSubspace,
-)
+from duramen.selection.records import Account, Detail, Selector
+from duramen.selection.sequential_random_subspace.record import SEQUENTIAL_RANDOM_SUBSPACE
+
+if TYPE_CHECKING:
+    from duramen.selection.selector import BaseSelector
+    from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
 
 catalogue = Catalogue("selector", (SEQUENTIAL_RANDOM_SUBSPACE,))
-"""All selectors that ``duramen select`` can run; ``register`` adds one."""
+"""Selectors that ``duramen select`` can run; ``register`` adds one."""
 
 __all__ = [
     "Account",
@@ -18,3 +22,16 @@ __all__ = [
     "SequentialRandomSubspace",
     "catalogue",
 ]
+
+
+_HOMES = {
+    "BaseSelector": "duramen.selection.selector",
+    "SequentialRandomSubspace": "duramen.selection.sequential_random_subspace.selector",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a class, and scikit-learn with it, when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'duramen.selection' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

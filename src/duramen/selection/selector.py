@@ -1,10 +1,8 @@
-"""Selectors: the contract that all keep, their records, and what they tell of a run."""
+"""Contract that all selectors keep."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -15,9 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from duramen.catalogue import Entry
 from duramen.checks import refuse
 from duramen.results.importances import Importances
+from duramen.selection.records import Account, Selector
 from duramen.tables import EncodedTable, LearningSet, Task
 from duramen.tables.learning_set import unweighted_set
 from duramen.tables.store import ColumnStore
@@ -27,99 +25,6 @@ Data = LearningSet[EncodedTable | ColumnStore]
 
 # Parameters that say where and how to work; no result depends on them.
 WORKING = frozenset({"n_jobs", "client", "checkpoint", "verbose"})
-
-CAUTIONS = (
-    "Rows that chose the features flatter whatever is fitted to these features alone. Judge it on "
-    "other rows.",
-    "Neither being found nor importance says that a feature causes anything.",
-)
-"""Cautions that hold for every selector."""
-
-
-@dataclass(frozen=True, eq=False)
-class Selector(Entry):
-    """Record of a selector in :data:`duramen.selection.catalogue`.
-
-    Attributes
-    ----------
-    name : str
-        Name in Python; the option ``--method`` of ``duramen select`` has hyphens in it.
-    estimator : type
-        Class of the selector, a :class:`BaseSelector`.
-    title : str
-        Name in sentences and as the kind of a report.
-    words : tuple of str
-        Sentences that say what it means that a feature is selected.
-    reference : str
-        Source.
-    """
-
-    estimator: type[BaseSelector]
-    title: str
-    words: tuple[str, ...] = ()
-    reference: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Detail:
-    """Column of numbers about the features, for tables.
-
-    Attributes
-    ----------
-    name : str
-        Name in ``result.csv``.
-    title : str
-        Heading in tables.
-    values : int64 or float64 array of shape (p,), or (number of selected features,)
-        In the order of the columns; or of the selected features, in the order of `selected_`.
-    of_selected : bool
-        Whether they are of the selected features alone.
-    """
-
-    name: str
-    title: str
-    values: NDArray[Any]
-    of_selected: bool = False
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Account:
-    """Account of the run of a fitted selector, for the terminal, the record and the report.
-
-    Attributes
-    ----------
-    run : str
-        What was run, such as "40 trees of 15 features".
-    step : str
-        Noun for a step of the history.
-    label : str
-        Settings that the curve of the history stands for.
-    facts : tuple of pairs of str
-        Further figures at the head of a report, with their names.
-    nothing : str
-        Sentence for a run that selected nothing, without a full stop.
-    details : tuple of Detail
-        Columns of the table of features.
-    reading : tuple of str
-        Sentences on how to read the result; ``{unit}`` stands for the unit of the importances.
-    cautions : tuple of str
-        Sentences on what not to read into it.
-    settings : mapping
-        Settings, resolved.
-    results : mapping
-        Figures for the record.
-    """
-
-    run: str
-    step: str = "step"
-    label: str = "features found"
-    facts: tuple[tuple[str, str], ...] = ()
-    nothing: str = "No feature was found"
-    details: tuple[Detail, ...] = ()
-    reading: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = CAUTIONS
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    results: Mapping[str, Any] = field(default_factory=dict)
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,7 +1,9 @@
-"""Thresholds, p-values and error rates of importances; what is tested is in each name."""
+"""P-values, error rates and intervals of importances."""
 
 from duramen.catalogue import Catalogue
-from duramen.results import AdjustedSignificance, ErrorRates, Intervals, Significance
+from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.error_rates import ErrorRates
+from duramen.results.intervals import Intervals
 from duramen.significance.cost import Cost, estimate_cost
 from duramen.significance.error_rates.conditional_error_rate import (
     CONDITIONAL_ERROR_RATE,
@@ -29,7 +31,6 @@ __all__ = [
     "Cost",
     "ErrorRates",
     "Intervals",
-    "Significance",
     "SignificanceTest",
     "Stability",
     "TreesNeeded",

@@ -1,4 +1,4 @@
-"""How long many forests will take, from the time of a few."""
+"""Expected time of many forests, from that of a few."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG = 1.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What many forests are expected to take.
+    """Expected time of many forests.
 
     Attributes
     ----------
@@ -30,6 +30,12 @@ class Cost:
         Number of forests.
     n_threads : int
         Forests that are grown at a time.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> print(dm.significance.Cost(seconds=90.0, n_forests=1000, n_threads=4))
+    1,000 forests, 4 at a time: about 2 min
     """
 
     seconds: float
@@ -58,18 +64,18 @@ def estimate_cost(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     n_forests : int
         How many forests there will be: S for `altmann` with S permutations, and for `fdr_curve`;
         p S at the most for `hapfelmeier` and `conditional_error_rate`.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_jobs : int, optional
-        Forests that will be grown at a time.
+        Threads; the result does not depend on it.
 
     Returns
     -------
@@ -78,10 +84,16 @@ def estimate_cost(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> dm.significance.estimate_cost(forest, data.X, data.y, 100).n_forests
+    100
     """
     name = "estimate_cost"
     count = checks.check_integer(name, "n_forests", n_forests, 1, most=2**62)

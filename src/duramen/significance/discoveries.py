@@ -8,18 +8,9 @@ from duramen.significance.measured import FloatArray
 
 
 def pooled_rates(observed: FloatArray, null: FloatArray) -> FloatArray:
-    """Return for each feature the least false discovery rate at which it is taken.
+    """Return for each feature the least false discovery rate at which it is taken; shape (p,).
 
-    Parameters
-    ----------
-    observed : float64 array of shape (p,)
-        Scores on the data.
-    null : float64 array of shape (B, p)
-        Scores after each permutation.
-
-    Returns
-    -------
-    float64 array of shape (p,)
+    `null` are the scores after each of B permutations, of shape (B, p).
     """
     order = np.argsort(-observed, kind="stable")
     rates = np.empty(len(observed))
@@ -28,18 +19,9 @@ def pooled_rates(observed: FloatArray, null: FloatArray) -> FloatArray:
 
 
 def discovery_rates(scores: FloatArray, null: FloatArray) -> FloatArray:
-    """Return the estimated false discovery rate of the first i features, for each i.
+    """Return the estimated false discovery rate of the first i features, for each i; shape (p,).
 
-    Parameters
-    ----------
-    scores : float64 array of shape (p,)
-        Scores on the data, decreasing.
-    null : float64 array of shape (B, p)
-        Scores after each permutation.
-
-    Returns
-    -------
-    float64 array of shape (p,)
+    `scores` decrease; `null` are those after each of B permutations, of shape (B, p).
     """
     return np.minimum(expected_discoveries(scores, null) / np.arange(1, len(scores) + 1), 1.0)
 
@@ -50,17 +32,7 @@ def least_from(estimate: FloatArray) -> FloatArray:
 
 
 def expected_discoveries(scores: FloatArray, null: FloatArray) -> FloatArray:
-    """Return how many values of a row of `null`, on average, are at least each score.
-
-    Parameters
-    ----------
-    scores : float64 array of shape (p,)
-    null : float64 array of shape (B, p)
-
-    Returns
-    -------
-    float64 array of shape (p,)
-    """
+    """Return how many values of a row of `null`, on average, are at least each score."""
     total = np.zeros(len(scores))
     for values in null:
         total += len(values) - np.searchsorted(np.sort(values), scores, side="left")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from duramen.estimators.base import BaseForest
-from duramen.importances import Importances, Inputs, Measure, Words, catalogue
+from duramen.importances import Inputs, Measure, Words, catalogue
 from duramen.importances.refit import data_for, template_of
+from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 FloatArray = NDArray[np.float64]
 Data = LearningSet[EncodedTable]
@@ -23,24 +25,12 @@ MeasureLike = str | Callable[[Any, EncodedTable, NDArray[Any]], Any]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """An importance of every column of a table, ready to be computed again and again.
+    """An importance of every column of a table, ready to be computed again and again."""
 
-    Attributes
-    ----------
-    template : BaseForest
-        The parameters of the forests; grown on one thread each.
-    data : LearningSet
-        n rows of p columns, encoded once, with the rows that a test may exchange.
-    measure : Measure
-        How it is computed.
-    identifier : str
-        Name of the measure, or module and name of a function, in checkpoints.
-    """
-
-    template: BaseForest
-    data: Data
-    measure: Measure
-    identifier: str
+    template: BaseForest  # the parameters of the forests; grown on one thread each
+    data: Data  # n rows of p columns, encoded once, with the rows that a test may exchange
+    measure: Measure  # how it is computed
+    identifier: str  # name of the measure, or module and name of a function, in checkpoints
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,6 +46,8 @@ class Measured:
         """Grow a forest from a seed and measure it, on these rows or on others in their place."""
         data = self.data if data is None else data
         seed %= 2**32
+        from sklearn.base import clone
+
         template = clone(self.template).set_params(random_state=seed)
         if self.measure.refits:
             found = self.measure(Inputs(template, self._exchanging(data), seed))
@@ -93,7 +85,7 @@ class Measured:
         return replace(self, data=self.data.of_rows(rows, key=("rows", key)))
 
     def identity(self, method: str, **choices: Any) -> dict[str, Any]:
-        """What replicates of this measure depend on, for checkpoints and metadata."""
+        """Return what replicates of this measure depend on, for checkpoints and metadata."""
         parameters = {
             name: repr(value)
             for name, value in self.template.get_params().items()
@@ -130,34 +122,13 @@ def measured(
     blocks: Any = None,
     takes_strata: bool = True,
 ) -> Measured:
-    """Check an estimator, encode X and y once, and tie them to a measure.
+    """Check an estimator, encode X and y once, and tie them to a measure, by name or a function.
 
-    Parameters
-    ----------
-    estimator : estimator of duramen
-        The parameters of the forests.
-    X : table of shape (n, p), or LearningSet
-        The rows.
-    y : array-like of shape (n,), optional
-        Their classes or numbers; None for a learning set.
-    measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`; or
-        ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that it was
-        grown on, and returns `Importances` or p numbers.
-    function : str
-        Who asks, for errors.
-    strata, blocks : array-like of shape (n,), optional
-        Labels of the rows that a test may exchange; see
-        :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
-
-    takes_strata : bool
-        Whether the function knows strata: those of a learning set are refused otherwise.
+    Strata of a learning set are refused where the function does not take them.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If `measure`, the data or the labels are not as described.
     """
     found = measure_of(measure, function)
@@ -175,14 +146,7 @@ def measured(
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:
     """Return the record of a measure that is given by name or as a function.
 
-    Parameters
-    ----------
-    measure : str or callable
-        As for :func:`measured`.
-    function : str
-        Who asks, for errors.
-    refits : bool
-        Whether it may grow forests of its own.
+    With ``refits=False`` those that grow forests of their own are refused.
 
     Raises
     ------

@@ -1,11 +1,10 @@
-"""Forests with probes among their columns: what a feature is worth beside copies of chance."""
+"""Forests with random probes among their columns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen.jobs.replicates import Task
 from duramen.significance.measured import FloatArray, Measured
@@ -26,6 +25,8 @@ def with_settled_candidates(refits: Refits) -> Refits:
         "n_subspace_features": settled.column_samples or None,
     }
     offered = subject.template.get_params()
+    from sklearn.base import clone
+
     template = clone(subject.template)
     template.set_params(**{name: k for name, k in resolved.items() if name in offered})
     return replace(refits, subject=replace(subject, template=template))
@@ -35,16 +36,8 @@ def probe_task(subject: Measured, n_probes: int, function: str) -> Task:
     """Return the task of a run: importances of the p features, and of R probes beside them.
 
     Each probe is a copy of a column with its rows permuted, by a permutation of its own. Which
-    columns are copied is drawn at random; none twice before all were copied once.
-
-    Parameters
-    ----------
-    subject : Measured
-        Of p columns, with its candidates settled.
-    n_probes : int
-        Number R of probes.
-    function : str
-        The function that the user called, for errors.
+    columns are copied is drawn at random; none twice before all were copied once. The candidates of
+    the subject are settled.
     """
     p = subject.data.n_columns
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from duramen import checks
-from duramen.importances import Importances
 from duramen.jobs.replicates import OBSERVED, Plan, Task, replicate_seed, run_replicates
+from duramen.results.importances import Importances
 from duramen.significance.measured import FloatArray, Measured, MeasureLike, measured
 from duramen.significance.sequential import all_decided
 
@@ -29,24 +29,12 @@ PROMISE = (
 
 @dataclass(frozen=True, eq=False)
 class Refits:
-    """Measure of a learning set that a significance test computes again and again.
+    """Measure of a learning set that a significance test computes again and again."""
 
-    Attributes
-    ----------
-    function : str
-        The public function, for errors, metadata and the progress bar.
-    subject : Measured
-        Importances as a function of rows and seed.
-    seed : int
-        Seed of the run.
-    plan : Plan
-        Workers, checkpoint, progress.
-    """
-
-    function: str
-    subject: Measured
-    seed: int
-    plan: Plan
+    function: str  # the public function, for errors, metadata and the progress bar
+    subject: Measured  # importances as a function of rows and seed
+    seed: int  # seed of the run
+    plan: Plan  # workers, checkpoint, progress
 
     @classmethod
     def checked(

@@ -39,22 +39,10 @@ def subsample_size(
     default: Any = None,
     units: str = "rows",
 ) -> int:
-    """Return the rows m of a subsample that is asked for as a number or a share of n rows.
+    """Return the rows m of a subsample that is asked for as a number or a fraction of n rows.
 
-    Parameters
-    ----------
-    subsample : int, float or None
-        m; a share in (0, 1) of the rows; or None for `default`.
-    n_rows : int
-        Number n of rows.
-    n_classes : int
-        Classes, of each of which a row is drawn at least; 0 in regression.
-    function : str
-        Who asks, for errors.
-    default : int, float or None
-        What None stands for; None for :func:`default_size`.
-    units : str
-        What is drawn, if not rows.
+    None stands for `default`, or, without one, :func:`default_size`. Of each class a row is drawn
+    at least; there are 0 in regression. `units` names what is drawn.
 
     Raises
     ------
@@ -73,7 +61,7 @@ def subsample_size(
     if not least <= size < n_rows:
         raise ValueError(
             f"{function}: subsample must leave some of the {n_rows} {units} out and keep {least} "
-            f"at least: an int in {least}..{n_rows - 1} or a share of the {units}, got {given!r}."
+            f"at least: an int in {least}..{n_rows - 1} or a fraction, got {given!r}."
         )
     return size
 
@@ -81,12 +69,7 @@ def subsample_size(
 def subsamples(labels: NDArray[Any] | None, n_rows: int, size: int) -> Draw:
     """Return a function that draws `size` different rows, in ascending order.
 
-    Parameters
-    ----------
-    labels : array of shape (n,) or None
-        Classes, to be drawn from in proportion, with one row of each at least; None for none.
-    n_rows, size : int
-        Rows, and rows to be drawn.
+    Classes, if given, are drawn from in proportion, with one row of each at least.
     """
     if labels is None:
         return lambda random: np.sort(random.permutation(n_rows)[:size])
@@ -116,14 +99,7 @@ def bootstraps(labels: NDArray[Any] | None, n_rows: int) -> Draw:
 def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Task:
     """Return the task of a replicate: draw rows, grow a forest on them, measure it there.
 
-    Parameters
-    ----------
-    subject : Measured
-        Whose importances.
-    draw : callable
-        Takes a random generator and returns the rows.
-    noise : bool
-        Whether the p values are followed by their `tree_variance`.
+    With `noise` the p values are followed by their `tree_variance`.
     """
 
     def task(_: int, seed_b: int) -> FloatArray:
@@ -140,10 +116,7 @@ def resampling_task(subject: Measured, draw: Draw, *, noise: bool = False) -> Ta
 def tree_variance(subject: Measured, found: Importances) -> FloatArray:
     """Return the variance of importances over forests on the same rows, from the spread of trees.
 
-    Returns
-    -------
-    float64 array of shape (p,)
-        Zeros where the standard error of a measure is not known to be that over trees.
+    Zeros where the standard error of a measure is not known to be that over trees.
     """
     error = found.standard_error
     if error is None or subject.measure.spread != "trees":
@@ -159,20 +132,7 @@ def rows_by_class(labels: NDArray[Any]) -> list[IntArray]:
 
 
 def shared_out(sizes: IntArray, total: int) -> IntArray:
-    """Share a total out in proportion to sizes, at least 1 each and no more than the size.
-
-    Parameters
-    ----------
-    sizes : int64 array of shape (C,)
-        Positive.
-    total : int
-        At least C and at most their sum.
-
-    Returns
-    -------
-    int64 array of shape (C,)
-        Sums to `total`.
-    """
+    """Divide a total in proportion to sizes, at least 1 each and no more than the size."""
     quota = total * sizes / sizes.sum()
     counts = np.maximum(np.floor(quota), 1).astype(np.int64)
     while (missing := total - int(counts.sum())) != 0:

@@ -15,22 +15,13 @@ from duramen.significance.resampling import Draw, rows_by_class
 
 @dataclass(frozen=True, eq=False)
 class SamplingUnits:
-    """Rows of a table, or its blocks where it has some.
+    """Rows of a table, or its blocks where it has some."""
 
-    Attributes
-    ----------
-    count : int
-        Number N of units.
-    labels : array of shape (N,) or None
-        Class of each unit, for draws within classes; blocks with rows of several classes are one
-        class more. None in regression.
-    members : list of int64 arrays or None
-        Rows of each block; None where each row is a unit.
-    """
-
-    count: int
+    count: int  # number N of units
+    # (N,): Class of each unit, for draws within classes; blocks with rows of several classes
+    # are one class more. None in regression.
     labels: NDArray[Any] | None
-    members: list[IntArray] | None = None
+    members: list[IntArray] | None = None  # rows of each block; None where each row is a unit
 
     @classmethod
     def of(cls, subject: Measured) -> SamplingUnits:
@@ -50,7 +41,7 @@ class SamplingUnits:
 
     @property
     def name(self) -> str:
-        """What a unit is called, in the plural."""
+        """Name of the units, in the plural."""
         return "rows" if self.members is None else "blocks"
 
     @property

@@ -1,4 +1,4 @@
-"""Monte Carlo p-values, and when there is nothing left to decide (Besag and Clifford 1991)."""
+"""Monte Carlo p-values, and sequential stopping (Besag and Clifford 1991)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,10 @@ from duramen.significance.measured import FloatArray
 def sequential_p_values(
     observed: FloatArray, null: FloatArray, n_replicates: int, stop_after: int | None = None
 ) -> FloatArray:
-    """Return the p-value of each score against its values under the null.
+    """Return the p-value of each score against its values under the null, b of B planned draws.
 
-    Parameters
-    ----------
-    observed : float64 array of shape (p,)
-        Scores.
-    null : float64 array of shape (b, p)
-        Scores under the null, in the order in which they were drawn.
-    n_replicates : int
-        Draws B that were planned; b is less where all features were decided.
-    stop_after : int, optional
-        h: a feature whose h-th value at least as large as its score came at draw l has p = h / l.
-        Otherwise, and without it, p = (1 + values at least as large) / (B + 1).
-
-    Returns
-    -------
-    float64 array of shape (p,)
+    With `stop_after` h, a feature whose h-th value at least as large as its score came at draw l
+    has p = h / l. Otherwise, and without it, p = (1 + values at least as large) / (B + 1).
     """
     reached = null >= observed
     p_values = np.asarray((1.0 + reached.sum(axis=0)) / (n_replicates + 1.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Description of a significance test: what it needs, what it costs and what it promises."""
+"""Record of a significance test: its needs, cost and guarantees."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _BLOCK = 1024  # columns at a time: little memory beside the matrix
 
 
 def standardized(rows: FloatArray) -> FloatArray:
-    r"""Standardize each column by the mean and standard deviation of its other rows.
+    r"""Standardize each column by the mean and standard deviation of its other rows, (B + 1, p).
 
     .. math:: z_{bj} = \frac{s_{bj} - m_{-bj}}{\max(d_{-bj}, c)}, \qquad
               c = \sqrt{\tfrac1p \sum_j d_j^2}
@@ -21,17 +21,7 @@ def standardized(rows: FloatArray) -> FloatArray:
     d_j its standard deviation in all rows. Columns that vary more than the root mean square c under
     permutation are scaled down to it; the others are not scaled up, since many of them are hardly
     ever split on and have almost only importances of 0. Rows are treated alike: rows that are
-    exchangeable stay so.
-
-    Parameters
-    ----------
-    rows : float64 array of shape (B + 1, p)
-        Importances of p features on the data and after B permutations.
-
-    Returns
-    -------
-    float64 array of shape (B + 1, p)
-        0 for a column that does not vary.
+    exchangeable stay so. A column that does not vary is 0.
     """
     others, p = len(rows) - 1, rows.shape[1]
     blocks = [slice(first, first + _BLOCK) for first in range(0, p, _BLOCK)]

@@ -317,6 +317,7 @@ def unweighted_set(
     task: Task | None,
     *,
     n_threads: int,
+    names: Iterable[str] | None = None,
     strata: Any = None,
     blocks: Any = None,
 ) -> LearningSet[Any]:
@@ -332,12 +333,13 @@ def unweighted_set(
         What the function needs; None for any.
     n_threads : int
         Threads that encode.
-    strata, blocks : array-like of shape (n,), optional
+    names, strata, blocks
         As for :func:`learning_set`.
     """
-    given = given_set(X, y, function, task, strata=strata, blocks=blocks)
+    given = given_set(X, y, function, task, names=names, strata=strata, blocks=blocks)
     if given is not None:
         return refuse_weights(given, function)
-    table = X if hasattr(X, "as_table") else encode(table_like(X), n_jobs=n_threads)
+    stored = names is None and hasattr(X, "as_table")
+    table = X if stored else encode(table_like(X), names=names, n_jobs=n_threads)
     target = encode_target(y, task or "auto", n_rows=table.shape[0], function=function)
     return of_table(table, target, function, strata=strata, blocks=blocks)

@@ -88,7 +88,7 @@ def _probes(function: Any, task: str = "classification", **given: Any) -> Any:
 
 @case("probe_ranking/one probe", significance.probe_ranking)
 @case("probe_ranking/four probes", significance.probe_ranking, n_probes=4, risk=0.2)
-@case("probe_ranking/not centered", significance.probe_ranking, centred=False)
+@case("probe_ranking/not centered", significance.probe_ranking, centered=False)
 def _exact_probes(**given: Any) -> Any:
     return extracts.error_rates(significance.probe_ranking(features(), numbers(), **given))
 

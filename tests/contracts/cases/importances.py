@@ -94,7 +94,7 @@ for task in TASKS:
 
 for label, measure, given in (
     ("weighted", "frequency", {"weighted": True}),
-    ("counts by degree", "frequency", {"normalise": False, "by_degree": True}),
+    ("counts by degree", "frequency", {"normalize": False, "by_degree": True}),
 ):
     case(f"{measure}/{label}", getattr(measures, measure), measure=measure, **given)(_of_forest)
 for label, measure, given in (
@@ -185,10 +185,10 @@ def _first_splits(task: str = "classification") -> Any:
     )
 
 
-@case("minimal_depth_law", measures.minimal_depth_law)
-@case("minimal_depth_law/multiway", measures.minimal_depth_law, multiway=True)
+@case("minimal_depth_distribution", measures.minimal_depth_distribution)
+@case("minimal_depth_distribution/multiway", measures.minimal_depth_distribution, multiway=True)
 def _law(multiway: bool = False) -> Any:
-    return measures.minimal_depth_law(20, [1, 2, 4, 7, 8], multiway=multiway)
+    return measures.minimal_depth_distribution(20, [1, 2, 4, 7, 8], multiway=multiway)
 
 
 @case("mcfs", measures.mcfs, measures.MonteCarloSelection)
@@ -227,7 +227,7 @@ def _grouped(**given: Any) -> Any:
 PLACES = [[0.0], [1.0], [1.5], [4.0], [9.0]]
 
 
-@case("smooth/neighbours", measures.smooth, neighbours=np.eye(5, k=1) + np.eye(5, k=-1))
+@case("smooth/neighbors", measures.smooth, neighbors=np.eye(5, k=1) + np.eye(5, k=-1))
 @case("smooth/positions", measures.smooth, positions=PLACES, radius=2.0)
 @case("smooth/share", measures.smooth, positions=PLACES, radius=2.0, how="share")
 def _smoothed(**given: Any) -> Any:
@@ -286,11 +286,11 @@ def _methods() -> Any:
         found.order(),
         extracts.importances(found.top(2)),
         extracts.importances(found.take([3, 1])),
-        extracts.importances(found.normalised()),
+        extracts.importances(found.normalized()),
         extracts.frame(found),
         extracts.importances(again),
         again.equals(found),
-        found.equals(found.normalised()),
+        found.equals(found.normalized()),
     )
 
 

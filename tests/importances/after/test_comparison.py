@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from duramen.importances.after.comparison import Comparison, compare
-from duramen.results import Importances
+from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
 

@@ -5,9 +5,9 @@ import pytest
 import duramen as dm
 from duramen import estimators
 from duramen.importances import mdi
-from duramen.importances.after.correlations import standardised
+from duramen.importances.after.correlations import standardized
 from duramen.importances.after.representatives import representatives
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def correlated(n=200, seed=0):
@@ -32,7 +32,7 @@ def test_finds_the_clusters(correlation, linkage, size):
 
 
 def test_linkage_says_which_pair_counts():
-    """0 - 1 - 2 a chain: neighbours correlate, ends do not."""
+    """0 - 1 - 2 a chain: neighbors correlate, ends do not."""
     random = np.random.default_rng(1)
     a, b = random.normal(size=(2, 4000))
     X = np.column_stack([a, a + b, b])  # |r| .71, .71, 0
@@ -52,7 +52,7 @@ def test_correlations_are_those_of_scipy_ties_included():
     from scipy import stats
     from scipy.spatial.distance import squareform
 
-    from duramen.importances.after.correlations import distances_between, standardised
+    from duramen.importances.after.correlations import distances_between, standardized
 
     X = np.random.default_rng(0).integers(0, 4, size=(60, 7)) + np.arange(60)[:, np.newaxis] % 3
     table = dm.encode(X)
@@ -60,7 +60,7 @@ def test_correlations_are_those_of_scipy_ties_included():
         ("spearman", stats.spearmanr(X).statistic),
         ("pearson", np.corrcoef(X.T)),
     ):
-        found = 1 - squareform(distances_between(standardised(table, correlation)))
+        found = 1 - squareform(distances_between(standardized(table, correlation)))
         np.testing.assert_allclose(found, np.abs(expected), atol=1e-11)
 
 
@@ -225,6 +225,6 @@ def test_spread_is_for_these_representatives():
 @pytest.mark.parametrize("power", [-1074, -600, 1020])
 def test_pearson_correlations_do_not_depend_on_the_unit(power):
     columns = np.random.default_rng(0).integers(0, 2, (30, 4)).astype(float)
-    wanted = standardised(dm.encode(columns), "pearson")
-    found = standardised(dm.encode(np.ldexp(columns, power)), "pearson")
+    wanted = standardized(dm.encode(columns), "pearson")
+    found = standardized(dm.encode(np.ldexp(columns, power)), "pearson")
     np.testing.assert_array_equal(found, wanted)

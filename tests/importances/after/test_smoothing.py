@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from duramen.importances.after.smoothing import smooth
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def line(values=(8.0, 0.0, 4.0, 0.0), **changes):
@@ -23,7 +23,7 @@ def test_mean_over_neighbours():
     assert result.metadata["smooth"] == {
         "of": "mda",
         "how": "mean",
-        "by": "neighbours",
+        "by": "neighbors",
         "radius": None,
     }
 
@@ -82,13 +82,13 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
 
 
 @pytest.mark.parametrize(
-    "neighbours, options, message",
+    "neighbors, options, message",
     [
-        (None, {}, "either neighbours or positions must be given"),
+        (None, {}, "either neighbors or positions must be given"),
         (CHAIN, {"positions": np.zeros((4, 1)), "radius": 1}, "and not both"),
         (None, {"positions": np.zeros((4, 1))}, "radius must be given with positions"),
         (CHAIN, {"radius": 1.0}, "radius must be given with positions, and only then"),
-        (np.eye(3), {}, r"neighbours must have shape \(4, 4\), .* got \(3, 3\)"),
+        (np.eye(3), {}, r"neighbors must have shape \(4, 4\), .* got \(3, 3\)"),
         (-CHAIN, {}, "finite and at least 0"),
         (CHAIN * np.nan, {}, "finite and at least 0"),
         (None, {"positions": np.zeros((3, 1)), "radius": 1}, r"of shape \(4, d\)"),
@@ -99,9 +99,9 @@ def test_parts_are_smoothed_and_standard_errors_are_not():
         (CHAIN, {"how": "max"}, 'how must be "mean" or "share", got \'max\''),
     ],
 )
-def test_clear_errors(neighbours, options, message):
+def test_clear_errors(neighbors, options, message):
     with pytest.raises(ValueError, match=f"smooth: .*{message}"):
-        smooth(line(), neighbours, **options)
+        smooth(line(), neighbors, **options)
 
 
 def test_needs_importances():

@@ -5,8 +5,9 @@ from tests.oracles.monte_carlo import p_value
 
 import duramen as dm
 from duramen.checks import draw_seed
-from duramen.importances import Importances, group
+from duramen.importances import group
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
+from duramen.results.importances import Importances
 from duramen.significance.error_rates.conditional_error_rate import conditional_error_rate
 from duramen.significance.measured import measured
 from duramen.significance.refits import Refits
@@ -344,7 +345,7 @@ def test_cost_is_said_beforehand(capfd):
         ({"how": "median"}, ValueError, "conditional_error_rate: how"),
         ({"rank_based": 1}, ValueError, "conditional_error_rate: rank_based"),
         ({"groups": {"a": [0, 1], "b": [1, 2]}}, ValueError, "groups must not overlap"),
-        ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is no feature"),
+        ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is none of the"),
         ({"measure": "gini"}, ValueError, "conditional_error_rate: measure must be one of"),
         ({"estimator": 3}, TypeError, "conditional_error_rate: estimator must be a forest"),
     ],

@@ -45,7 +45,7 @@ def test_tail_is_the_share_of_random_vectors():
     probes -= probes.mean(axis=1, keepdims=True)
     cos2 = (probes @ y) ** 2 / (probes**2).sum(axis=1) / (y @ y)
     for bar in (0.1, 0.3, 0.5):
-        expected = probe_tail(bar, 9)  # centred: 10 - 1
+        expected = probe_tail(bar, 9)  # centered: 10 - 1
         assert abs(np.mean(cos2 >= bar) - expected) < band(expected, 40_000)
 
 
@@ -91,7 +91,7 @@ def test_several_probes_come_earlier():
     one, ten = (probe_ranking(X, y, risk=1.0, n_probes=m) for m in (1, 10))
     np.testing.assert_allclose(ten.rates, 1 - (1 - one.rates) ** 10, atol=1e-12)
     np.testing.assert_array_equal(one.details["p_probe"], ten.details["p_probe"])
-    assert "one of 10 columns of chance" in ten.meaning
+    assert "one of 10 random probes" in ten.meaning
 
 
 def test_tiny_risks_keep_their_digits():
@@ -106,14 +106,14 @@ def test_without_centring_the_mean_counts():
     X = random.normal(size=(12, 3))
     y = 5 + random.normal(size=12)
     X[:, 2] = 1.0
-    plain = probe_ranking(X, y, risk=1.0, centred=False)
+    plain = probe_ranking(X, y, risk=1.0, centered=False)
     assert plain.names[0] == "x2"
     cos2 = y.sum() ** 2 / (12 * (y @ y))
     assert plain.details["cos2"][0] == pytest.approx(cos2)
     assert plain.details["p_probe"][0] == pytest.approx(oracle.cosine_tail(cos2, 12), abs=1e-9)
-    centred = probe_ranking(X, y, risk=1.0)
-    assert centred.names[2] == "x2"  # a constant has nothing to say
-    assert centred.rates[2] == 1
+    centered = probe_ranking(X, y, risk=1.0)
+    assert centered.names[2] == "x2"  # a constant has nothing to say
+    assert centered.rates[2] == 1
 
 
 def test_copies_and_sums_are_not_ranked_again():

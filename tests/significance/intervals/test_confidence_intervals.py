@@ -7,9 +7,10 @@ from scipy import stats
 
 import duramen as dm
 from duramen.forests.growth import bag
-from duramen.importances import Importances, mda
+from duramen.importances import mda
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.samples import Sample
+from duramen.results.importances import Importances
 from duramen.significance.intervals.confidence_intervals import (
     METHODS,
     confidence_intervals,
@@ -440,7 +441,7 @@ def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words)
         ({"n_replicates": 1}, ": n_replicates must be"),
         ({"correction": 1}, ": correction must be"),
         ({"level": 95}, r"level must be a number in \(0, 1\), got 95"),
-        ({"subsample": 80}, r"an int in 2..79 or a share of the rows, got 80"),
+        ({"subsample": 80}, r"an int in 2..79 or a fraction, got 80"),
         ({"subsample": 1.0}, "subsample must leave some of the 80 rows out"),
         ({"subsample": "half"}, "got 'half'"),
         ({"method": "double-bootstrap", "subsample": 9}, "subsample must be None"),

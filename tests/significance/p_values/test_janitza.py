@@ -8,7 +8,8 @@ from tests.oracles import probes as oracle
 from tests.significance.noise import noise
 
 import duramen as dm
-from duramen.importances import Importances, air, frequency, holdout_mda, mda, mdi, noising, sandri
+from duramen.importances import air, frequency, holdout_mda, mda, mdi, noising, sandri
+from duramen.results.importances import Importances
 from duramen.significance.p_values.janitza import janitza
 
 FEW = "ignore:janitza. only:UserWarning"

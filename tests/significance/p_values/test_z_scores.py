@@ -3,7 +3,8 @@ import pytest
 from scipy import stats
 
 import duramen as dm
-from duramen.importances import Importances, mda, mdi, sandri
+from duramen.importances import mda, mdi, sandri
+from duramen.results.importances import Importances
 from duramen.significance.p_values.z_scores import z_scores
 
 WARNING = "z grows with the square root"

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.oracles import selections as oracle
 
 import duramen as dm
-from duramen.importances import Importances, mda, mdi
+from duramen.importances import mda, mdi
+from duramen.results.importances import Importances
 from duramen.significance.stability.agreement import (
     agreement_curve,
     agreement_on_line,

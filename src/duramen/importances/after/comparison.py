@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy  # its subpackages are imported when they are used
 
 from duramen import checks
 from duramen.results.fields import FloatArray, checked_names, frozen
@@ -49,6 +48,14 @@ class Comparison(Result):
         If a name is not a string.
     ValueError
         If shapes disagree, names repeat or a number is not finite.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> mdi = dm.Importances(("a", "b", "c"), [3.0, 2.0, 1.0], "mdi", "gini")
+    >>> mda = dm.Importances(("a", "b", "c"), [0.3, 0.0, 0.1], "mda", "accuracy")
+    >>> dm.importances.compare([mdi, mda]).spearman.tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
     """
 
     names: tuple[str, ...]
@@ -80,8 +87,8 @@ class Comparison(Result):
 
         It is Pearson's correlation of the ranks; NaN beside a measure whose features are all equal.
         """
-        centred = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
-        products = centred @ centred.T
+        centered = self.ranks - self.ranks.mean(axis=1, keepdims=True) if self.names else self.ranks
+        products = centered @ centered.T
         squares = np.diagonal(products)
         with np.errstate(invalid="ignore"):
             correlation = np.clip(products / np.sqrt(np.outer(squares, squares)), -1.0, 1.0)
@@ -95,15 +102,17 @@ class Comparison(Result):
         both, D in the opposite one, A and B tied by one of them alone; NaN beside a measure whose
         features are all equal.
         """
+        from scipy.stats import kendalltau
+
         tau = np.full((len(self.measures),) * 2, np.nan)
         if len(self.names) > 1:
             for i, j in combinations(range(len(self.measures)), 2):
-                pair = scipy.stats.kendalltau(self.ranks[i], self.ranks[j])
+                pair = kendalltau(self.ranks[i], self.ranks[j])
                 tau[i, j] = tau[j, i] = pair.statistic
         return _symmetric(tau)
 
     def overlap(self, k: int) -> FloatArray:
-        """Return the share of their `k` best features that two measures have in common, (m, m).
+        """Return the fraction of their `k` best features that two measures have in common, (m, m).
 
         Features that are tied for the last places count as if lots were drawn for each measure.
 
@@ -117,29 +126,25 @@ class Comparison(Result):
         return _symmetric(chance @ chance.T / k)
 
     def top(self, k: int, by: str | None = None) -> Comparison:
-        """Return the comparison among the `k` best features of one measure, the best first.
+        """Return the comparison among the `k` best features of one measure, by default the first.
 
-        Features are ranked anew among themselves.
-
-        Parameters
-        ----------
-        k : int
-            How many (all when p < k); of equal ones the first.
-        by : str, optional
-            The measure, by default the first.
+        Features are ranked anew among themselves, the best first; of equal ones the first are
+        taken.
 
         Raises
         ------
         ValueError
             If `k` is less than 1 or `by` is no measure of this comparison.
         """
+        from scipy.stats import rankdata
+
         checks.check_integer("Comparison.top", "k", k, 1)
         index = np.argsort(self.ranks[self._measure(by)], kind="stable")[:k]
         return Comparison(
             tuple(self.names[j] for j in index),
             self.measures,
             self.scores[:, index],
-            scipy.stats.rankdata(self.ranks[:, index], axis=1),
+            rankdata(self.ranks[:, index], axis=1),
             self.metadata,
         )
 
@@ -154,13 +159,7 @@ class Comparison(Result):
         return len(self.names)
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row a feature: its name and its rank in each measure.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed.
-        """
+        """Return a data frame with one row a feature: its name and its rank in each measure."""
         return native_frame(self.columns())
 
     def columns(self) -> dict[str, Any]:
@@ -219,6 +218,16 @@ def compare(measures: Iterable[Measured] | Mapping[str, Measured]) -> Comparison
         If something else is given.
     ValueError
         If there are less than two measures, two have the same name, or features differ.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> measures = [dm.importances.mdi(forest), dm.importances.frequency(forest)]
+    >>> result = dm.importances.compare(measures)
+    >>> round(float(result.spearman[0, 1]), 2)
+    0.37
     """
     if isinstance(measures, Importances | Significance) or not isinstance(measures, Iterable):
         raise TypeError(
@@ -263,13 +272,15 @@ def _scores(one: Measured) -> FloatArray:
 
 def _ranks(one: Measured) -> FloatArray:
     """Return the ranks in the order of `one.order()`; equal features share theirs."""
+    from scipy.stats import rankdata
+
     order = one.order()
     scores = _scores(one)[order]
     p_values = one.p_values[order] if isinstance(one, Significance) else np.zeros(len(one))
     step = (np.diff(scores) != 0) | (np.diff(p_values) != 0)
     place = np.empty(len(one), dtype=np.int64)
     place[order] = np.cumsum(np.concatenate([np.zeros(min(1, len(one)), dtype=np.int64), step]))
-    ranks: FloatArray = scipy.stats.rankdata(place)
+    ranks: FloatArray = rankdata(place)
     return ranks
 
 
@@ -296,7 +307,9 @@ def _some(names: Sequence[str]) -> str:
 
 def _among_best(ranks: FloatArray, k: int) -> FloatArray:
     """Return the probability that each feature is among the k best, ties by lot."""
-    first = scipy.stats.rankdata(ranks, "min")
+    from scipy.stats import rankdata
+
+    first = rankdata(ranks, "min")
     size = 2 * (ranks - first) + 1  # of the tie, whose mean rank it is
     share: FloatArray = np.clip((k - first + 1) / size, 0.0, 1.0)
     return share

@@ -18,21 +18,11 @@ BLOCK = 512  # columns whose correlations with all others are in memory at once
 DIGITS = 12  # correlations are rounded to so many decimals: that of duplicates is 1
 
 
-def standardised(table: EncodedTable, correlation: Correlation) -> FloatArray:
-    """Return the columns with mean 0 and length 1, so that products are correlations.
+def standardized(table: EncodedTable, correlation: Correlation) -> FloatArray:
+    """Return the columns with mean 0 and length 1, so that products are correlations: (n, p).
 
-    Parameters
-    ----------
-    table : EncodedTable
-        n rows and p columns of numbers, ordered categories or two labels, none missing.
-    correlation : {"spearman", "pearson"}
-        Whether the ranks of the values are taken, ties averaged, or the values; ordered categories
-        are numbered in their order.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, p)
-        Constant columns are 0.
+    "spearman" takes the ranks of the values, ties averaged, "pearson" the values; ordered
+    categories are numbered in their order. Constant columns are 0.
 
     Raises
     ------

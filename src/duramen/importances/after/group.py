@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen.importances.arguments import places_of
 from duramen.results.fields import FloatArray, checked_names
 from duramen.results.importances import Importances
 
@@ -27,7 +28,7 @@ def group(
     rest: Literal["drop", "own"] = "drop",
     spread: bool = False,
 ) -> Importances:
-    r"""Sum, mean or maximum of the importances of each group of features.
+    r"""Compute the sum, mean or maximum of the importances of each group of features.
 
     .. math:: Imp(G) = \sum_{m \in G} Imp(X_m), \quad
               \frac{1}{|G|} \sum_{m \in G} Imp(X_m) \quad \text{or} \quad
@@ -43,7 +44,7 @@ def group(
         The features of each group, by name or index, by the name of the group: groups may overlap.
         Or a label for each feature, text or a whole number; None or NaN for none.
     how : {"sum", "mean", "max"}
-        What is made of the members. A sum favours large groups, a mean small ones.
+        What is made of the members. A sum favors large groups, a mean small ones.
     names : sequence of str, optional
         Names of the groups where labels are whole numbers: label g stands for ``names[g]``. By
         default a group is called as its label.
@@ -75,6 +76,16 @@ def group(
     M. Wehenkel, A. Sutera, C. Bastin, P. Geurts, C. Phillips (2018). Random forests based group
     importance scores and their statistical interpretation: application for Alzheimer's disease.
     Frontiers in Neuroscience 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> mdi = dm.importances.mdi(forest)
+    >>> groups = {"first": ["x0", "x1"], "rest": ["x2", "x3", "x4", "x5"]}
+    >>> dm.importances.group(mdi, groups, how="mean").top(1).names
+    ('first',)
     """
     if not isinstance(importances, Importances):
         raise TypeError(
@@ -137,48 +148,14 @@ class _Grouping:
 
 
 def _from_mapping(groups: Mapping[Any, Any], features: tuple[str, ...]) -> _Grouping:
-    place = {name: j for j, name in enumerate(features)}
-    members = [_places(given, name, place) for name, given in groups.items()]
+    members = [
+        places_of(given, features, f"group: groups[{name!r}]") for name, given in groups.items()
+    ]
     return _Grouping(
         checked_names("group", "names of groups", groups),
         np.array([j for of_group in members for j in of_group], dtype=np.int64),
         np.array([len(of_group) for of_group in members], dtype=np.int64),
     )
-
-
-def _places(given: Any, name: Any, place: Mapping[str, int]) -> list[int]:
-    if isinstance(given, str):
-        raise TypeError(
-            f"group: groups[{name!r}] must be a sequence of features, got {given!r} alone."
-        )
-    members = [_place(feature, name, place) for feature in given]
-    if not members:
-        raise ValueError(f"group: groups[{name!r}] must hold a feature, got none.")
-    if len(set(members)) < len(members):
-        raise ValueError(f"group: groups[{name!r}] must hold each feature once.")
-    return members
-
-
-def _place(feature: Any, name: Any, place: Mapping[str, int]) -> int:
-    if isinstance(feature, str):
-        if feature in place:
-            return place[feature]
-        shown = ", ".join(map(repr, list(place)[:_SHOWN]))
-        more = f", ... ({len(place)} in all)" if len(place) > _SHOWN else ""
-        raise ValueError(
-            f"group: groups[{name!r}] holds {feature!r}, which is no feature; they are "
-            f"{shown}{more}."
-        )
-    if isinstance(feature, bool | np.bool_) or not isinstance(feature, int | np.integer):
-        raise TypeError(
-            f"group: groups[{name!r}] must hold names or indices of features, got {feature!r}."
-        )
-    if not 0 <= feature < len(place):
-        raise ValueError(
-            f"group: groups[{name!r}] holds index {feature}, but there are {len(place)} features "
-            f"(0 to {len(place) - 1})."
-        )
-    return int(feature)
 
 
 def _from_labels(labels: Any, names: Sequence[str] | None, p: int) -> _Grouping:

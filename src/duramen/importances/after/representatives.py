@@ -8,7 +8,6 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from duramen import checks
 from duramen.importances.after.correlations import (
@@ -17,7 +16,7 @@ from duramen.importances.after.correlations import (
     Correlation,
     absolute,
     distances_between,
-    standardised,
+    standardized,
 )
 from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
@@ -56,6 +55,15 @@ class Representatives:
         Whether they are the medoids or the centroids.
     metadata : mapping
         Settings, versions and fingerprint of the data.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = dm.importances.representatives(np.hstack([X, X[:, :1]]), n_clusters=2)
+    >>> found.members()
+    {'x0': ('x0', 'x2'), 'x1': ('x1',)}
     """
 
     names: tuple[str, ...]
@@ -84,16 +92,8 @@ class Representatives:
     def spread(self, importances: Importances) -> Importances:
         """Return the importances of all p features: each has that of its representative.
 
-        Parameters
-        ----------
-        importances : Importances
-            Any measure of a forest that was grown on `table`.
-
-        Returns
-        -------
-        Importances
-            Of the p features, with whatever is known of the representatives. Members of a cluster
-            share one number, so values no longer add up to what they did.
+        `importances` are any measure of a forest that was grown on `table`. Members of a cluster
+        share one number, so values no longer add up to what they did.
 
         Raises
         ------
@@ -176,7 +176,7 @@ def representatives(
         broken.
     method : {"medoid", "centroid"}
         The representative of a cluster: the member with the greatest mean absolute correlation
-        with the others (the first of several), or the mean of the members, each standardised (for
+        with the others (the first of several), or the mean of the members, each standardized (for
         ``"spearman"``, its ranks are) and turned round where its correlation with the medoid is
         negative.
     correlation : {"spearman", "pearson"}
@@ -205,6 +205,15 @@ def representatives(
     ----------
     L. Toloşi, T. Lengauer (2011). Classification with correlated features: unreliability of
     feature ranking and solutions. Bioinformatics 27(14).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0] + 0.1 * X[:, 1]
+    >>> dm.importances.representatives(X, threshold=0.9).members()
+    {'x0': ('x0', 'x2'), 'x1': ('x1',)}
     """
     _check_choices(threshold, n_clusters, method, correlation, linkage)
     table = encode(X)
@@ -218,7 +227,7 @@ def representatives(
         hint="leave out features that do not matter first, or name groups by what is known of "
         "them and use group",
     )
-    columns = standardised(table, correlation)
+    columns = standardized(table, correlation)
     labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.cumsum(np.bincount(labels))[:-1])
@@ -294,5 +303,7 @@ def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> Floa
     n, p = columns.shape
     turned = np.where(np.einsum("ij,ij->j", columns, columns[:, medoids[labels]]) < 0, -1.0, 1.0)
     mean = turned / np.bincount(labels)[labels] * np.sqrt(n)
+    from scipy import sparse
+
     weights = sparse.csc_array((mean, (np.arange(p), labels)), shape=(p, medoids.size))
     return np.asarray(columns @ weights, dtype=np.float64)

@@ -1,52 +1,54 @@
-"""Importances smoothed over neighbourhoods of features, such as those of a voxel."""
+"""Importances smoothed over neighborhoods of features, such as those of a voxel."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.tables.memory import require_memory
 
-_BYTES_A_PAIR = 120  # two entries, in coordinates, in rows, and normalised
+if TYPE_CHECKING:
+    from scipy import sparse
+
+_BYTES_A_PAIR = 120  # two entries, in coordinates, in rows, and normalized
 
 
 def smooth(
     importances: Importances,
-    neighbours: Any = None,
+    neighbors: Any = None,
     *,
     positions: ArrayLike | None = None,
     radius: float | None = None,
     how: Literal["mean", "share"] = "mean",
 ) -> Importances:
-    r"""Even out the importances of neighbouring features, which often stand for each other.
+    r"""Smooth the importances of neighboring features, which often stand for each other.
 
     .. math:: Imp'(X_m) = \frac{\sum_k w_{mk} Imp(X_k)}{\sum_k w_{mk}}
               \quad \text{or} \quad
               \sum_k \frac{w_{km}}{\sum_l w_{kl}} Imp(X_k)
 
-    with w_mk = 1 where k is m itself or one of its neighbours (Wehenkel 2018; thesis, section 4.6).
+    with w_mk = 1 where k is m itself or one of its neighbors (Wehenkel 2018; thesis, section 4.6).
 
     Parameters
     ----------
     importances : Importances
         Any measure of p features.
-    neighbours : array or scipy sparse matrix of shape (p, p), optional
-        Weight w_mk of the neighbour k of m, at least 0; 0 or absent where it is none. A feature's
+    neighbors : array or scipy sparse matrix of shape (p, p), optional
+        Weight w_mk of the neighbor k of m, at least 0; 0 or absent where it is none. A feature's
         own weight is on the diagonal, and 1 where there is none.
     positions : array-like of shape (p, d), optional
-        Place of each feature, instead of `neighbours`, such as the coordinates of a voxel.
+        Place of each feature, instead of `neighbors`, such as the coordinates of a voxel.
     radius : float, optional
-        Features at most so far away are neighbours (Euclidean distance, in the unit of
+        Features at most so far away are neighbors (Euclidean distance, in the unit of
         `positions`).
     how : {"mean", "share"}
-        ``"mean"``: a feature gets the mean over its neighbourhood. ``"share"``: a feature shares
-        its importance out over its neighbourhood, and the sum over all features stays what it was.
+        ``"mean"``: a feature gets the mean over its neighborhood. ``"share"``: a feature shares
+        its importance out over its neighborhood, and the sum over all features stays what it was.
 
     Returns
     -------
@@ -59,15 +61,25 @@ def smooth(
     TypeError
         If `importances` is something else.
     ValueError
-        If neither or both of `neighbours` and `positions` are given, `radius` is not given with
+        If neither or both of `neighbors` and `positions` are given, `radius` is not given with
         `positions` alone, or a shape, a weight or `how` is not allowed.
     MemoryError
-        If there are more pairs of neighbours than memory holds.
+        If there are more pairs of neighbors than memory holds.
 
     References
     ----------
     M. Wehenkel (2018). Characterization of neurodegenerative diseases with tree ensemble methods:
     the case of Alzheimer's disease. PhD thesis, University of Liège.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> mdi = dm.importances.mdi(forest)
+    >>> places = [[0], [1], [2], [10], [11], [12]]
+    >>> dm.importances.smooth(mdi, positions=places, radius=1).top(2).names
+    ('x0', 'x1')
     """
     if not isinstance(importances, Importances):
         raise TypeError(
@@ -75,18 +87,20 @@ def smooth(
         )
     if how not in ("mean", "share"):
         raise ValueError(f'smooth: how must be "mean" or "share", got {how!r}.')
-    if (neighbours is None) == (positions is None):
+    if (neighbors is None) == (positions is None):
         raise ValueError(
-            "smooth: either neighbours or positions must be given, and not both. "
+            "smooth: either neighbors or positions must be given, and not both. "
             "Hint: smooth(importances, positions=voxels, radius=1.5)."
         )
     if (positions is None) != (radius is None):
         raise ValueError("smooth: radius must be given with positions, and only then.")
     p = len(importances)
     if positions is None:
-        weights, source = _own_weights(_adjacency(neighbours, p)), "neighbours"
+        weights, source = _own_weights(_adjacency(neighbors, p)), "neighbors"
     else:
         weights, source = _within(positions, float(radius or 0.0), p), "positions"
+    from scipy import sparse
+
     totals = sparse.diags_array(1 / weights.sum(axis=1))
     passed = totals @ weights if how == "mean" else (totals @ weights).T
 
@@ -105,24 +119,29 @@ def smooth(
     )
 
 
-def _adjacency(neighbours: Any, p: int) -> sparse.csr_array:
-    weights = sparse.csr_array(neighbours, dtype=np.float64)
+def _adjacency(neighbors: Any, p: int) -> sparse.csr_array:
+    from scipy import sparse
+
+    weights = sparse.csr_array(neighbors, dtype=np.float64)
     if weights.shape != (p, p):
         raise ValueError(
-            f"smooth: neighbours must have shape ({p}, {p}), a row and a column a feature, got "
+            f"smooth: neighbors must have shape ({p}, {p}), a row and a column a feature, got "
             f"{weights.shape}."
         )
     if not np.isfinite(weights.data).all() or np.any(weights.data < 0):
-        raise ValueError("smooth: neighbours must be weights that are finite and at least 0.")
+        raise ValueError("smooth: neighbors must be weights that are finite and at least 0.")
     return weights
 
 
 def _own_weights(weights: sparse.csr_array) -> sparse.csr_array:
+    from scipy import sparse
+
     own = weights.diagonal()
     return sparse.csr_array(weights + sparse.diags_array(np.where(own > 0, 0.0, 1.0)))
 
 
 def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
+    from scipy import sparse
     from scipy.spatial import KDTree
 
     places = np.asarray(positions, dtype=np.float64)
@@ -137,7 +156,7 @@ def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
     n_pairs = (int(tree.count_neighbors(tree, radius)) - p) // 2
     require_memory(
         _BYTES_A_PAIR * n_pairs,
-        what=f"smoothing over {n_pairs} pairs of neighbours",
+        what=f"smoothing over {n_pairs} pairs of neighbors",
         function="smooth",
         hint="give a smaller radius",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, erfc
 
 from duramen.importances.passes.nodes import FloatArray
 from duramen.results.magnitude import of_unit_size
@@ -16,8 +15,8 @@ def association_p_values(table: EncodedTable) -> FloatArray:
     r"""P-values of the independence of every pair of columns, of shape (p, p).
 
     The permutation test of Strasser and Weber (1999) in its quadratic form, by its asymptotic
-    law: with columns as scores (numbers, ranks of ordinal values, indicators of categories) the
-    statistic is (n - 1) times
+    distribution: with columns as scores (numbers, ranks of ordinal values, indicators of
+    categories) the statistic is (n - 1) times
 
     * r^2, one degree of freedom, for two columns of scores;
     * R^2 of the scores on the categories, m - 1 degrees of freedom, for scores and m categories;
@@ -55,15 +54,17 @@ def _scores(table: EncodedTable, j: int) -> FloatArray:
     return codes.astype(np.float64)
 
 
-def _centred(scores: FloatArray) -> FloatArray:
+def _centered(scores: FloatArray) -> FloatArray:
     """Return scores less their mean along the last axis, exactly 0 where all are the same."""
     steps = scores - scores[..., :1]
-    centred: FloatArray = steps - steps.mean(axis=-1, keepdims=True)
-    return centred
+    centered: FloatArray = steps - steps.mean(axis=-1, keepdims=True)
+    return centered
 
 
 def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
-    scores = _centred(np.array([_scores(table, j) for j in columns]))
+    from scipy.special import erfc
+
+    scores = _centered(np.array([_scores(table, j) for j in columns]))
     size = np.sqrt((scores**2).sum(axis=1, keepdims=True))
     scores = np.divide(scores, size, out=np.zeros_like(scores), where=size > 0)
     tails: FloatArray = scores @ scores.T
@@ -74,6 +75,8 @@ def _by_correlation(table: EncodedTable, columns: list[int]) -> FloatArray:
 
 
 def _pair(table: EncodedTable, j: int, k: int) -> float:
+    from scipy.special import chdtrc
+
     kept = np.ones(table.n_rows, dtype=np.bool_)
     for column in (j, k):
         if table.missing[column]:
@@ -88,7 +91,7 @@ def _pair(table: EncodedTable, j: int, k: int) -> float:
         category, score = (j, k) if nominal[0] else (k, j)
         share, freedom = _explained(_scores(table, score)[kept], table.codes(category)[kept])
     else:
-        a, b = (_centred(_scores(table, column)[kept]) for column in (j, k))
+        a, b = (_centered(_scores(table, column)[kept]) for column in (j, k))
         spread = float((a @ a) * (b @ b))
         share, freedom = (float(a @ b) ** 2 / spread if spread > 0 else 0.0), 1
     return float(chdtrc(freedom, (n - 1) * share)) if freedom > 0 else 1.0
@@ -106,9 +109,9 @@ def _contingency(a: NDArray[np.integer], b: NDArray[np.integer]) -> tuple[float,
 
 def _explained(scores: FloatArray, categories: NDArray[np.integer]) -> tuple[float, int]:
     _, group = np.unique(categories, return_inverse=True)
-    centred = _centred(scores)
-    total = float(centred @ centred)
+    centered = _centered(scores)
+    total = float(centered @ centered)
     if total == 0.0:
         return 0.0, 0
-    sums = np.bincount(group, weights=centred)
+    sums = np.bincount(group, weights=centered)
     return float((sums**2 / np.bincount(group)).sum()) / total, len(sums) - 1

@@ -1,10 +1,9 @@
-"""Information that independent variables seem to share: its mean when labels are permuted."""
+"""Expected information between independent variables, over permutations of the labels."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from duramen.importances.passes.nodes import FloatArray, IntArray
 
@@ -19,22 +18,15 @@ def xlog2x(counts: NDArray[np.number]) -> FloatArray:
 
 
 def mean_xlog2x(total: IntArray, drawn: IntArray, marked: IntArray) -> FloatArray:
-    """Return the mean of n log2 n, n being hypergeometric.
+    """Return the mean of n log2 n, n being hypergeometric; shape (m,).
 
-    n is the number of marked rows among `drawn` rows taken without replacement from `total` rows
-    of which `marked` are marked: a cell of a table of two variables when one of them is permuted.
-    Sums run over ten standard deviations and forty counts to either side of the mean, outside of
-    which the probability is below 1e-20.
-
-    Parameters
-    ----------
-    total, drawn, marked : ndarrays of int64, shape (m,)
-        0 <= drawn, marked <= total.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
+    n is the number of marked rows among `drawn` rows taken without replacement from `total` rows of
+    which `marked` are marked: a cell of a table of two variables when one of them is permuted. Sums
+    run over ten standard deviations and forty counts to either side of the mean, outside of which
+    the probability is below 1e-20.
     """
+    from scipy.special import gammaln
+
     cells, place = _distinct(total, drawn, marked)
     n, a, b = cells
     mean = a * b / np.maximum(n, 1)

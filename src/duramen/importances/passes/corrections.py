@@ -25,18 +25,8 @@ CORRECTIONS = ("expected", "miller-madow")
 def corrected(forest: Forest, correction: str) -> Tally:
     """Tally p(t) (decrease - bias) over the nodes t of a forest grown with entropy.
 
-    Parameters
-    ----------
-    forest : Forest
-        A forest grown with ``criterion="entropy"``.
-    correction : {"expected", "miller-madow"}
-        What bias is, in bits, at a node of N distinct rows:
-
-        * ``"expected"``: (m_X - 1)(m_Y - 1) / (2 N ln 2), the mean under independence;
-        * ``"miller-madow"``: (m_XY - m_X - m_Y + 1) / (2 N ln 2),
-
-        with m_X children, m_Y classes present at the node and m_XY cells of children by classes
-        that are not empty. Both agree where every child holds every class of the node.
+    The biases are those of :func:`duramen.importances.mdi`. Both agree where every child holds
+    every class of the node.
     """
     tally = Tally(forest.n_features)
     for _, run in blocks(forest):

@@ -117,7 +117,7 @@ def _of_class(
 
 
 def _score(score: str, shares: FloatArray, target: NDArray[Any]) -> FloatArray:
-    """Return the score of shares of votes (G, n, C) on the classes of the rows, of shape (G,)."""
+    """Return the score of fractions of votes (G, n, C) on the classes of the rows, shape (G,)."""
     if score == "neg_log_loss":
         own = np.take_along_axis(shares, target[np.newaxis, :, np.newaxis].astype(np.int64), axis=2)
         means: FloatArray = np.log(np.maximum(own[:, :, 0], np.finfo(float).eps)).mean(axis=1)

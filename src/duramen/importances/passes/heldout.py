@@ -24,32 +24,12 @@ if TYPE_CHECKING:
 def held_out(forest: Forest, sample: Sample) -> Tally:
     """Tally the decreases that rows show when they are dropped through the trees.
 
-    With n rows in all, n_t of them at node t, children c, m the training mean of a node (class
-    frequencies, or the mean of y) and Y the mean of its held-out rows, a node contributes
-
-    * Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t), the covariance at t between what the
-      tree predicts for the children and what the rows say. After Li et al. (2019, MDI-oob) and
-      Zhou and Hooker (2021); Li et al. have sum_c (n_c / n) m_c . Y_c - (n_t / n) m_t . Y_t,
-      which a constant added to y makes noisier. Both are MDI when the rows are the training rows.
-    * entropy: (n_t / n) (I - E[I]) bits, I being the plug-in information between child and class
-      among the rows at t and E[I] its mean over all permutations of their classes, computed
-      exactly. (A score in bits that mixes training and held-out frequencies would charge an
-      irrelevant feature for the noise of its training frequencies.)
-
-    Where the classes of the rows at t have nothing to do with the children that they go to, any
-    permutation of them is as likely, and both have mean 0 exactly.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    sample : Sample
-        n rows to be dropped through the trees.
-
-    Returns
-    -------
-    Tally
-        Over the trees that some row was dropped through.
+    The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
+    Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
+    training and held-out frequencies would charge an irrelevant feature for the noise of its
+    training frequencies. Where the classes of the rows at t have nothing to do with the children
+    that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
+    that no row was dropped through do not count.
     """
     tally = Tally(forest.n_features)
     entropy = forest.settings.criterion == "entropy"

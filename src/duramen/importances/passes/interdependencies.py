@@ -1,4 +1,4 @@
-"""Which features are split on below which others: the interdependency graph of MCFS."""
+"""Interdependency graph of MCFS: features that are split on below others."""
 
 from __future__ import annotations
 
@@ -21,19 +21,8 @@ def edges_of(nodes: Nodes, gain_ratio: FloatArray) -> Edges:
     """Sum GainRatio(t) n_t / n_a over the pairs of a split a and a split t below it.
 
     Pairs are at most `LEVELS` levels apart and on different features; that of a is the source of
-    the edge, that of t its target. n is the number of training rows at a node.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The nodes of a forest.
-    gain_ratio : ndarray of float64, shape (N,)
-        Gain ratio of each split.
-
-    Returns
-    -------
-    codes : ndarray of int64, shape (E,)
-    weights : ndarray of float64, shape (E,)
+    the edge, that of t its target. n is the number of training rows at a node. Returned are codes
+    of the edges and their weights, of shape (E,).
     """
     run = nodes.forest
     above = parents(run)

@@ -86,21 +86,9 @@ class Nodes:
 
 
 def blocks(forest: Forest, n_rows: int = 0) -> Iterator[tuple[int, Forest]]:
-    """Cut a forest into runs of trees small enough for temporary arrays.
+    """Yield runs of trees small enough for temporary arrays, with the number of the first tree.
 
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-    n_rows : int
-        Rows that are sent down the trees.
-
-    Yields
-    ------
-    start : int
-        Number of the first tree of the run.
-    run : Forest
-        The trees of the run; its arrays are views.
+    `n_rows` rows are sent down the trees. The arrays of a run are views.
     """
     start = 0
     while start < forest.n_trees:

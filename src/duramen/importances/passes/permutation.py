@@ -37,41 +37,26 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a permutation is conditional on.
+    """Condition of a permutation."""
 
-    Attributes
-    ----------
-    associated : uint8 array of shape (p, p) or None
-        1 where column k is in the conditioning set of column j; None to test in every tree.
-    level : float
-        Then column k is in the set where 1 - p of the chi-square test of the tree's bins exceeds
-        it.
-    """
-
+    # (p, p): 1 where column k is in the conditioning set of column j; None to test in every
+    # tree.
     associated: NDArray[np.uint8] | None
+    # Then column k is in the set where 1 - p of the chi-square test of the tree's bins exceeds
+    # it.
     level: float
 
 
 @dataclass(frozen=True)
 class Permutations:
-    """How columns are permuted.
+    """Settings of permutations of columns."""
 
-    Attributes
-    ----------
-    seed : int
-        Seed of the permutations.
-    n_repeats : int or "all"
-        Permutations of every column in every tree; "all" for the mean over all there are.
-    groups : list of int64 arrays or None
-        Columns that are permuted together; None for every column by itself.
-    condition : Condition or None
-        None for permutations among all the rows.
-    """
-
-    seed: int
+    seed: int  # seed of the permutations
+    # Permutations of every column in every tree; "all" for the mean over all there are.
     n_repeats: int | str = 1
+    # Columns that are permuted together; None for every column by itself.
     groups: list[IntArray] | None = None
-    condition: Condition | None = None
+    condition: Condition | None = None  # None for permutations among all the rows
 
     def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
         """Return the permutations, or one of the repeats alone, as the kernel reads them."""
@@ -95,25 +80,16 @@ class Permutations:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What the trees lose.
+    """Losses of the trees."""
 
-    Attributes
-    ----------
-    sum, squares : float64 arrays of shape (G, 1) or (G, 1 + C)
-        Over the trees: of the loss of a tree, and of its square; then on the rows of each class.
-    n_trees : int
-        Trees that have rows to be scored.
-    votes : int64 array of shape (C, C), or (0, 0)
-        Rows of each class by the class that a tree votes for, over all trees.
-    changed_votes : int64 array of shape (G, C, C), or (0, 0, 0)
-        The same after the permutation, less before.
-    """
-
+    # (G, 1) or (G, 1 + C): Over the trees: of the loss of a tree, and of its square; then on
+    # the rows of each class.
     sum: FloatArray
     squares: FloatArray
-    n_trees: int
+    n_trees: int  # trees that have rows to be scored
+    # (C, C) or (0, 0): Rows of each class by the class that a tree votes for, over all trees.
     votes: IntArray
-    changed_votes: IntArray
+    changed_votes: IntArray  # (G, C, C) or (0, 0, 0): The same after the permutation, less before
 
 
 def permutation_losses(
@@ -142,21 +118,12 @@ def permutation_losses(
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
-    """What a forest as a whole says of every row.
+    """Votes of a forest as a whole on every row."""
 
-    Attributes
-    ----------
-    trees : uint32 array of shape (n,)
-        Trees that a row is sent down.
-    votes : float64 array of shape (n, C)
-        Trees that vote for each class; in regression, the sum of their predictions.
-    changes : float64 array of shape (G, n, C)
-        What a permutation of each group adds to `votes`.
-    """
-
-    trees: NDArray[np.uint32]
+    trees: NDArray[np.uint32]  # (n,): Trees that a row is sent down
+    # (n, C): Trees that vote for each class; in regression, the sum of their predictions.
     votes: FloatArray
-    changes: FloatArray
+    changes: FloatArray  # (G, n, C): What a permutation of each group adds to `votes`
 
 
 def permuted_ballots(

@@ -10,21 +10,11 @@ from duramen.importances.passes.nodes import Nodes
 
 
 def maximal(nodes: Nodes) -> NDArray[np.bool_]:
-    """Mark the nodes that split on a feature on which no node above them splits.
+    """Mark the nodes that split on a feature on which no node above them splits; shape (N,).
 
-    They are the roots of the maximal subtrees of Ishwaran et al. (2010): the maximal v-subtrees
-    of a tree have the nodes where a row meets v for the first time as their roots, and no row
-    passes through two of them.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The nodes of a forest.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-        False at a leaf.
+    They are the roots of the maximal subtrees of Ishwaran et al. (2010): the maximal v-subtrees of
+    a tree have the nodes where a row meets v for the first time as their roots, and no row passes
+    through two of them.
     """
     feature, above = nodes.forest.feature, parents(nodes.forest)
     first = np.zeros(feature.size, dtype=np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duramen.selection.selector import CAUTIONS, Account, Detail
+from duramen.selection.records import CAUTIONS, Account, Detail
 from duramen.selection.sequential_random_subspace.parameters import SearchParameters
 
 PARAMETERS_OF_TESTS = {
@@ -70,12 +70,13 @@ def meaning_of_test(given: Mapping[str, Any]) -> str:
     test = given["relevance"]
     if test == "decoy":
         return (
-            "A feature is found when it gets more, beyond a copy of itself with permuted rows, "
-            "than chance gives, going by how far other features fall short of their copies and by "
-            f"a false discovery rate of {given['level']:g}. This is asked again and again while "
-            "trees are added, which makes false finds more frequent than that. A feature that is "
-            "correlated with a relevant one is associated with the target, as its copy is not, and "
-            "may be found too, whether or not it adds anything."
+            "A feature is found when its importance exceeds that of its decoy, a copy with "
+            "permuted rows, by more than under the null hypothesis, which is estimated from how "
+            "far other features fall short of their decoys, at a false discovery rate of "
+            f"{given['level']:g}. The test is repeated while trees are added, which makes false "
+            "discoveries more frequent than that. A feature that is correlated with a relevant one "
+            "is associated with the target, as its decoy is not, and may be found too, whether or "
+            "not it adds anything."
         )
     probes, count = _probes(given["n_probes"])
     if test == "probe":
@@ -87,10 +88,10 @@ def meaning_of_test(given: Mapping[str, Any]) -> str:
         )
     return (
         f"A feature is found when it is more important than {probes} in more of its trees than "
-        f"chance gives, 1 in {count + 1:,}, at a false discovery rate of {given['level']:g} over "
-        "all features. The rate is one of trees, not of rows: a feature that is correlated with "
-        "the target by chance in these rows, or with a relevant feature, is so in every tree, and "
-        "may pass too."
+        f"under the null hypothesis, 1 in {count + 1:,}, at a false discovery rate of "
+        f"{given['level']:g} over all features. The rate holds over trees, not rows: a feature "
+        "that is correlated with the target by chance in these rows, or with a relevant feature, "
+        "is so in every tree, and may pass too."
     )
 
 
@@ -104,7 +105,7 @@ def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
     q = given["n_subspace_features"]
     kept = "features found before" if given["sampling"] == "hard" else "features by importance"
     share = given["alpha"]
-    places = f"up to a share of {share:g} of them {kept}, the others drawn at random"
+    places = f"up to a fraction of {share:g} of them {kept}, the others drawn at random"
     return (
         f"Each tree is given {q:,} of the {p:,} features, "
         f"{places if share else 'drawn at random'}, so that no more than these have to be in "

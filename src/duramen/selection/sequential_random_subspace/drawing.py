@@ -1,4 +1,4 @@
-"""Which features a tree is given: some that were found before, the others at random."""
+"""Draws of the features of a tree: some that were found before, the others at random."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+SAMPLING = ("hard", "soft")
+"""Uses of the places for features found before, the default first."""
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:

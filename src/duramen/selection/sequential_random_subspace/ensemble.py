@@ -25,7 +25,7 @@ _AT_A_TIME = 4096  # columns that are taken into memory for what is known of the
 
 
 class Ensemble:
-    """The trees of a search, put together when they are first asked for."""
+    """Trees of a search, put together when they are first asked for."""
 
     def __init__(self, trees: Sequence[Mapping[str, NDArray[Any]]], grower: Grower) -> None:
         self._trees, self._grower = trees, grower

@@ -1,4 +1,4 @@
-"""What the trees so far say of every feature."""
+"""Evidence of the trees so far about every feature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one tree says of the features it was given.
+    """Outcome of one tree for the features it was given.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Evidence:
         return self.total / np.maximum(self.drawn, 1)
 
     def advantage(self, columns: IntArray | slice = slice(None)) -> FloatArray:
-        """What features get beyond their decoys, shrunk where trees are few; 0 below three trees.
+        """Importance of features beyond their decoys, shrunk for few trees; 0 below three trees.
 
         W in the Notes of `SequentialRandomSubspace`; of shape (p,), or that of `columns`.
         """

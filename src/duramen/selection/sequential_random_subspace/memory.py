@@ -1,4 +1,4 @@
-"""How many features a tree can be given within a stated memory."""
+"""Number of features of a tree that a stated memory holds."""
 
 from __future__ import annotations
 

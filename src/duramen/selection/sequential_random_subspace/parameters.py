@@ -6,23 +6,21 @@ from duramen import checks
 from duramen.forests import sampling
 from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
 from duramen.selection.selector import BaseSelector
-from duramen.selection.sequential_random_subspace.drawing import IntArray
+from duramen.selection.sequential_random_subspace.drawing import SAMPLING, IntArray
 from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
 from duramen.selection.sequential_random_subspace.relevance import (
+    TESTS,
     DecoyTest,
     ProbeBinomial,
     ProbeShare,
     RelevanceTest,
 )
 from duramen.selection.sequential_random_subspace.search import Plan
+from duramen.selection.sequential_random_subspace.trees import TREES
 from duramen.tables import EncodedTable, Task
 from duramen.tables.store import ColumnStore
 from duramen.tables.store.budget import memory_bytes
 from duramen.theory.subspaces.chains import kept_places
-
-_CUTS = {"cart": "best", "extra": "random", "random": "random"}
-_TESTS = ("decoy", "probe", "binomial")
-_SAMPLING = ("hard", "soft")
 
 
 class SearchParameters(BaseSelector):
@@ -61,7 +59,7 @@ class SearchParameters(BaseSelector):
 
     def _test(self) -> RelevanceTest:
         owner = type(self).__name__
-        chosen = checks.check_choice(owner, "relevance", self.relevance, _TESTS)
+        chosen = checks.check_choice(owner, "relevance", self.relevance, TESTS)
         n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
         level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
         if chosen == "decoy":
@@ -78,7 +76,7 @@ class SearchParameters(BaseSelector):
         alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
         size = self._subspace(source, batch)
         patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
-        soft = checks.check_choice(owner, "sampling", self.sampling, _SAMPLING) == "soft"
+        soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
         return Plan(
             n_trees=checks.check_integer(owner, "n_estimators", self.n_estimators, 1),
             size=size,
@@ -114,20 +112,20 @@ class SearchParameters(BaseSelector):
         self, criterion: str, source: EncodedTable | ColumnStore, offered: int
     ) -> GrowthSettings:
         owner = type(self).__name__
-        tree = checks.check_choice(owner, "tree", self.tree, _CUTS)
+        tree = checks.check_choice(owner, "tree", self.tree, TREES)
         K = sampling.resolve_max_features(
             owner, self.max_features, max(source.n_columns, offered), offered
         )
         if tree == "random":
             if self.max_features not in (None, 1):
                 raise ValueError(
-                    f"{owner}: max_features must be None or 1 for totally randomised trees, got "
+                    f"{owner}: max_features must be None or 1 for totally randomized trees, got "
                     f"{self.max_features!r}."
                 )
             K = 1
         return GrowthSettings(
             criterion=criterion,
-            cut=_CUTS[tree],
+            cut=TREES[tree],
             splits=checks.check_choice(owner, "splits", self.splits, SPLITS),
             max_features=K,
             max_depth=checks.check_optional_integer(owner, "max_depth", self.max_depth, 1),

@@ -11,7 +11,7 @@ from duramen.selection.sequential_random_subspace.search import State
 
 @contextmanager
 def search_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[State], object] | None]:
-    """A progress bar over trees with the features found and the memory in use."""
+    """Progress bar over trees with the features found and the memory in use."""
     if not verbose:
         yield None
         return
@@ -27,7 +27,7 @@ def search_bar(total: int, what: str, verbose: int) -> Iterator[Callable[[State]
 
 
 def _memory_in_use() -> str:
-    """The resident memory, where the system tells it."""
+    """Resident memory, where the system tells it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

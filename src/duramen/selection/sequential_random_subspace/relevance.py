@@ -1,4 +1,4 @@
-"""When a feature counts as relevant: the tests that decide what a sequential search keeps."""
+"""Tests of relevance, which decide the features that a sequential search keeps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ FloatArray = NDArray[np.float64]
 # A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
 _TAIL, _MOST_IN_TAIL = 7, 100
 FEWEST_FEATURES = 50
+TESTS = ("decoy", "probe", "binomial")
+"""Names of the tests, the default first."""
 
 
 class RelevanceTest(Protocol):
@@ -30,17 +32,17 @@ class RelevanceTest(Protocol):
 
     @property
     def decoy(self) -> bool:
-        """Whether features are compared with decoys."""
+        """True if features are compared with decoys."""
         ...
 
     def passes(self, evidence: Evidence) -> BoolArray:
-        """Whether each feature passes, of shape (p,)."""
+        """Tell whether each feature passes, of shape (p,)."""
         ...
 
 
 @dataclass(frozen=True)
 class ProbeShare:
-    """The test of the papers (thesis, 7.C.1): a feature beats the probes in most of its trees.
+    """Test of the papers (thesis, 7.C.1): a feature beats the probes in most of its trees.
 
     Attributes
     ----------
@@ -58,7 +60,7 @@ class ProbeShare:
     decoy: ClassVar[bool] = False
 
     def passes(self, evidence: Evidence) -> BoolArray:
-        """Whether each feature passes, of shape (p,)."""
+        """Tell whether each feature passes, of shape (p,)."""
         drawn = evidence.drawn
         # 11 of 20 is 0.55; 0.55 times 20 is a little more than 11.
         share = evidence.wins / np.maximum(drawn, 1)
@@ -98,7 +100,7 @@ class ProbeBinomial:
         return p_values
 
     def passes(self, evidence: Evidence) -> BoolArray:
-        """Whether each feature passes, of shape (p,)."""
+        """Tell whether each feature passes, of shape (p,)."""
         p_values = self.p_values(evidence)
         q_values = false_discovery(p_values, "bh", len(p_values))
         return q_values <= self.level
@@ -106,7 +108,7 @@ class ProbeBinomial:
 
 @dataclass(frozen=True)
 class DecoyTest:
-    """What features get beyond their decoys, against how far others ever fell short of theirs.
+    """Test of the importance beyond decoys against how far other features ever fell short.
 
     The statistic and its threshold are in the Notes of `SequentialRandomSubspace`.
 
@@ -121,12 +123,12 @@ class DecoyTest:
     decoy: ClassVar[bool] = True
 
     def passes(self, evidence: Evidence) -> BoolArray:
-        """Whether each feature passes, of shape (p,)."""
+        """Tell whether each feature passes, of shape (p,)."""
         scores = evidence.advantage()
         return scores >= self._threshold(scores, evidence.shortfall)
 
     def _threshold(self, scores: FloatArray, shortfall: FloatArray) -> float:
-        """The least score that is enough; infinity where none is."""
+        """Return the least score that is enough; infinity where none is."""
         k = min(_MOST_IN_TAIL, len(scores) // _TAIL)
         if len(scores) < FEWEST_FEATURES or self.level == 0:
             return math.inf

@@ -1,4 +1,4 @@
-"""The sequential random subspace search: rounds of trees, and what they lead to."""
+"""Sequential random subspace search: rounds of trees, and the features found in them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INTERVAL = 10.0  # seconds between two writes of a checkpoint
 
 @dataclass(frozen=True)
 class Plan:
-    """What a search does.
+    """Settings of a search.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(eq=False)
 class State:
-    """How far a search is.
+    """State of a search.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def _round(
     kept: _Kept | None,
     grow: Run,
 ) -> Iterator[Outcome]:
-    """The trees of a round, from an earlier run if it had all of them, or grown."""
+    """Return the trees of a round, from an earlier run if it had all of them, or grown."""
     subspaces = [_draw(grower, plan, state, number) for number in numbers]
     if kept is not None and numbers.stop <= len(kept):
         return map(kept.outcome, numbers, subspaces)
@@ -195,7 +195,7 @@ class _Kept:
         return len(self._trees)
 
     def outcome(self, tree: int, columns: IntArray) -> Outcome:
-        """What a tree said of these columns."""
+        """Return the outcome of a tree for these columns."""
         some = slice(int(self._offsets[tree]), int(self._offsets[tree + 1]))
         values = np.zeros(int(self._widths[tree]))
         values[self._places[some]] = self._values[some]
@@ -205,7 +205,7 @@ class _Kept:
 
 
 class _Rounds:
-    """The trees of whole rounds with the importances in each, on disk."""
+    """Trees of whole rounds with the importances in each, on disk."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint

@@ -17,7 +17,7 @@ from duramen.jobs.workers import Threads, Workers, check_client
 from duramen.results.importances import Importances
 from duramen.results.masked import refuse_masked
 from duramen.results.provenance import versions
-from duramen.selection.selector import Account, Selector
+from duramen.selection.records import Account, Selector
 from duramen.selection.sequential_random_subspace.account import account_of
 from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.selection.sequential_random_subspace.ensemble import (
@@ -49,7 +49,7 @@ class SequentialRandomSubspace(SearchParameters):
     n_estimators : int, default=1000
         Number T of trees at most.
     n_subspace_features : int, float or None, default=None
-        Number q of features of a tree, or the share of p; None for as many as `memory` holds, or
+        Number q of features of a tree, or the fraction of p; None for as many as `memory` holds, or
         all where that is not given either.
     memory : int, str or None, default=None
         Bytes, such as ``"512MB"``, for the columns of `batch_size` trees, which may grow at a time,
@@ -57,12 +57,12 @@ class SequentialRandomSubspace(SearchParameters):
         they are tested. A column of n rows and m values takes 12 n + 24 m + 400 bytes at most, a
         little more where m is above 256.
     alpha : float, default=0.5
-        Share of the q features that may be features found before, in [0, 1].
+        Fraction of the q features that may be features found before, in [0, 1].
     tree : {"extra", "cart", "random"}, default="extra"
         Kind of trees: a cut drawn at random for each feature (Extra-Trees), the best cut (CART), or
-        a feature and a cut drawn at random (totally randomised).
+        a feature and a cut drawn at random (totally randomized).
     max_features : {"sqrt", "log2"}, int, float or None, default=None
-        Number K of the q features that compete at a node; None for all. Totally randomised trees
+        Number K of the q features that compete at a node; None for all. Totally randomized trees
         have K = 1.
     criterion : {"gini", "entropy", "variance"}, optional
         Impurity; by default Gini where the target holds classes (text, truth values, or at most 20
@@ -72,7 +72,7 @@ class SequentialRandomSubspace(SearchParameters):
     max_depth : int, optional
         Greatest depth of the trees.
     min_samples_leaf : int or float, default=1
-        Least number of rows at a child; a float is a share of the rows.
+        Least number of rows at a child; a float is a fraction of the rows.
     relevance : {"decoy", "probe", "binomial"}, default="decoy"
         Test of a feature.
 
@@ -81,7 +81,7 @@ class SequentialRandomSubspace(SearchParameters):
             order, which is the same for all trees. At each node of each tree it is seen whether the
             decoy would have been chosen in its feature's place. What a feature gets beyond its
             decoy, in the mean over its trees, is compared with how far others fall short of theirs;
-            `level` bounds the share of false ones (see Notes). Twice the work.
+            `level` bounds the false discovery rate (see Notes). Twice the work.
         "probe"
             That of the papers (thesis, 7.C.1): each tree is given `n_probes` probes, columns of its
             own with permuted rows, and a feature that more than `min_draws` trees were given is
@@ -104,7 +104,7 @@ class SequentialRandomSubspace(SearchParameters):
         Trees of a round: all of them know what was found before the round, so that they can grow at
         a time. The result depends on it, not on `n_jobs`.
     patience : int, optional
-        End once so many trees brought no new feature.
+        Number of trees without a new feature after which the search ends.
     random_state : int, RandomState, Generator or None
         Seed.
     n_jobs : int, optional
@@ -167,7 +167,7 @@ class SequentialRandomSubspace(SearchParameters):
     and its decoy meet the same nodes, those that the relevant features make among them. A feature
     has fewer values beneath its own splits, and its chance association there is used up; so beneath
     a node at which its decoy would have won, the decoy has yet another order, and the values of one
-    side of the cut, drawn by their shares of the rows. (Of features without an order, and of
+    side of the cut, drawn by their fractions of the rows. (Of features without an order, and of
     "multiway" splits, only the first choice on a path counts, for feature and decoy.) If a feature
     has nothing to do with the target and with the others, its credit :math:`v_{tj}` in a tree and
     that of its decoy, :math:`v^*_{tj}`, then have nearly the same distribution, and
@@ -184,10 +184,10 @@ class SequentialRandomSubspace(SearchParameters):
     ever above w. Those above the least w where that is at most `level` times their number are
     found. Fewer than 50 features have no tail to speak of, and none is found.
 
-    Chance gives a split about the same decrease times the share p of the rows at its node, however
-    few these are, and fully grown trees have many small nodes. In v and v*, not in `importances_`,
-    decreases therefore count by p^(9/8) in place of p: with p, features of two values that matter
-    alone are lost in what chance does further down; with p^(5/4), exclusive ors are.
+    By chance a split has about the same decrease times the fraction p of the rows at its node,
+    however few these are, and fully grown trees have many small nodes. In v and v*, not in
+    `importances_`, decreases therefore count by p^(9/8) in place of p: with p, relevant features of
+    two values are lost in the noise of deep nodes; with p^(5/4), exclusive ors are.
 
     *Correlated features.* One that is correlated with a relevant feature is associated with the
     target, which its decoy is not, and may be found although it adds nothing: `level` is a false
@@ -396,7 +396,7 @@ class SequentialRandomSubspace(SearchParameters):
 
     @property
     def forest_(self) -> Forest:
-        """The trees on the columns that they split on, and one for the probes."""
+        """Trees on the columns that they split on, and one for the probes."""
         return self._trees()[0]
 
     @property
@@ -482,12 +482,3 @@ class SequentialRandomSubspace(SearchParameters):
             return means[:, 0]
         labels: NDArray[Any] = self._grower.data.classes[np.argmax(means, axis=1)]
         return labels
-
-
-SEQUENTIAL_RANDOM_SUBSPACE = Selector(
-    "sequential_random_subspace",
-    SequentialRandomSubspace,
-    title="selection in random subspaces",
-    reference="A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace "
-    "with trees for feature selection under memory constraints. AISTATS 21.",
-)

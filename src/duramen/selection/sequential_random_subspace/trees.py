@@ -1,4 +1,4 @@
-"""One tree on some of the columns of a table, with probes beside them."""
+"""Trees on some of the columns of a table, with probes beside them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
     from duramen.tables.store import ColumnStore
+
+TREES = {"extra": "random", "cart": "best", "random": "random"}
+"""Kinds of trees, the default first, and how they choose the cut of a feature."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,5 +77,5 @@ class Grower:
 
     @cached_property
     def _cycle(self) -> NDArray[np.uint32]:
-        """The order of the rows that all decoys follow."""
+        """Order of the rows that all decoys follow."""
         return stream(self.seed, 0, 2).permutation(self.data.n_rows).astype(np.uint32)

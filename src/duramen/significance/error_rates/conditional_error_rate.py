@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
-from duramen.importances import Importances, group
+from duramen.importances import group
 from duramen.results.error_rates import ErrorRates
 from duramen.results.fingerprint import fingerprint
+from duramen.results.importances import Importances
 from duramen.significance.cost import announced
 from duramen.significance.measured import FloatArray, Measured, MeasureLike
 from duramen.significance.refits import Refits
@@ -59,21 +60,21 @@ def conditional_error_rate(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
-    r"""Probability, at each place of a ranking, that chance alone would have done as well.
+    r"""Estimate, at each place of a ranking, the probability of doing as well by chance.
 
     .. math:: CER_i = P\bigl(\max_{k \ge i} s^*_k \ge s_i\bigr)
 
     with :math:`s_1 \ge \dots \ge s_p` the importances in order, and s* those in a forest grown
     after the rows of the columns i, ..., p were permuted, jointly, against the target and the
     columns 1, ..., i-1. So the columns before i are taken to be relevant and keep what they say;
-    the others say nothing, and the best of them is compared with what number i really scored
+    the others are irrelevant, and the best of them is compared with what number i really scored
     (Huynh-Thu et al. 2012). The probability is estimated from B permutations by (1 + #) / (B + 1),
     and made monotone: a rate is at least that of the place before, and the same for features of
     equal scores.
 
     CER_1 is the p-value of the largest importance (max-T) under the complete null, so that
-    P(anything is taken) <= alpha if no feature says anything. More generally, of r features that
-    say something and others that are independent of the target and of these r: P(the ranking
+    P(anything is taken) <= alpha if no feature is relevant. More generally, of r relevant features
+    and others that are independent of the target and of these r: P(the ranking
     begins with the r, and more than they are taken) <= alpha. For irrelevant features that are
     correlated with relevant ones nothing is promised: permuting them takes away what they owe to
     the others, and they look the better for it.
@@ -81,20 +82,20 @@ def conditional_error_rate(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations for each feature in turn.
     groups : mapping or array-like of shape (p,), optional
         Groups of features to rank instead of features, as for :func:`duramen.importances.group`;
         they do not overlap, and features in none are a group each. A group is permuted as a whole.
     how : {"mean", "sum", "max"}
-        What the importance of a group is made of. Of groups that say nothing, large ones have
+        What the importance of a group is made of. Of irrelevant groups, large ones have
         larger sums and maxima.
     rank_based : bool
         Compare ranks within a forest instead of scores between forests (after Wehenkel et al.
@@ -105,21 +106,20 @@ def conditional_error_rate(
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which the whole run is kept; a run that was killed goes on from it, to the same
-        bytes, and one with a larger `stop_at` from where the other stopped.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
-        Above 0: what the run may cost, and a progress bar with the time left.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
@@ -140,10 +140,11 @@ def conditional_error_rate(
     -----
     The cost is B forests for each feature that is taken, and fewer for the one after: permutations
     stop as soon as its rate is certain to be above `stop_at`, and it is estimated after Besag and
-    Clifford (1991). With ``stop_at=None`` it is p B forests.
+    Clifford (1991). With ``stop_at=None`` it is p B forests. A checkpoint serves a larger
+    `stop_at` too. Blocks exchange all of their rows with blocks of as many rows.
 
     With `rank_based` the promises above are not exact. In the guide's simulations of ten features
-    that say nothing, something was taken at alpha = .05 in .05 of the learning sets where they were
+    that are irrelevant, some was taken at alpha = .05 in .05 of the learning sets where they were
     independent and in .11 where they were correlated (.95) and the forest large: what is ranked
     first competes with copies of itself on the data, and no more once they are permuted.
 
@@ -153,6 +154,16 @@ def conditional_error_rate(
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
     M. Wehenkel, C. Bastin, P. Geurts, C. Phillips (2017). Tree ensemble methods and parcelling to
     identify brain areas related to Alzheimer's disease. PRNI.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.conditional_error_rate(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05)[:2]
+    ('x0', 'x1')
     """
     name = "conditional_error_rate"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -199,22 +210,12 @@ def conditional_error_rate(
 
 @dataclass(frozen=True)
 class _Ranking:
-    """Features or groups, the best first.
-
-    Attributes
-    ----------
-    names : tuple of str, length G
-    scores : float64 array of shape (G,)
-    of_column : int64 array of shape (p,)
-        Place of the group that each column belongs to.
-    how : str
-        What the score of a group is made of.
-    """
+    """Features or groups, the best first."""
 
     names: tuple[str, ...]
-    scores: FloatArray
-    of_column: IntArray
-    how: str
+    scores: FloatArray  # (G,)
+    of_column: IntArray  # (p,): Place of the group that each column belongs to
+    how: str  # what the score of a group is made of
 
     def scored(self, values: FloatArray) -> FloatArray:
         """Return the scores of the groups, of shape (G,), from those of the columns."""
@@ -257,7 +258,7 @@ def _event(
 ) -> FloatArray:
     """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
 
-    Not the block that is to say nothing is permuted, but the target and the columns before the
+    Not the block that is to be irrelevant is permuted, but the target and the columns before the
     block: the rows are then the same ones in another order.
     """
     random = np.random.default_rng(seed)

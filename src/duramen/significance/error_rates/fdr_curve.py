@@ -16,8 +16,8 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
 MEANING = (
-    "Features that would score as high as this one if none said anything, on average, as a share "
-    "of those that do score as high."
+    "Features that would score as high as this one if none were relevant, on average, as a "
+    "fraction of those that do score as high."
 )
 
 
@@ -55,39 +55,38 @@ def fdr_curve(
     score higher than beside these: where some are relevant, the fraction of such false ones is
     mostly below alpha. Where none are, it is alpha or, with fewer than 100 permutations, a little
     more. Scores of all features are pooled: of columns that have different chances (few and many
-    values) those with the better ones fill the selection. And the share is one over many data sets:
-    a single one may have many false ones while others have none, the more so the more features
-    depend on each other.
-    :func:`altmann` tests each feature against itself.
+    values) those with the better ones fill the selection. And the rate is a mean over many data
+    sets: a single one may have many false ones while others have none, the more so the more
+    features depend on each other. :func:`altmann` tests each feature against itself.
 
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     balanced : bool
         Whether features are ranked and compared by their importances standardized under
         permutation, as by :func:`max_t`, so that features with many distinct values have no
         advantage over those with few.
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations. They are those of :func:`altmann`.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes. One of :func:`altmann` with the same arguments may be given.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -99,19 +98,28 @@ def fdr_curve(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes
     -----
-    The cost is B + 1 forests.
+    The cost is B + 1 forests. They and the permutations are those of :func:`altmann` with the same
+    arguments, whose checkpoints serve here too.
 
     References
     ----------
     V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.fdr_curve(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05)
+    ('x0',)
     """
     name = "fdr_curve"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)

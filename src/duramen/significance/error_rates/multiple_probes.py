@@ -1,4 +1,4 @@
-"""A copy of chance of every column among the features, again and again (Huynh-Thu et al. 2012)."""
+"""Family-wise error rates from permuted copies of all columns (Huynh-Thu et al. 2012)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.shadows import with_shadows
 
 MEANING = (
-    "Probability that, among copies of all columns that say nothing, one would score as high as "
+    "Probability that, among permuted copies of all columns, one would score as high as "
     "this feature does."
 )
 
@@ -37,7 +37,7 @@ def multiple_probes(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> ErrorRates:
-    r"""Family-wise error rates from probes that are ranked along with the features (mProbes).
+    r"""Estimate family-wise error rates from probes ranked along with the features (mProbes).
 
     In each of R runs the rows of X are permuted, all columns by the same permutation, and these p
     probes join the p features while a forest grows. With s_rj the importance of feature j in run r
@@ -50,31 +50,30 @@ def multiple_probes(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
         Count the feature itself as a best probe that reaches it. False is the rate of the paper,
         b / R, which may be 0.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and probes.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished runs are kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -82,49 +81,48 @@ def multiple_probes(
     -------
     ErrorRates
         By increasing rate, then by decreasing mean importance; ``selected(alpha)`` gives the
-        features whose rate is at most alpha. ``scores`` are the shares of the runs in which a
+        features whose rate is at most alpha. ``scores`` are the fractions of the runs in which a
         feature beats all probes; `details` hold "importance", the mean over the runs, and
-        "own_probe", the share of the runs in which the probe that copies the feature itself scores
-        as high: a p-value of that feature alone.
+        "own_probe", the fraction of the runs in which the probe that copies the feature itself
+        scores as high: a p-value of that feature alone.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
     MemoryError
         If the table does not fit twice into memory.
 
     Notes
     -----
-    *What a rate promises.* If no feature says anything, features and probes can change places as a
-    whole: the best feature beats the best probe in every other run, and only one that stands out in
-    nearly all of them has a low rate. If forests had no luck of their own, P(any rate <= alpha)
-    would be alpha or less, and (alpha R + 1) / (R + 1) without `add_one`. Few trees make the best
-    of the probes change from run to run, and rates larger: of 60 data sets of 60 rows and 30
-    columns of noise, none had a rate <= .05 for 50 trees, one for 300. Where some features are
-    relevant, the same holds nearly for features that are independent of the target and of these.
-    Those that are correlated with relevant ones are associated with the target, while probes are
-    not, and are taken more often.
+    If no feature is relevant, features and probes can change places as a whole. If forests did not
+    vary, P(any rate <= alpha) would be alpha or less, and (alpha R + 1) / (R + 1) without
+    `add_one`; with few trees rates are larger. Where some features are relevant, the same holds
+    nearly for features that are independent of the target and of these. Those that are correlated
+    with relevant ones are associated with the target, while probes are not, and are taken more
+    often. "own_probe" is fair to columns of few and of many values alike, whatever the measure; the
+    rates are not, since the best probe is most often one of many values. The guide,
+    docs/guide/probes.md, has figures.
 
-    *One permutation for all columns* keeps the correlations of the columns among the probes, so
-    that the best of them reaches as far as the best of as many correlated features. Permutations
-    of their own would make probes more different than features are, and rates larger.
-
-    *"own_probe"* is fair to columns of few and of many values alike, whatever the measure; the
-    rates are not, since the best probe is most often one of many values.
-
-    *Candidates.* K is resolved for p columns and drawn from 2p, as for
-    :func:`duramen.importances.air`: relevant features are offered about half as often, and forests
-    should have twice the trees.
-
-    *What it costs.* R forests of 2p columns.
+    One permutation for all columns keeps their correlations among the probes, so that the best of
+    them reaches as far as the best of as many correlated features. K is resolved for p columns and
+    drawn from 2p, as for :func:`duramen.importances.air`: forests should have twice the trees.
+    Blocks exchange all of their rows with blocks of as many rows. The cost is R forests of 2p
+    columns.
 
     References
     ----------
     V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.multiple_probes(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result.selected(0.05)
+    ('x0',)
     """
     name = "multiple_probes"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

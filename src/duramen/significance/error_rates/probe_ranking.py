@@ -22,24 +22,24 @@ from duramen.tables.target import target_array
 
 MEANING = "{what} that {probes}, ranked along with the features, would come before this one."
 
-# A column, or the target, of which no more than this share of the squared length is left after
+# A column, or the target, of which no more than this fraction of the squared length is left after
 # projections lies in the span of those that were ranked.
 _NOTHING_LEFT = 1e-20
 
 
 def probe_ranking(
-    X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centred: bool = True
+    X: Any, y: Any, *, risk: float = 0.05, n_probes: int = 1, centered: bool = True
 ) -> ErrorRates:
-    r"""Rank features by orthogonal forward selection, with the law of a random probe.
+    r"""Rank features by orthogonal forward selection, with the distribution of a random probe.
 
     At step k the column with the largest cos^2 with the target is ranked, and the target and all
     other columns are projected on the space orthogonal to it. A probe, a vector drawn from a
-    spherical law, would have had a larger cos^2 with probability
+    spherical distribution, would have had a larger cos^2 with probability
 
     .. math:: p_k = P\bigl(B \ge \cos^2_k\bigr), \quad
        B \sim \mathrm{Beta}\Bigl(\tfrac12, \tfrac{\nu - 1}{2}\Bigr), \quad \nu = n - k + 1,
 
-    (one less where columns and target are centred), and would have been ranked before the k-th
+    (one less where columns and target are centered), and would have been ranked before the k-th
     feature with probability (Stoppiglia et al. 2003)
 
     .. math:: P_k = P_{k-1} + (1 - P_{k-1}) \, p_k, \quad P_0 = 0.
@@ -57,7 +57,7 @@ def probe_ranking(
     n_probes : int
         Number m of independent probes, any of which may come first: the probability is
         1 - (1 - P_k)^m.
-    centred : bool
+    centered : bool
         Whether to take the means away first, as a model with an intercept does.
 
     Returns
@@ -76,36 +76,40 @@ def probe_ranking(
 
     Notes
     -----
-    *What the risk promises.* p_k is exact for any X and y, since only the probe is random. P_k
-    joins the steps as if they were independent: it is exact at the first, and an upper bound
-    after that, as a probe that was not ahead before is less likely to be now. How loose it is
-    depends on how many weak features come in a row: with 200 rows and two strong features, it was
-    .235 at the third feature and .437 at the fourth, where real probes came before these in .26
-    and .285 of 1500 runs.
+    p_k is exact for any X and y, since only the probe is random. P_k joins the steps as if they
+    were independent: it is exact at the first, and an upper bound after that, as a probe that was
+    not ahead before is less likely to be now. With 200 rows and two strong features, it was .235 at
+    the third feature and .437 at the fourth, where real probes came before these in .26 and .285 of
+    1500 runs.
 
-    *What it does not.* It is no probability that a selected feature is irrelevant. The feature
-    that is ranked is the best of many, the probe is one: if none of p features says anything, the
-    first of them beats a risk of alpha with probability about 1 - (1 - alpha)^p, which is .79 for
-    p = 30 and alpha = .05. With ``n_probes=p`` the best feature meets the best of as many probes,
-    and that probability is alpha (for independent normal columns; less for correlated ones).
+    It is no probability that a selected feature is irrelevant. The feature that is ranked is the
+    best of many, the probe is one: if none of p features is relevant, the first of them beats a
+    risk of alpha with probability about 1 - (1 - alpha)^p. With ``n_probes=p`` the best feature
+    meets the best of as many probes, and that probability is alpha (for independent normal columns;
+    less for correlated ones).
 
-    *What it sees.* Linear influence only. Of two columns that tell the same, one is ranked, and
-    the other has nothing left to say.
-
-    *What it costs.* O(n p) a step, at most n steps.
+    The ranking sees linear influence only; of two equal columns, one is ranked. The cost is O(n p)
+    a step, at most n steps.
 
     References
     ----------
     H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable
     and feature selection. Journal of Machine Learning Research 3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> dm.significance.probe_ranking(data.X, data.y, risk=0.05).selected(0.05)
+    ('x0', 'x1', 'x3')
     """
     name = "probe_ranking"
     checks.check_real(name, "risk", risk, 0.0, 1.0)
     m = checks.check_integer(name, "n_probes", n_probes, 1)
-    checks.check_flag(name, "centred", centred)
+    checks.check_flag(name, "centered", centered)
     table = encode(X)
-    target = _target(y, table.n_rows, centred, name)
-    steps, exhausted = _forward(_columns(table, centred, name), target, risk, m, centred)
+    target = _target(y, table.n_rows, centered, name)
+    steps, exhausted = _forward(_columns(table, centered, name), target, risk, m, centered)
     ranked = np.array([step.column for step in steps], dtype=np.int64)
     rest = np.setdiff1d(np.arange(table.n_columns), ranked)
     rates = np.array([step.risk for step in steps])
@@ -125,7 +129,7 @@ def probe_ranking(
             "method": name,
             "risk": float(risk),
             "n_probes": m,
-            "centred": bool(centred),
+            "centered": bool(centered),
             "n_rows": table.n_rows,
             "data": fingerprint(table.fingerprint(), target),
             "versions": versions(),
@@ -163,63 +167,66 @@ def forest_probe_ranking(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_probes : int, optional
         Number R of probes in a forest, by default p. Up to p, no column is copied twice.
     n_runs : int
         Number B of runs, with a forest each.
     blocks : array-like of shape (n,), optional
-        As for :func:`one_probe`.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and probes.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished runs are kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
     Returns
     -------
     ErrorRates
-        By increasing rate, then by decreasing mean importance. ``scores`` are the shares of the
+        By increasing rate, then by decreasing mean importance. ``scores`` are the fractions of the
         probes that a feature comes before; `details` hold "importance", the mean over the runs.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes
     -----
-    *What a rate promises.* It is the probability that *one* probe comes before the feature. Of p
-    features that say nothing, about p times the risk are selected (fewer where forests have so few
-    trees that importances change from run to run); for a bound on the probability that any is, see
+    A rate is the probability that *one* probe comes before the feature. Of p irrelevant features,
+    about p times the risk are selected; for a bound on the probability that any is, see
     `multiple_probes`. As probes copy all columns, those of many values have rates that are too
-    small, and those of few too large, if the measure likes many values. A rate below 1 / (B R)
+    small, and those of few too large, if the measure favors many values. A rate below 1 / (B R)
     needs more probes.
 
-    *Candidates.* K is resolved for p columns and drawn from p + R: probes take the place of
-    features, relevant ones are offered less often, and forests need more trees.
-
-    *What it costs.* B forests of p + R columns. `one_probe` is this with R = 1 and B = 100.
+    K is resolved for p columns and drawn from p + R: relevant features are offered less often, and
+    forests need more trees. The cost is B forests of p + R columns. `one_probe` is this with R = 1
+    and B = 100.
 
     References
     ----------
     H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable
     and feature selection. Journal of Machine Learning Research 3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.forest_probe_ranking(forest, data.X, data.y, random_state=0)
+    >>> result.selected(0.05)
+    ('x0', 'x1')
     """
     name = "forest_probe_ranking"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
@@ -259,17 +266,8 @@ def forest_probe_ranking(
 def probe_tail(cos2: float, freedom: int) -> float:
     """Return the probability that a probe has a cos^2 of at least this with a fixed vector.
 
-    Parameters
-    ----------
-    cos2 : float
-        In [0, 1].
-    freedom : int
-        nu, the dimension of the space that both lie in, 2 at least.
-
-    Returns
-    -------
-    float
-        The upper tail of Beta(1/2, (nu - 1)/2).
+    It is the upper tail of Beta(1/2, (nu - 1)/2), with `freedom` nu >= 2 the dimension of the space
+    that both lie in.
     """
     from scipy.stats import beta
 
@@ -285,7 +283,7 @@ class _Step:
 
 
 def _forward(
-    columns: FloatArray, y: FloatArray, risk: float, n_probes: int, centred: bool
+    columns: FloatArray, y: FloatArray, risk: float, n_probes: int, centered: bool
 ) -> tuple[list[_Step], bool]:
     """Rank columns until the risk is reached; tell whether nothing was left to rank before."""
     lengths = np.linalg.norm(columns, axis=0)
@@ -293,7 +291,7 @@ def _forward(
     whole = float(y @ y)
     steps: list[_Step] = []
     none_yet = 0.0  # logarithm of the probability that a probe has not come
-    for freedom in range(len(y) - centred, 1, -1):
+    for freedom in range(len(y) - centered, 1, -1):
         left = np.einsum("ij,ij->j", columns, columns)
         there = left > _NOTHING_LEFT
         if not there.any() or float(y @ y) <= _NOTHING_LEFT * whole:
@@ -314,7 +312,7 @@ def _forward(
     return steps, True
 
 
-def _target(y: Any, n_rows: int, centred: bool, function: str) -> FloatArray:
+def _target(y: Any, n_rows: int, centered: bool, function: str) -> FloatArray:
     """Return numbers, or 0 and 1 for two labels, scaled; shape (n,)."""
     values = target_array(y, n_rows=n_rows, function=function)
     if values.dtype.kind in "iuf":
@@ -327,13 +325,13 @@ def _target(y: Any, n_rows: int, centred: bool, function: str) -> FloatArray:
                 "Hint: rank features for one label against the others, or use "
                 "forest_probe_ranking."
             )
-    scaled = _scaled(target.values.astype(np.float64), centred)
+    scaled = _scaled(target.values.astype(np.float64), centered)
     if not scaled.any():
-        raise ValueError(f"{function}: y is constant, so that no feature can say anything of it.")
+        raise ValueError(f"{function}: y is constant, so that no feature is associated with it.")
     return scaled
 
 
-def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
+def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
     """Return the columns as numbers, scaled; shape (n, p)."""
     columns = np.empty((table.n_rows, table.n_columns), order="F")
     for j, name in enumerate(table.names):
@@ -351,22 +349,22 @@ def _columns(table: EncodedTable, centred: bool, function: str) -> FloatArray:
                 "forest_probe_ranking."
             )
         numbers = values if kind == "numeric" else np.arange(len(values))
-        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centred)
+        columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)
     return columns
 
 
-def _scaled(numbers: FloatArray, centred: bool) -> FloatArray:
+def _scaled(numbers: FloatArray, centered: bool) -> FloatArray:
     """Return numbers divided by their size, with mean 0 if asked for; constants are then 0."""
     low, high = float(numbers.min()), float(numbers.max())
-    if centred and low == high:
+    if centered and low == high:
         return np.zeros(len(numbers))
-    if centred:  # digits of far-off numbers are kept
+    if centered:  # digits of far-off numbers are kept
         numbers = numbers - (low / 2 + high / 2)
     size = float(np.abs(numbers).max())
     scaled: FloatArray = numbers / (size or 1.0)
-    return scaled - scaled.mean() if centred else scaled
+    return scaled - scaled.mean() if centered else scaled
 
 
 def _meaning(what: str, n_probes: int) -> str:
-    which = "a column of chance" if n_probes == 1 else f"one of {n_probes} columns of chance"
+    which = "a random probe" if n_probes == 1 else f"one of {n_probes} random probes"
     return MEANING.format(what=what, probes=which)

@@ -1,4 +1,4 @@
-"""How importances vary with the data: standard errors and intervals (Ishwaran and Lu 2019)."""
+"""Standard errors and confidence intervals of importances over data (Ishwaran and Lu 2019)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances import Inputs, Measure
@@ -63,7 +62,7 @@ def confidence_intervals(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Intervals:
-    r"""Confidence intervals of importances and standard errors over data, by resampling the rows.
+    r"""Estimate confidence intervals of importances, and standard errors over data, by resampling.
 
     With v the importance on all n rows, v*_1 .. v*_B those in forests on B samples of m rows, W and
     W*_b the squared standard errors of these values over trees (0 where the measure has none),
@@ -76,15 +75,13 @@ def confidence_intervals(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     method : {"subsampling", "delete-d", "double-bootstrap"}
         The first two draw m rows without replacement. "subsampling" takes the spread around the
         mean of the replicates, "delete-d" that around v, so that what smaller samples take from
@@ -119,15 +116,13 @@ def confidence_intervals(
         classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
         rows of a block are also held out together.
     random_state : int, RandomState, Generator or None
-        Seed of forests and samples.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished replicates are kept; a run that was killed goes on from it, to the
-        same bytes. "subsampling" and "delete-d" share it.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -143,9 +138,7 @@ def confidence_intervals(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, arguments do not go together, or the checkpoint is of
         another run.
 
@@ -153,9 +146,9 @@ def confidence_intervals(
     -----
     *What is covered* is the expectation of v over learning sets of n rows and forests, not the
     importance that unlimited data would give: forests on more rows find more, so that v has a bias
-    against that limit which no spread shows. `replicate_mean` beside `values` says how much the
-    measure still changes between m and n rows; "delete-d" adds the square of that difference to
-    the variance, and its intervals are wider.
+    against that limit. `replicate_mean` beside `values` says how much the measure still changes
+    between m and n rows; "delete-d" adds the square of that difference to the variance, and its
+    intervals are wider.
 
     *Degrees of freedom* are those of Satterthwaite (1946) for D + W: D is known from B replicates
     of n rows, W from T trees,
@@ -163,19 +156,17 @@ def confidence_intervals(
     .. math:: \nu = SE^4 \Big/ \Big[ \frac{(f^2 S^2)^2}{B - 1} + \frac{D^2}{n - 1}
        + \frac{W^2}{T - 1} \Big].
 
-    *The size of a subsample.* The variance of an importance is not proportional to 1/n where
-    forests find more of a feature with every row: from half of the rows or fewer, the standard
-    error of strong features comes out too small. From large subsamples it does not, at the price
-    that f^2 multiplies the noise of finite forests, which is therefore subtracted. Measures without
-    a standard error over trees ("sandri", own functions) keep that noise, f^2 times: grow many
-    trees.
+    *The size of a subsample.* From half of the rows or fewer, the standard error of strong features
+    comes out too small. From large subsamples it does not, at the price that f^2 multiplies the
+    noise of finite forests, which is therefore subtracted. Measures without a standard error over
+    trees ("sandri", own functions) keep that noise, f^2 times: grow many trees.
 
-    *When it does not hold.* Importances of irrelevant features vary by something that falls faster
-    than 1/sqrt(n): their intervals are too wide and their p-values too large. The guide
-    (docs/guide/intervals.md) has the coverage that was measured for 60 to 500 rows. An interval
-    holds for one feature; over many, use ``result.significance()``, which refuses to adjust
-    p-values from too few replicates. For classes, rows are drawn within each class, which takes
-    their frequencies as given.
+    *Limits.* Importances of irrelevant features vary by something that falls faster than 1/sqrt(n):
+    their intervals are too wide and their p-values too large. The guide (docs/guide/intervals.md)
+    has the coverage that was measured for 60 to 500 rows. An interval holds for one feature; over
+    many, use ``result.significance()``, which refuses to adjust p-values from too few replicates.
+    For classes, rows are drawn within each class, which takes their frequencies as given.
+    "subsampling" and "delete-d" share checkpoints.
 
     References
     ----------
@@ -349,17 +340,9 @@ def _double_bootstrap(subject: Measured, draw: Draw) -> Task:
 
 
 def importances_of_copies(copies: Measured, seed: int, rows: NDArray[np.uint32]) -> FloatArray:
-    """Return the importances of a forest on rows that are copies.
+    """Return the importances of a forest on n rows that are copies; `rows` are those of 0..n-1."""
+    from sklearn.base import clone
 
-    Parameters
-    ----------
-    copies : Measured
-        Of n rows that are copies; its measure has `of_copies`.
-    seed : int
-        Of the forest.
-    rows : uint32 array of shape (n,)
-        Which row, in 0..n-1, each is a copy of.
-    """
     forest = clone(copies.template).set_params(random_state=seed).fit(copies.data)
     of_copies = copies.measure.of_copies
     if of_copies is None:

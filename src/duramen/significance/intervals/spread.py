@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from duramen.significance.measured import FloatArray
 
@@ -15,30 +14,16 @@ KINDS = ("wilson", "normal", "percentile")
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
-    """Importances on all rows and in B replicates, with the noise of their finite forests.
+    """Importances on all rows and in B replicates, with the noise of their finite forests."""
 
-    Attributes
-    ----------
-    values : float64 array of shape (p,)
-        v, on all n rows.
-    replicates : float64 array of shape (B, p)
-        v*_b.
-    tree_variance : float64 array of shape (p,)
-        W, the variance of v over forests on the same rows; 0 where it is unknown.
-    replicate_tree_variance : float64 array of shape (p,)
-        The mean over the replicates of the same variance of v*_b.
-    n_rows : int
-        n.
-    n_trees : int or None
-        Trees of a forest, if known.
-    """
-
-    values: FloatArray
-    replicates: FloatArray
+    values: FloatArray  # (p,): v, on all n rows
+    replicates: FloatArray  # (B, p): v*_b
+    # (p,): W, the variance of v over forests on the same rows; 0 where it is unknown.
     tree_variance: FloatArray
+    # (p,): The mean over the replicates of the same variance of v*_b.
     replicate_tree_variance: FloatArray
-    n_rows: int
-    n_trees: int | None = None
+    n_rows: int  # n
+    n_trees: int | None = None  # trees of a forest, if known
 
 
 def scale_of(size: int, n_rows: int, correction: bool) -> float:
@@ -47,10 +32,10 @@ def scale_of(size: int, n_rows: int, correction: bool) -> float:
 
 
 def standard_error(given: Replicated, scale: float, method: str) -> tuple[FloatArray, FloatArray]:
-    r"""Return standard errors over data and forests, and their degrees of freedom.
+    r"""Return standard errors over data and forests, and their degrees of freedom; shapes (p,).
 
     With :math:`S^2` the variance of the replicates (for "delete-d" their mean squared difference
-    from v), :math:`\bar W^*` and W the variances over forests,
+    from v), :math:`\bar W^*` and W the variances over forests, and f the scale,
 
     .. math:: SE^2 = D + W, \qquad D = \max(0, f^2 (S^2 - \bar W^*))
 
@@ -61,18 +46,6 @@ def standard_error(given: Replicated, scale: float, method: str) -> tuple[FloatA
        + \frac{W^2}{T - 1} \Big],
 
     at least 1: few replicates, few rows or few trees each make the standard error itself uncertain.
-
-    Parameters
-    ----------
-    given : Replicated
-    scale : float
-        f.
-    method : str
-        "subsampling", "delete-d" or "double-bootstrap".
-
-    Returns
-    -------
-    error, degrees_of_freedom : float64 arrays of shape (p,)
     """
     count, noise = len(given.replicates), given.replicate_tree_variance
     if method == "delete-d":
@@ -100,20 +73,12 @@ def ends(
     kind: str,
     level: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the lower and the upper ends of the intervals, and one-sided p-values.
-
-    Parameters
-    ----------
-    given : Replicated
-    error, freedom : float64 arrays of shape (p,)
-        Of `standard_error`.
-    method, kind : str
-    level : float
-        Probability with which an interval is to cover.
-    """
+    """Return the lower and the upper ends of the intervals, and one-sided p-values."""
     values = given.values
     if kind == "percentile":
         return _percentiles(given, error, method, level)
+    from scipy import stats
+
     reach = stats.t.ppf((1 + level) / 2, freedom) * error
     above = reach if kind == "normal" else wilson_reach(values, reach)
     return values - reach, values + above, t_tails(values, error, freedom)
@@ -140,6 +105,8 @@ def t_tails(values: FloatArray, error: FloatArray, freedom: FloatArray) -> Float
     """
     without = np.where(values > 0, np.inf, -np.inf)
     ratio = np.divide(values, error, out=without, where=error > 0)
+    from scipy import stats
+
     tails: FloatArray = np.asarray(stats.t.sf(ratio, freedom))
     return tails
 

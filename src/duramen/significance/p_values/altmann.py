@@ -12,7 +12,7 @@ from duramen import checks
 from duramen.results.notes import warn_of
 from duramen.results.significance import Significance
 from duramen.significance.measured import MeasureLike
-from duramen.significance.p_values.nulls import LAWS, fitted_tails
+from duramen.significance.p_values.nulls import DISTRIBUTIONS, fitted_tails
 from duramen.significance.refits import NULL, PROMISE, Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
@@ -39,7 +39,7 @@ def altmann(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of importances by permuting the target and growing the forest anew (PIMP).
+    r"""Test importances by permuting the target and growing the forest anew (PIMP).
 
     .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
 
@@ -53,44 +53,35 @@ def altmann(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number S of permutations.
     distribution : {"empirical", "normal", "lognormal", "gamma"}
-        "empirical": the share above. Else the upper tail at v_j of that law, fitted to the S values
-        of feature j by maximum likelihood; where these do not vary, or a Kolmogorov-Smirnov test
-        rejects the fit at .05, the empirical p-value stands.
+        "empirical": the fraction above. Else the upper tail at v_j of that distribution, fitted to
+        the S values of feature j by maximum likelihood; where these do not vary, or a
+        Kolmogorov-Smirnov test rejects the fit at .05, the empirical p-value stands.
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own
         (Besag and Clifford 1991). A feature that had its h-th at permutation l gets p = h / l,
         the others as above. Valid p-values at less cost; "empirical" only.
     strata : array-like of shape (n,), optional
-        Label of the stratum of each row, such as its population or batch. Targets are permuted
-        within strata: the null hypothesis is that the target is independent of the features given
-        the stratum.
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
     blocks : array-like of shape (n,), optional
-        Label of the block of each row, such as the person or family. The rows of a block stay
-        together: blocks of one target value each exchange these values, others exchange all of
-        their rows, in order, with blocks of as many rows. With "holdout_mda" the rows of a block
-        are also held out together. The guide, docs/guide/strata.md, says when to use which.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -98,35 +89,49 @@ def altmann(
     -------
     Significance
         ``scores`` are the importances; `details` hold "null_mean" and "null_sd" of the values
-        under permutation, and for fitted laws "fitted", 1 where the law was used.
+        under permutation, and for fitted distributions "fitted", 1 where the distribution was used.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, `strata` and `blocks` leave nothing to exchange, or the
         checkpoint is of another run.
 
     Warns
     -----
     UserWarning
-        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for.
+        If `strata` and `blocks` allow fewer different arrangements than permutations are asked for,
+        or a normal or gamma distribution was used: q-values from these are too small.
 
-    Warns
+    Notes
     -----
-    UserWarning
-        If a normal or a gamma distribution was used: q-values from them are too small.
+    A function as `measure` is called with a fitted estimator and the encoded rows that it was grown
+    on, and returns `Importances` or p numbers. Names are those of the testable measures in
+    :data:`duramen.importances.catalogue`.
+
+    Within strata, such as populations or batches, the null hypothesis is that the target is
+    independent of the features given the stratum. Blocks, such as persons or families, of one
+    target value each exchange these values; others exchange all of their rows, in order, with
+    blocks of as many rows. With "holdout_mda" the rows of a block are also held out together.
 
     References
     ----------
     A. Altmann, L. Tolosi, O. Sander, T. Lengauer (2010). Permutation importance: a corrected
     feature importance measure. Bioinformatics 26. J. Besag, P. Clifford (1991). Sequential Monte
     Carlo p-values. Biometrika 78.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.altmann(forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0',)
     """
     name = "altmann"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
-    checks.check_choice(name, "distribution", distribution, ("empirical", *LAWS))
+    checks.check_choice(name, "distribution", distribution, ("empirical", *DISTRIBUTIONS))
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
     if stop_after is not None and distribution != "empirical":
         raise ValueError(

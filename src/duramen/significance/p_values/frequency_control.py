@@ -1,4 +1,4 @@
-"""How often chance alone puts a feature on a split (Konukoglu and Ganz 2014)."""
+"""P-values of selection frequencies (Konukoglu and Ganz 2014)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.forests.forest import Forest
@@ -59,17 +58,17 @@ def frequency_control(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of how often the splits of a forest are on a feature.
+    r"""Test how often the splits of a forest are on a feature.
 
     After Konukoglu and Ganz (2014): let r of p features win every split for which they are among
-    the K candidates, and chance decide otherwise. Then a feature that says nothing wins a split
-    with probability
+    the K candidates, and chance decide otherwise. Then an irrelevant feature wins a split with
+    probability
 
     .. math:: p_0 = \binom{p-r}{K} \Big/ \binom{p}{K} \Big/ (p - r),
 
     and of M splits, counted over all trees, it wins Bin(M, p_0); the p-value is the upper tail of
-    that law at its count. The other null law is that of the share of the splits after the target
-    was permuted and the forest grown anew.
+    that distribution at its count. The other null distribution is that of the fraction of the
+    splits after the target was permuted and the forest grown anew.
 
     Parameters
     ----------
@@ -79,67 +78,72 @@ def frequency_control(
     X : table of shape (n, p), optional
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers.
+        Classes or numbers; None with a learning set.
     null : {"binomial", "permuted"}, optional
-        The null law of the counts. By default "binomial" for K = 1 and "permuted" for K > 1: see
-        Notes. "permuted" needs `X` and `y`.
+        The null distribution of the counts. By default "binomial" for K = 1, and "permuted" for
+        K > 1 or with `strata` or `blocks`: see Notes. "permuted" needs `X` and `y`.
     n_winners : int
         r, for "binomial". It cannot be told from the counts, since these depend on chance as much:
         0, the default, gives the largest p_0 and p-values, and for K = 1 r plays no part.
     n_permutations : int
         Number S of permutations of the target, for "permuted".
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; for "permuted", which is then the default whatever K.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
     Returns
     -------
     Significance
-        ``scores`` are shares of the splits, as of :func:`duramen.importances.frequency`; `details`
-        hold "count", the splits, and "expected", how many it would be under the null law, on
-        average. ``metadata["null"]`` says which null law was taken.
+        ``scores`` are fractions of the splits, as of :func:`duramen.importances.frequency`;
+        `details` hold "count", the splits, and "expected", how many it would be under the null
+        distribution, on average. ``metadata["null"]`` says which null distribution was taken.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, trees see some of the columns only ("binomial"), K > 1
-        without `X` and `y` and no null law is named, or the checkpoint is of another run.
+        without `X` and `y` and no null distribution is named, or the checkpoint is of another run.
 
     Notes
     -----
-    *K = 1, "binomial".* The candidate wins unasked: the law is right for columns that do not
-    become constant in a branch (continuous ones; in pure noise of 60 x 30, 5 % of p-values are
-    <= .05). Columns of few values do, and leave their splits to the others: with columns of 2, 4,
-    20 and 60 values, 11 % of p-values are <= .05 in a random forest and 24 % in Extra-Trees, those
-    of the columns with many values. And since the target has no say in the draw, relevant
-    features are drawn as often as others: hardly any power is left.
+    *K = 1, "binomial".* The distribution is right for columns that do not become constant in a
+    branch, such as continuous ones. Columns of few values do, and leave their splits to the others,
+    whose p-values are too small. Since the target has no say in the draw, relevant features are
+    drawn as often as others: hardly any power is left.
 
-    *K > 1, "binomial".* What chance shows in the sample is seen by all trees: a feature that looks
-    good by accident wins again and again, and counts vary far more than Bin(M, p_0) allows. In
-    pure noise of 60 x 30 with K = 5, 8 % of p-values are <= .05 for 50 trees, 15 % for 200, and
-    25 % for 1000: the more trees, the worse. Hence "permuted", which is exact under its null
-    whatever K, and the kinds of columns; it costs S forests. Shares are compared, not counts, as
-    forests on a permuted target have more splits. Features that are correlated with relevant ones
-    are associated with the target and found too. Those that are independent of the target and of
-    the relevant ones lose splits to these, and have p-values that are rather too large.
+    *K > 1, "binomial".* A feature that looks good by chance wins again and again in all trees, and
+    counts vary far more than Bin(M, p_0) allows: the more trees, the worse (figures in
+    docs/guide/janitza.md). Hence "permuted", which is exact under its null whatever K, and the
+    kinds of columns; it costs S forests. Fractions are compared, not counts, as forests on a
+    permuted target have more splits. Features that are correlated with relevant ones are associated
+    with the target and found too. Those that are independent of the target and of the relevant ones
+    lose splits to these, and have p-values that are rather too large.
 
     References
     ----------
     E. Konukoglu, M. Ganz (2014). Approximate false positive rate control in selection frequency
     for random forest. arXiv:1410.2838.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.frequency_control(
+    ...     forest, data.X, data.y, n_permutations=19, random_state=0)
+    >>> result.metadata["null"], result.top(1).names
+    ('permuted', ('x0',))
     """
     name = "frequency_control"
     winners = checks.check_integer(name, "n_winners", n_winners, 0)
@@ -181,19 +185,8 @@ def frequency_control(
 def split_probability(n_features: int, max_features: int, n_winners: int = 0) -> float:
     """Return p_0, the probability that a feature without influence wins a split.
 
-    Parameters
-    ----------
-    n_features : int
-        p, more than r.
-    max_features : int
-        K, the candidates of a node, in 1..p.
-    n_winners : int
-        r, the features that win whenever they are among the candidates.
-
-    Returns
-    -------
-    float
-        [C(p-r, K) / C(p, K)] / (p - r); 0 where a winner is always among the candidates.
+    With r of p features that win whenever they are among the K candidates of a node, it is [C(p-r,
+    K) / C(p, K)] / (p - r); 0 where a winner is always among the candidates.
     """
     losers = n_features - n_winners
     if max_features > losers:
@@ -219,6 +212,8 @@ def _check_permuted(null: str, restricted: bool) -> None:
 
 
 def _grown(subject: Measured, seed: int) -> Forest:
+    from sklearn.base import clone
+
     template = clone(subject.template).set_params(random_state=seed % 2**32)
     return forest_of(template.fit(subject.data), "frequency_control")
 
@@ -233,7 +228,7 @@ def _of_forest(forest: Forest, null: str | None, winners: int) -> Significance:
     if null == "permuted" or (null is None and k > 1):
         raise ValueError(
             'frequency_control: null="permuted" grows forests anew, and needs X and y beside the '
-            f"estimator; it is the default where K > 1 (here {k}), as p-values of the binomial law "
+            f"estimator; it is the default where K > 1 (here {k}), as binomial p-values "
             'are then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
         )
     return _binomial(forest, winners, metadata_of(forest, "frequency_control"))
@@ -278,7 +273,7 @@ def _binomial(forest: Forest, winners: int, metadata: dict[str, Any]) -> Signifi
 
 
 def _null_of(forest: Forest, permuting: bool) -> dict[str, str]:
-    """Return the null law: binomial for one candidate of all columns, unless rows are permuted."""
+    """Return the null: binomial for one candidate of all columns, unless rows are permuted."""
     free = _candidates(forest.settings) == 1 and not forest.settings.column_samples
     return {"null": "binomial" if free and not permuting else "permuted"}
 

@@ -1,4 +1,4 @@
-"""One column permuted at a time, and the forest grown anew (Hapfelmeier and Ulm 2013)."""
+"""P-values by permuting one column at a time and refitting (Hapfelmeier and Ulm 2013)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.importances.arguments import places_of
 from duramen.jobs.replicates import replicate_seed
 from duramen.results.significance import Significance
 from duramen.significance.cost import announced
@@ -42,7 +43,7 @@ def hapfelmeier(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values by permuting one feature at a time and growing the forest anew.
+    r"""Test features by permuting one at a time and growing the forest anew.
 
     .. math:: p_j = \frac{1 + \#\{l : v_{jl} \ge v_j\}}{L + 1}
 
@@ -52,7 +53,7 @@ def hapfelmeier(
     compared with a useless one among the same rivals.
 
     P(p_j <= a) <= a for a feature that is independent of the target *and of the other features*. A
-    feature that says nothing by itself but is correlated with one that does, is none of these: its
+    feature that is irrelevant but correlated with a relevant one is none of these: its
     p-value may be small. ``selected(control="fwer")`` is Holm's form of the authors' Bonferroni
     correction (p_j < a / p), ``control="none"`` their uncorrected test; the smallest p-value being
     1 / (L + 1), p features at level a need L >= p / a - 1 permutations for either of "fwer" and
@@ -61,13 +62,13 @@ def hapfelmeier(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number L of permutations of each feature.
     features : sequence of str or int, optional
@@ -76,22 +77,20 @@ def hapfelmeier(
         h: leave a feature alone after its h-th value as large as its own; when that is the l-th,
         p = h / l (Besag and Clifford 1991). Valid p-values, and most irrelevant features cost some
         2 h forests instead of L.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations. P-values of a feature depend neither on which others are
-        tested, nor on `stop_after` as long as it does not stop them.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which the whole run is kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
-        Above 0: what the run may cost, and a progress bar with the time left.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
@@ -109,7 +108,10 @@ def hapfelmeier(
 
     Notes
     -----
-    The cost is p L forests: by far the dearest test of this package. `estimate_cost` tells it
+    Blocks exchange all of their rows with blocks of as many rows. P-values of a feature depend
+    neither on which others are tested, nor on `stop_after` as long as it does not stop them.
+
+    The cost is p L forests: the most expensive test of this package. `estimate_cost` tells it
     beforehand; `features` and `stop_after` lower it.
 
     References
@@ -117,6 +119,16 @@ def hapfelmeier(
     A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random forests.
     Computational Statistics & Data Analysis 60. J. Besag, P. Clifford (1991). Sequential Monte
     Carlo p-values. Biometrika 78.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.hapfelmeier(
+    ...     forest, data.X, data.y, features=[0, 5], n_permutations=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0',)
     """
     name = "hapfelmeier"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -125,7 +137,8 @@ def hapfelmeier(
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
     subject, seed = refits.subject, refits.seed
     subject.exchangeability.require(n, name)
-    columns = _columns(features, subject.names)
+    every = range(len(subject.names))
+    columns = places_of(every if features is None else features, subject.names, f"{name}: features")
     importances = announced(refits, len(columns) * n)
     observed = importances.values[columns]
     schedule = _Schedule(observed, n, stop_after)
@@ -167,7 +180,7 @@ def _permuted_score(subject: Measured, column: int, draw: int, seed: int) -> Flo
 
 
 class _Schedule:
-    """Which permutation of which feature comes next, by what the last ones gave.
+    """Order of the permutations of the features, by what the last ones gave.
 
     Without early stopping they come all at once. With it they come in waves: in each, a feature
     that has g of h values as large as its own after l draws gets h - g more, which it needs in any
@@ -233,37 +246,6 @@ def _draws_used(reached: NDArray[np.bool_], stop_after: int | None) -> int:
     if stop_after is None or counts[-1] < stop_after:
         return len(reached)
     return int(np.searchsorted(counts, stop_after)) + 1
-
-
-def _columns(features: Any, names: tuple[str, ...]) -> list[int]:
-    """Return the indices of the features to test."""
-    if features is None:
-        return list(range(len(names)))
-    if isinstance(features, str):
-        raise TypeError(
-            f"hapfelmeier: features must be a sequence of names or indices, got {features!r} alone."
-        )
-    place = {name: j for j, name in enumerate(names)}
-    columns = []
-    for feature in features:
-        if isinstance(feature, str):
-            if feature not in place:
-                raise ValueError(f"hapfelmeier: features holds {feature!r}, which X has not.")
-            columns.append(place[feature])
-        elif checks.is_integer(feature):
-            if not 0 <= feature < len(names):
-                raise ValueError(
-                    f"hapfelmeier: features holds index {feature}; X has features 0 to "
-                    f"{len(names) - 1}."
-                )
-            columns.append(int(feature))
-        else:
-            raise TypeError(
-                f"hapfelmeier: features must be names or indices of features, got {feature!r}."
-            )
-    if not columns or len(set(columns)) < len(columns):
-        raise ValueError("hapfelmeier: features must be at least one, and each of them once.")
-    return columns
 
 
 HAPFELMEIER = SignificanceTest(

@@ -1,4 +1,4 @@
-"""P-values without refitting: negative importances show how far chance reaches."""
+"""P-values without refitting, from the negative importances (Janitza et al. 2018)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from duramen.results.significance import Significance
 from duramen.significance.significance_test import SignificanceTest
 
 NULL = (
-    "The feature's importance is a draw from a law that is symmetric about 0 and the same for all "
-    "features without influence."
+    "The feature's importance is a draw from a distribution that is symmetric about 0 and the same "
+    "for all features without influence."
 )
 
 # With fewer negative values, the null sample says little about its tail.
@@ -30,7 +30,7 @@ _SKEWED = (
 
 
 def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
-    r"""P-values of importances that chance makes negative as often as positive.
+    r"""Test importances that chance makes negative as often as positive.
 
     The null sample V holds all negative importances, their mirror images, and all zeros; with |V|
     the number of its members,
@@ -64,33 +64,29 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     -----
     UserWarning
         If fewer than 100 values are negative; or the values are known to be skewed where a feature
-        says nothing, so that p-values come out too small: those from out-of-bag rows, and `sandri`
+        is irrelevant, so that p-values come out too small: those from out-of-bag rows, and `sandri`
         over several permutations.
 
     Notes
     -----
-    *What it costs.* No forest beside the one that was measured.
+    If all features without influence have one distribution of importance, and that is symmetric
+    about 0, then about a fraction alpha of them has p <= alpha, the more exactly the more negative
+    values there are: with m of them, the smallest p is at most 1 / (2 m + 1). It is a statement
+    about many features at once, not about one of a few. Symmetric are the values of
+    ``holdout_mda``, of ``air``, where a feature and its shadow may change places, and of ``mdi``
+    and ``mda`` on rows that no tree was grown on. No forest is grown.
 
-    *What a p-value promises.* If all features without influence have one law of importance, and
-    that is symmetric about 0, then about a fraction alpha of them has p <= alpha, the more exactly
-    the more negative values there are: with m of them, the smallest p is at most
-    1 / (2 m + 1). It is a statement about many features at once, not about one of a few.
-
-    Without influence are features that are independent of the target. One that is correlated with
-    a relevant feature depends on the target: a forest uses it in place of the other, its importance
+    Without influence are features that are independent of the target. One that is correlated with a
+    relevant feature depends on the target: a forest uses it in place of the other, its importance
     is above 0 in expectation, and it is taken far more often than alpha (docs/guide/proxies.md).
     `strata` have no place here, since no rows are permuted; for rows that are alike give `blocks`
     to ``holdout_mda``.
 
-    It does not hold where the laws of features differ: of columns with many values and with few,
-    the former reach farther to both sides, so that their p-values are too small and those of the
-    latter too large, while the share over all features stays about right. Nor does it hold where
-    the law is skewed (see Warns; figures in the guide). Of hold-out values with classes of 10 and
-    90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to 2.0 % <= .01.
-
-    *Which values are symmetric.* Those of ``holdout_mda``, where either half of the rows may show
-    a feature the one way or the other; of ``air``, where a feature and its shadow may change
-    places; and of ``mdi`` and ``mda`` on rows that no tree was grown on.
+    It does not hold where the distributions of features differ: p-values of columns with many
+    values are too small and those of columns with few too large, while the fraction over all
+    features stays about right. Nor does it hold where the distribution is skewed (see Warns). Of
+    hold-out values with classes of 10 and 90 rows, 5.4 to 5.7 % of p-values are <= .05 and 1.8 to
+    2.0 % <= .01.
 
     References
     ----------
@@ -98,6 +94,15 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
     S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance?
     Bioinformatics 34 (with AIR).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(200, 300, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.janitza(dm.importances.air(forest, data.X, data.y))
+    >>> result.top(1).names
+    ('x0',)
     """
     if not isinstance(importances, Importances):
         raise TypeError(
@@ -143,19 +148,9 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
 
 
 def upper_shares(values: FloatArray, sample: FloatArray, *, add_one: bool) -> FloatArray:
-    """Return the share of a sample that is at least as large as each value.
+    """Return the fraction of a sample that is at least as large as each value; shape (p,).
 
-    Parameters
-    ----------
-    values : float64 array of shape (p,)
-    sample : float64 array of shape (m,)
-        One member at least.
-    add_one : bool
-        Whether to return (b + 1) / (m + 1) instead of b / m.
-
-    Returns
-    -------
-    float64 array of shape (p,)
+    With `add_one` it is (b + 1) / (m + 1) instead of b / m.
     """
     ascending = np.sort(sample)
     reached = ascending.size - np.searchsorted(ascending, values, side="left")
@@ -188,13 +183,13 @@ def _skewed(importances: Importances) -> str | None:
         return _SKEWED.format(
             what=f"out-of-bag values of {measure}",
             why="the rows that one tree leaves out are those of other trees, so that what the "
-            "sample shows by chance counts in favour of a feature, whichever way it points",
+            "sample shows by chance counts in favor of a feature, whichever way it points",
         )
     if measure == "sandri" and choices.get("n_repeats") != 1:
         return _SKEWED.format(
             what="values of sandri over several permutations",
-            why="the mean over the shadows hardly varies, and what is left is the skewed law of "
-            "MDI about its mean",
+            why="the mean over the shadows hardly varies, and what is left is the skewed "
+            "distribution of MDI about its mean",
         )
     return None
 
@@ -208,8 +203,8 @@ JANITZA = SignificanceTest(
     "janitza",
     janitza,
     "Janitza",
-    "If the importances of all features without influence have one law, and that is symmetric "
-    "about 0, a share of about alpha of these features has a p-value up to alpha. It is a "
+    "If the importances of all features without influence have one distribution, symmetric "
+    "about 0, a fraction of about alpha of these features has a p-value up to alpha. It is a "
     "statement about many features, not about one of a few. Features that are correlated with "
     "relevant ones do have importance, since trees use them in place of these, and are selected "
     "with them. Of features with many and with few values, the p-values of the former are too "

@@ -60,13 +60,13 @@ def max_t(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_permutations : int
         Number B of permutations. The least adjusted p-value is 1 / (B + 1): 19 permutations allow
         for one of .05.
@@ -75,20 +75,18 @@ def max_t(
         under permutation, so that features with many distinct values have no advantage over those
         with few. The standard deviation of a feature counts as no less than the root mean square
         over all features. Otherwise the statistic is the importance itself.
-    strata, blocks : array-like of shape (n,), optional
-        Label of the stratum, and of the block, of each row. Labels are permuted within strata, and
-        rows of a block stay together.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and permutations. They are those of :func:`altmann`.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations are kept; a run that was killed goes on from it, to the
-        same bytes. One of :func:`altmann` or :func:`fdr_curve` with the same arguments may be
-        given.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -102,14 +100,13 @@ def max_t(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes
     -----
-    The cost is B + 1 forests.
+    The cost is B + 1 forests. They and the permutations are those of :func:`altmann` with the same
+    arguments, whose checkpoints serve here too.
 
     References
     ----------
@@ -119,11 +116,11 @@ def max_t(
     Examples
     --------
     >>> import duramen as dm
-    >>> data = dm.datasets.linear_sign(200, n_features=20, random_state=0)
-    >>> forest = dm.RandomForestClassifier(50)
-    >>> result = dm.significance.max_t(forest, data.X, data.y, random_state=0)
-    >>> len(result.verdicts()), sorted(set(result.verdicts()))  # doctest: +SKIP
-    (20, ['candidate', 'confirmed', 'noise'])
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.max_t(forest, data.X, data.y, n_permutations=39, random_state=0)
+    >>> result.verdicts()[:2]
+    ('confirmed', 'noise')
     """
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -152,19 +149,9 @@ def max_t(
 
 
 def step_down(observed: FloatArray, null: FloatArray) -> FloatArray:
-    """Return the step-down max-T adjusted p-values.
+    """Return the step-down max-T adjusted p-values from statistics under B permutations, (B, p).
 
-    Parameters
-    ----------
-    observed : float64 array of shape (p,)
-        Statistics on the data.
-    null : float64 array of shape (B, p)
-        Statistics after each permutation.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-        Equal statistics have equal p-values, those of the first of them.
+    Equal statistics have equal p-values, those of the first of them.
     """
     order = np.argsort(-observed, kind="stable")
     reached = np.zeros(len(observed))

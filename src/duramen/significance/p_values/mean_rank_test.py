@@ -1,4 +1,4 @@
-"""Whether a feature is ranked high again and again (mr-test; Zhang et al. 2006)."""
+"""Mean rank test (mr-test; Zhang et al. 2006)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duramen.significance.significance_test import SignificanceTest
 NULLS = {
     "permuted": NULL,
     "irrelevant": "The feature is ranked, on average over the runs, as features are in single runs "
-    "that belong to the last {size} of {p} by mean rank, which are taken to say nothing.",
+    "that belong to the last {size} of {p} by mean rank, which are taken to be irrelevant.",
 }
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2
@@ -48,7 +48,7 @@ def mean_rank_test(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values of the mean rank of a feature over forests grown on subsamples (mr-test).
+    r"""Test the mean rank of each feature over forests grown on subsamples (mr-test).
 
     In each of R runs a forest grows on a subsample of the rows, and r_bj is the rank of feature j
     by importance (1 the best; equal ones share the mean of their ranks). The statistic is the mean
@@ -57,81 +57,76 @@ def mean_rank_test(
     * ``null="permuted"``: the runs are repeated for each of S permutations of the target,
       :math:`p_j = (1 + \#\{s : \bar r_{sj} \le \bar r_j\}) / (S + 1)`.
     * ``null="irrelevant"``, after Zhang et al. (2006) and Huynh-Thu et al. (2012): the features U
-      with the largest mean ranks, a share of all, are taken to be irrelevant, and
+      with the largest mean ranks, a fraction of all, are taken to be irrelevant, and
       :math:`p_j = \#\{(b, k) : k \in U, r_{bk} \le \bar r_j\} / (R \, |U|)`.
 
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
-        The rows; two features or more.
+        The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_runs : int
         Number R of subsamples.
     subsample : int or float
-        Rows of a subsample, or their share, drawn without replacement; of each class in proportion.
+        Rows of a subsample, or their fraction, drawn without replacement, of each class in
+        proportion; with `blocks`, whole blocks.
     null : {"permuted", "irrelevant"}
-        Which null law mean ranks are compared with.
+        Null distribution of the mean ranks. "irrelevant", which permutes nothing, takes no
+        `strata`.
     n_permutations : int
         Number S of permutations, for "permuted".
     irrelevant : float
-        Share of the features in U, in (0, 1], for "irrelevant".
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`. Subsamples are of whole blocks, `subsample` being their number or
-        fraction. "irrelevant", which permutes nothing, takes no `strata`.
+        Fraction of the features in U, in (0, 1], for "irrelevant".
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests, subsamples and permutations.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished permutations ("permuted") or runs ("irrelevant") are kept; a run that
-        was killed goes on from it, to the same bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
     Returns
     -------
     Significance
-        ``scores`` are the shares of the other features that a feature is ranked before, on average
-        over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last. `details`
-        hold "mean_rank" and "sd_rank", over the runs.
+        ``scores`` are the fractions of the other features that a feature is ranked before, on
+        average over the runs: 1 if it is always the first, 1/2 by chance, 0 if always the last.
+        `details` hold "mean_rank" and "sd_rank", over the runs.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If there is one feature only, an argument is not as described, or the checkpoint is of
         another run.
 
     Notes
     -----
-    *What a p-value promises.* "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete
-    null hypothesis that the target is independent of all features together. Where some features are
-    relevant, these hold the first ranks and those correlated with them the next ones, which are
-    found too; only features that are independent of the target and of the relevant ones have
-    p-values that are too large.
+    "permuted" is exact, P(p_j <= alpha) <= alpha, under the complete null hypothesis that the
+    target is independent of all features together. Where some features are relevant, these hold the
+    first ranks and those correlated with them the next ones, which are found too; only features
+    that are independent of the target and of the relevant ones have p-values that are too large.
 
-    *"irrelevant" promises nothing.* It compares means with single values, which makes it cautious
-    where ranks change from run to run, and it takes its null sample from the end of the same
-    ranking, which makes it bold where they do not. What chance shows in the rows comes again in
-    every subsample, so that ranks are the more stable the more trees there are: in pure noise of
-    60 x 30, with U the last quarter and 25 runs, .6 % of p-values are <= .05 with 20 trees a
-    forest, 9 % with 500, 10 % with 2000. It is there for comparison with the literature. For the
-    same reason the law of the mean of R independent ranks, normal with variance
-    (p^2 - 1) / (12 R), is no choice at all: with it 23 % are <= .05.
+    "irrelevant" has no guarantee, and is there for comparison with the literature. It compares
+    means with single values, and takes its null sample from the end of the same ranking; what
+    chance shows in the rows comes again in every subsample, so that the more trees there are, the
+    more p-values are too small (figures in docs/guide/probes.md). For the same reason the
+    distribution of the mean of R independent ranks, normal with variance (p^2 - 1) / (12 R), is no
+    choice at all: with it 23 % of p-values were <= .05 in noise.
 
-    *What it can see.* Ranks know no distance: a feature that is far ahead has rank 1, as one that
-    is ahead by chance. With few features, or several relevant ones, `altmann` sees more.
-
-    *What it costs.* R (S + 1) forests for "permuted", R for "irrelevant".
+    Ranks know no distance: a feature that is far ahead has rank 1, as one that is ahead by chance.
+    With few features, or several relevant ones, `altmann` has more power. The cost is R (S + 1)
+    forests for "permuted", R for "irrelevant".
 
     References
     ----------
@@ -139,13 +134,23 @@ def mean_rank_test(
     samples. IEEE/ACM Transactions on Computational Biology and Bioinformatics 3. V. A. Huynh-Thu,
     Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine learning-based
     feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.mean_rank_test(
+    ...     forest, data.X, data.y, n_runs=3, n_permutations=19, random_state=0)
+    >>> result.top(1).names
+    ('x0',)
     """
     name = "mean_rank_test"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)
     checks.check_choice(name, "null", null, NULLS)
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     if checks.check_real(name, "irrelevant", irrelevant, 0.0, 1.0) == 0:
-        raise checks.refuse(name, "irrelevant", "a share in (0, 1]", irrelevant)
+        raise checks.refuse(name, "irrelevant", "a fraction in (0, 1]", irrelevant)
     work = (random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
     subject = refits.subject
@@ -181,24 +186,13 @@ def mean_rank_test(
 
 
 def last_by_rank(rank_sums: FloatArray, share: float) -> NDArray[np.intp]:
-    """Return the share of the features, one at least, with the largest sums of ranks."""
+    """Return the fraction of the features, one at least, with the largest sums of ranks."""
     size = max(1, round(share * len(rank_sums)))
     return np.argsort(-rank_sums, kind="stable")[:size]
 
 
 def shares_of_ranks(mean_ranks: FloatArray, null_ranks: FloatArray) -> FloatArray:
-    """Return the share of all null ranks that are at most each mean rank.
-
-    Parameters
-    ----------
-    mean_ranks : float64 array of shape (p,)
-    null_ranks : float64 array of shape (R, U)
-        Ranks in single runs.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-    """
+    """Return the fraction of all null ranks, of shape (R, U), that are at most each mean rank."""
     ascending = np.sort(null_ranks, axis=None)
     shares: FloatArray = np.searchsorted(ascending, mean_ranks, side="right") / ascending.size
     return shares

@@ -1,4 +1,4 @@
-"""Laws fitted to the values of an importance under the null."""
+"""Distributions fitted to the values of an importance under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -9,47 +9,37 @@ from numpy.typing import NDArray
 
 from duramen.significance.measured import FloatArray
 
-LAWS = ("normal", "lognormal", "gamma")
+DISTRIBUTIONS = ("normal", "lognormal", "gamma")
 _LEVEL = 0.05
 _NEWTON_STEPS = 6
 # Below, rounding would drown the steps, and the first guess is as good.
 _LEAST_GAP = 1e-15
 _LEAST_STEPPED = 1e-8
 
-# Upper tail of a law fitted to each of p columns, at p numbers or at one row of them for each draw.
+# Upper tail of a distribution fitted to each of p columns, at p numbers or a row of them a draw.
 Tail = Callable[[FloatArray], FloatArray]
 
 
 def fitted_tails(
-    observed: FloatArray, null: FloatArray, law: str
+    observed: FloatArray, null: FloatArray, distribution: str
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the upper tail of a law fitted to the null values of each feature.
+    """Return the upper tail of a distribution fitted to the S null values of each feature, (S, p).
 
-    Parameters
-    ----------
-    observed : float64 array of shape (p,)
-        Scores.
-    null : float64 array of shape (S, p)
-        Their values under the null.
-    law : {"normal", "lognormal", "gamma"}
-        Fitted by maximum likelihood; log-normal and gamma to positive values only.
-
-    Returns
-    -------
-    tails : float64 array of shape (p,)
-        1 where the law is not used.
-    used : bool array of shape (p,)
-        False where the values do not vary, are fewer than 3, lie outside the support, or a
-        Kolmogorov-Smirnov test against the fitted law rejects it at .05. That test takes the law as
-        given, not fitted, and so rejects less often.
+    It is fitted by maximum likelihood; log-normal and gamma to positive values only. Returned are
+    tails, of shape (p,), 1 where the distribution is not used, and where it is used: not where the
+    values do not vary, are fewer than 3, lie outside the support, or a Kolmogorov-Smirnov test
+    rejects the fit at .05. That test takes the distribution as given, not fitted, and so rejects
+    less often.
     """
     used = np.ptp(null, axis=0) > 1e-12 * np.abs(null).max(axis=0)
     used &= len(null) >= 3
-    if law != "normal":
+    if distribution != "normal":
         used &= null.min(axis=0) > 0
     tails = np.ones(len(observed))
     if used.any():
-        tail = {"normal": _normal, "lognormal": _lognormal, "gamma": _gamma}[law](null[:, used])
+        tail = {"normal": _normal, "lognormal": _lognormal, "gamma": _gamma}[distribution](
+            null[:, used]
+        )
         fits = _fits(null[:, used], tail)
         tails[used] = np.where(fits, tail(observed[used]), 1.0)
         used[used] = fits
@@ -90,7 +80,7 @@ def _gamma(null: FloatArray) -> Tail:
 
 
 def _fits(null: FloatArray, tail: Tail) -> NDArray[np.bool_]:
-    """Tell where a Kolmogorov-Smirnov test does not reject the law of a column, of shape (p,)."""
+    """Return the columns whose distribution a Kolmogorov-Smirnov test does not reject, (p,)."""
     from scipy.stats import kstwo
 
     n = len(null)

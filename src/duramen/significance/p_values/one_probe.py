@@ -1,4 +1,4 @@
-"""One column of chance among the features, again and again (Huynh-Thu et al. 2012)."""
+"""P-values from one random probe among the features (Huynh-Thu et al. 2012)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
-    "The feature is a column of chance: it has no more to do with the target than a random column "
+    "The feature is a random probe: it has no more to do with the target than a random column "
     "of the table whose rows were permuted."
 )
 
@@ -35,7 +35,7 @@ def one_probe(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""P-values from a probe that is ranked along with the features (1Probe).
+    r"""Test features against a random probe that is ranked along with them (1Probe).
 
     In each of R runs a column is drawn at random, its rows are permuted, and this probe joins the
     p features while a forest grows. With s_rj the importance of feature j in run r and s_r0 that
@@ -48,33 +48,28 @@ def one_probe(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     measure : str or callable
-        As for :func:`altmann`.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_runs : int
         Number R of runs, with a forest each.
     add_one : bool
         Count the feature itself as a probe that reaches it. False is the p-value of the paper,
         b / R, which may be 0; its q-value is then 0 too.
     blocks : array-like of shape (n,), optional
-        As for :func:`altmann`; here blocks always exchange all of their rows with blocks of as
-        many rows. There are no `strata`: within these the probe of a column keeps the association
-        that the column has through them, and one column is compared with probes of others. Use
-        `multiple_probes`.
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of forests and probes.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished runs are kept; a run that was killed goes on from it, to the same
-        bytes.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
@@ -85,36 +80,36 @@ def one_probe(
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     Notes
     -----
-    *What a p-value promises.* Where all columns have one distribution, a feature that says nothing
-    is in each run as good as the probe, and p_j tells how far it stands out among such probes. If
-    forests had no luck of their own, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R
-    + 1) without `add_one`. Few trees make importances differ from run to run, so that p_j of any
-    feature comes closer to 1/2, and the test is cautious: with 60 rows and 30 columns of noise and
-    R = 100, 1.8 % of b / R are <= .05 for 50 trees, 4.1 % for 300, 5.3 % for 1000. A correction for
-    many features needs many runs, as p-values are multiples of 1 / (R + 1).
+    Where all columns have one distribution, an irrelevant feature is in each run as good as the
+    probe. If forests did not vary, P(p_j <= alpha) would be alpha or less, and (alpha R + 1) / (R +
+    1) without `add_one`; with few trees the test is cautious. A probe copies any column: if the
+    measure favors columns of many values, as MDI does, their p-values are too small and those of
+    columns with few values too large. A feature that is correlated with a relevant one beats the
+    probe, which has lost its correlations. The guide, docs/guide/probes.md, has figures.
 
-    *When it does not hold.* A probe copies any column. If the measure likes columns of many values,
-    as MDI does, their p-values are too small and those of columns with few values too large: of
-    columns of 2, 4, 20 and 60 values (100 trees), 0, .4, 3.8 and 9.5 % are <= .05. The
-    "own_probe" of `multiple_probes` compares each column with a copy of itself. And a feature that
-    is correlated with a relevant one beats the probe, which has lost its correlations: it is
-    associated with the target, not independent of it as the null hypothesis says.
-
-    *Candidates.* K is resolved for the p columns, and drawn from p + 1.
-
-    *What it costs.* R forests of p + 1 columns.
+    K is resolved for the p columns, and drawn from p + 1. Blocks exchange all of their rows with
+    blocks of as many rows. Strata are not possible: within them the probe of a column would keep
+    the association that the column has through them, and one column is compared with probes of
+    others. The cost is R forests of p + 1 columns.
 
     References
     ----------
     V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation of machine
     learning-based feature importance scores for biomarker discovery. Bioinformatics 28.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.one_probe(forest, data.X, data.y, n_runs=19, random_state=0)
+    >>> result.selected(0.05, control="none")
+    ('x0', 'x1')
     """
     name = "one_probe"
     runs = checks.check_integer(name, "n_runs", n_runs, 1)

@@ -1,4 +1,4 @@
-"""P-values by permuted labels for any importance that a user can compute."""
+"""Permutation test for any importance that a user can compute."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def permutation_test(
     verbose: int = 0,
     names: Sequence[str] | None = None,
 ) -> Significance:
-    r"""P-values of any importance, by computing it again with the target permuted.
+    r"""Test any importance by computing it again with the target permuted.
 
     .. math:: p_j = \frac{1 + \#\{s : v_{sj} \ge v_j\}}{S + 1}
 
@@ -71,16 +71,17 @@ def permutation_test(
     stop_after : int, optional
         h: stop the permutations once every feature has reached h values as large as its own; see
         :func:`altmann`.
-    strata, blocks : array-like of shape (n,), optional
-        As for :func:`altmann`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Seed of permutations, and of the seeds that `importance` gets.
+        Seed of all random numbers.
     n_jobs : int, optional
         Threads; the result does not depend on it. They gain time where `importance` spends it
         outside of Python, as forests do.
     client : dask.distributed.Client, optional
-        Its workers call the function, in place of threads here; function and data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
         File in which finished permutations are kept; a run that was killed goes on from it, to the
         same bytes. It knows the run by the data, the seed, versions of packages and the *name* of
@@ -102,7 +103,7 @@ def permutation_test(
     ------
     TypeError
         If `importance` cannot be called, or a checkpoint is wanted for data that cannot be
-        recognised again.
+        recognized again.
     ValueError
         If `importance` does not return p finite numbers each time, an argument is not as
         described, or the checkpoint is of another run.
@@ -110,6 +111,17 @@ def permutation_test(
     Notes
     -----
     The cost is S + 1 calls of `importance`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> def importance(X, y, seed):
+    ...     return np.abs(np.corrcoef(X.T, y)[-1, :-1])
+    >>> result = dm.significance.permutation_test(importance, data.X, data.y, random_state=0)
+    >>> result.selected(0.1)
+    ('x0', 'x1')
     """
     owner = "permutation_test"
     n = checks.check_integer(owner, "n_permutations", n_permutations, 1)
@@ -187,7 +199,7 @@ class _Subject:
             if checkpoint is None:
                 return None
             raise TypeError(
-                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognised by "
+                f"permutation_test: X, of type {type(self.X).__name__}, cannot be recognized by "
                 f"its values, which a checkpoint needs ({error}). Hint: give an array or a data "
                 "frame, or no checkpoint."
             ) from None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from duramen.importances import catalogue
 from duramen.results.importances import Importances
@@ -66,7 +65,21 @@ def z_scores(importances: Importances) -> Significance:
     L. Breiman, A. Cutler (2004). Random forests (manual). C. Strobl, A. Zeileis (2008). Danger:
     high power! Exploring the statistical properties of a test for random forest variable
     importance. COMPSTAT 2008.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = dm.significance.z_scores(dm.importances.mda(forest, data.X, data.y))
+    >>> result.top(1).names
+    ('x0',)
     """
+    from scipy.stats import norm
+
     if not isinstance(importances, Importances):
         raise TypeError(
             f"z_scores: importances must be Importances, got {type(importances).__name__}. Hint: "
@@ -91,7 +104,7 @@ def z_scores(importances: Importances) -> Significance:
     return Significance(
         names=importances.names,
         scores=z,
-        p_values=np.where(tested, stats.norm.sf(z), 1.0),
+        p_values=np.where(tested, norm.sf(z), 1.0),
         method="z_scores",
         null=NULL,
         details={"importance": importances.values, "standard_error": error},

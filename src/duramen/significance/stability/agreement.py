@@ -1,11 +1,10 @@
-"""How far forests of few trees agree on the best features, measured within one forest of many."""
+"""Agreement of forests of few trees on the best features, measured within one of many."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.significance.stability.best import chance_among_best
@@ -25,22 +24,9 @@ def agreement_curve(
 ) -> tuple[IntArray, FloatArray]:
     """Return numbers of parts, and the agreement between forests that consist of so many.
 
-    Parameters
-    ----------
-    values : float64 array of shape (G, p)
-        Importances in G parts of a forest.
-    k : int
-        Number of best features.
-    random : Generator
-        Deals out the parts.
-
-    Returns
-    -------
-    groups : int64 array of shape (S,)
-        1 .. G // 2, in steps of about sqrt(2).
-    agreement : float64 array of shape (S,)
-        Mean over pairs of forests without a part in common of the share of their k best that they
-        have in common.
+    `values` are the importances in G parts of a forest, of shape (G, p). The numbers are 1 .. G //
+    2, in steps of about sqrt(2); the agreement is the mean over pairs of forests without a part in
+    common of the fraction of their k best that they have in common.
     """
     total = len(values)
     steps = np.rint(total // 2 / math.sqrt(2.0) ** np.arange(2 * total.bit_length()))
@@ -50,8 +36,8 @@ def agreement_curve(
         count = total // size
         shares = []
         for _ in range(1 if size == 1 else -(-_FORESTS // count)):
-            dealt = random.permutation(total)[: count * size].reshape(count, size)
-            best = chance_among_best(values[dealt].mean(axis=1), k)
+            drawn = random.permutation(total)[: count * size].reshape(count, size)
+            best = chance_among_best(values[drawn].mean(axis=1), k)
             together = (best.sum(axis=0) ** 2).sum() - (best**2).sum()
             shares.append(together / (count * (count - 1) * k))
         curve[i] = np.mean(shares)
@@ -84,9 +70,11 @@ def trees_for(
 ) -> tuple[float, bool]:
     """Return the trees from which on the agreement is as wanted, and whether by extrapolation.
 
-    Where the curve falls it is taken to be chance, and neighbours are pooled (weighted by how many
+    Where the curve falls it is taken to be chance, and neighbors are pooled (weighted by how many
     forests of that size the trees make, until it rises); it is linear in log T between its points.
     """
+    from scipy.optimize import isotonic_regression
+
     agreement = isotonic_regression(agreement, weights=1.0 / sizes).x
     short = np.flatnonzero(agreement < wanted)
     if not short.size:

@@ -11,18 +11,8 @@ from duramen.significance.measured import FloatArray
 def chance_among_best(values: FloatArray, k: int) -> FloatArray:
     """Return the probability that each feature is among the k best, if lots decide between ties.
 
-    Parameters
-    ----------
-    values : float64 array of shape (..., p)
-        One value a feature, the largest the best.
-    k : int
-        In 1..p.
-
-    Returns
-    -------
-    float64 array of shape (..., p)
-        1 for what is above the k-th largest value and 0 for what is below; features equal to it
-        share the places that are left. Sums to k.
+    It is 1 for what is above the k-th largest value and 0 for what is below; features equal to it
+    divide the places that are left. The last axis sums to k.
     """
     place = values.shape[-1] - k
     last = np.partition(values, place, axis=-1)[..., place, np.newaxis]

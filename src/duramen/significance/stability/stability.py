@@ -1,4 +1,4 @@
-"""Whether the same features are selected again from other rows."""
+"""Stability of selected features under resampling of the rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from duramen import checks
 from duramen.jobs.replicates import replicate_seed
@@ -30,7 +29,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Result):
-    """How much selections of features agree, beyond what chance would make them agree.
+    """Agreement of selections of features, corrected for chance.
 
     1 where all selections are the same, 0 on average where each is drawn at random. NaN where it
     is not defined: the selections hold nothing, or every feature, so that chance would do as well.
@@ -40,7 +39,7 @@ class Stability(Result):
     names : tuple of str
         Names of the p features.
     frequency : float64 array of shape (p,)
-        Share of the selections that hold a feature.
+        Fraction of the selections that hold a feature.
     n_selections : int
         Number M of selections.
     kuncheva : float
@@ -55,6 +54,13 @@ class Stability(Result):
         Probability with which it is to cover.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data, where they are known.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.significance.stability([[1, 1, 0], [1, 0, 1], [1, 1, 0]])
+    >>> result.mean_size, result.order().tolist()
+    (2.0, [0, 1, 2])
     """
 
     names: tuple[str, ...]
@@ -129,14 +135,14 @@ class Stability(Result):
 def stability(
     selections: ArrayLike, *, names: Sequence[str] | None = None, level: float = 0.95
 ) -> Stability:
-    r"""Return how much selections of features agree, corrected for chance.
+    r"""Measure how far selections of features agree, corrected for chance.
 
     With r features common to two selections of k out of p, Kuncheva's index is
 
     .. math:: \frac{r p - k^2}{k (p - k)},
 
     and `kuncheva` its mean over all pairs (Kuncheva 2007). For M selections of any sizes, with
-    :math:`\hat p_f` the share that holds feature f and :math:`\bar k` the mean size,
+    :math:`\hat p_f` the fraction that holds feature f and :math:`\bar k` the mean size,
 
     .. math:: \hat\Phi = 1 - \frac{\frac1p \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
         {\frac{\bar k}{p} \left(1 - \frac{\bar k}{p}\right)}, \qquad
@@ -211,57 +217,52 @@ def ranking_stability(
     checkpoint: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Stability:
-    """Refit on random parts of the rows and return how much the k most important features agree.
+    """Measure how far the k best features agree between forests on random parts of the rows.
 
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests; it is cloned, not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     k : int
-        Number of best features, less than p; lots decide between equal ones.
+        Number of best features, less than p; lots decide between equal ones. A checkpoint serves
+        any k.
     measure : str or callable
-        Name of a testable measure in :data:`duramen.importances.catalogue`, such as "mda" or
-        "air", or ``measure(forest, X, y)`` that takes a fitted estimator and the encoded rows that
-        it was grown on, and returns `Importances` or p numbers.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     n_resamples : int
         Number M of parts, and of forests.
     subsample : int or float
-        Rows of a part, drawn without replacement, within classes if there are any; or their share.
-        Two halves have half of their rows in common on average, parts of 90 % have 90 %: the larger
-        the parts, the more stable a ranking looks.
+        Rows of a part, drawn without replacement, within classes if there are any; or their
+        fraction. Two halves have half of their rows in common on average, parts of 90 % have 90 %:
+        the larger the parts, the more stable a ranking looks.
     level : float
         Probability with which the interval of the stability is to cover.
     blocks : array-like of shape (n,), optional
         Label of the block of each row, such as the person or family. Parts are of whole blocks,
         and `subsample` counts blocks.
     random_state : int, RandomState, Generator or None
-        Seed of forests and parts.
+        Seed of all random numbers.
     n_jobs : int, optional
-        Forests that are grown at a time; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the forests, in place of threads here; the data are sent to each of them
-        once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
     checkpoint : path, optional
-        File in which finished forests are kept; a run that was killed goes on from it, to the same
-        bytes, and one with another `k` or `level` reads it.
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
     verbose : int
         Above 0: a progress bar with the time left.
 
     Returns
     -------
     Stability
-        Of the k best features in the M forests, with the share of forests that have each feature
+        Of the k best features in the M forests, with the fraction of forests that have each feature
         among their k best. A share is no probability of being relevant.
 
     Raises
     ------
-    TypeError
-        If `estimator` is none of this package.
-    ValueError
+    TypeError, ValueError
         If an argument is not as described, or the checkpoint is of another run.
 
     See Also
@@ -269,6 +270,16 @@ def ranking_stability(
     stability : The indices, for any selections.
     trees_needed : Whether forests on the same rows agree; too few trees make rankings unstable on
         any rows.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.significance.ranking_stability(
+    ...     forest, data.X, data.y, k=2, n_resamples=10, random_state=0)
+    >>> float(result.frequency[0])
+    0.9
     """
     name = "ranking_stability"
     n = checks.check_integer(name, "n_resamples", n_resamples, 2)
@@ -312,6 +323,8 @@ def _stability(
 ) -> Stability:
     frequency = chosen.mean(axis=0)
     phi, variance = nogueira_index(chosen)
+    from scipy import stats
+
     reach = float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(variance)
     return Stability(
         names=names,

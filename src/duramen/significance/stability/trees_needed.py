@@ -1,4 +1,4 @@
-"""How many trees it takes: for a ranking that another forest repeats, and to see every feature."""
+"""Number of trees for a reproducible ranking, and to see every feature."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class TreesNeeded(Result):
     k : int
         Number of best features that are compared.
     wanted : float
-        Share of them that two forests are to have in common.
+        Fraction of them that two forests are to have in common.
     sizes : int64 array of shape (S,)
         Numbers of trees, up to T/2.
     agreement : float64 array of shape (S,)
-        Mean share of the k best features that two independent forests of so many trees on the same
-        rows have in common.
+        Mean fraction of the k best features that two independent forests of so many trees on the
+        same rows have in common.
     expected_agreement : float
         The same for forests of T trees, extrapolated.
     trees_to_rank : float
@@ -72,6 +72,15 @@ class TreesNeeded(Result):
         Trees after which it is at least 1 - `risk`; infinity where trees have no splits.
     n_unused : int
         Features that no tree of the forest splits on.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.significance.trees_needed(forest, k=2)
+    >>> result.to_frame().columns.tolist()
+    ['n_trees', 'agreement']
     """
 
     n_trees: int
@@ -142,15 +151,15 @@ def trees_needed(
     risk: float = 0.05,
     random_state: Any = None,
 ) -> TreesNeeded:
-    r"""Return how many trees a stable ranking takes, and how many it takes to see every feature.
+    r"""Estimate the number of trees for a stable ranking, and to see every feature.
 
     *To rank.* Two forests of T trees on the same rows differ by their random numbers alone. Their
-    agreement is the expected share of the k best features that they have in common,
+    agreement is the expected fraction of the k best features that they have in common,
 
     .. math:: A(T) = \frac1k \sum_j \pi_j(T)^2,
 
     with :math:`\pi_j` the probability that feature j is among the k best of a forest of T trees. It
-    is measured, not modelled: the trees of the grown forest are dealt out at random to forests of
+    is measured, not modeled: the trees of the grown forest are assigned at random to forests of
     T' trees each, T' up to T/2, which have no tree in common. From 1/8 to 1/2 of the trees,
     log(1 - A) is fitted by a line in log T and continued up to 4 T.
 
@@ -168,19 +177,16 @@ def trees_needed(
     y : array-like of shape (n,), optional
         Target of `X`.
     measure : str or callable
-        Name of a measure of a fitted forest in :data:`duramen.importances.catalogue`, such as
-        "mdi", or "mda" with `X` and `y`; or ``measure(forest, X, y)``, which takes a `Forest` of
-        some of the trees and returns `Importances` or p numbers. A measure is a mean over trees:
-        the parts of the forest are measured, and their means taken for larger forests.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
     k : int
         Number of best features, less than p.
     agreement : float
-        Wanted share of them in common, in (0, 1). Two rankings without anything in common
+        Wanted fraction of them in common, in (0, 1). Two rankings without anything in common
         would have k/p.
     risk : float
         Probability :math:`\delta`, in (0, 1), that some feature stays unseen.
     random_state : int, RandomState, Generator or None
-        Seed of dealing out the trees. None: derived from the seed of the forest.
+        Seed of the assignment of trees. None: derived from the seed of the forest.
 
     Returns
     -------
@@ -195,20 +201,19 @@ def trees_needed(
 
     Notes
     -----
-    *How sure it is.* The curve up to T/2 is unbiased, whatever the law of the importances. For k =
-    10 its last point had a standard error of .04 to .08 in simulations. The continuation assumes
-    that what holds from T/8 to T/2 goes on. Where the wanted agreement is reached only then, grow
-    as many trees as it says and ask again. Some never agree: between features that are equal given
-    these rows, such as copies of a column, lots decide in each forest, no number of trees helps,
-    and the answer is infinity. Features that are equal within a forest, for instance all those
-    that no tree uses, share the last places, as if lots were drawn.
+    The curve up to T/2 is unbiased, whatever the distribution of the importances. For k = 10 its
+    last point had a standard error of .04 to .08 in simulations. The continuation assumes that what
+    holds from T/8 to T/2 goes on. Where the wanted agreement is reached only then, grow as many
+    trees as it says and ask again. Between features that are equal given these rows, such as copies
+    of a column, lots decide in each forest: no number of trees helps, and the answer is infinity.
+    Features that are equal within a forest, for instance all those that no tree uses, share the
+    last places, as if lots were drawn.
 
-    *What it does not say.* A ranking that all forests on these rows repeat may be another one on
-    other rows: for that see `ranking_stability`. Irrelevant features too have an order that many
-    trees repeat, because each goes with the target a little more or less in these rows. That a
+    A ranking that all forests on these rows repeat may be another one on other rows: for that see
+    `ranking_stability`. Irrelevant features too have an order that many trees repeat. That a
     feature was seen once is far from having been valued fairly. Seen means drawn as one of the K
-    candidates; where the growth passes over constant columns, more are drawn than K, and the
-    number of trees is on the safe side.
+    candidates; where the growth passes over constant columns, more are drawn than K, and the number
+    of trees is on the safe side.
 
     References
     ----------
@@ -217,6 +222,15 @@ def trees_needed(
     M. Verleysen, P. Dupont (2012). The stability of feature selection and class prediction from
     ensemble tree classifiers. ESANN. M. Wehenkel (2018). PhD thesis, University of Liège. A. Sutera
     (2019). PhD thesis, University of Liège, section 4.4.3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(200, random_state=0).fit(data.X, data.y)
+    >>> result = dm.significance.trees_needed(forest, k=1)
+    >>> result.trees
+    9.0
     """
     name = "trees_needed"
     grown = forest_of(forest, name)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results import Importances
+from duramen.results.importances import Importances
 from duramen.theory.arguments import real, refuse, whole
 
 FloatArray = NDArray[np.float64]

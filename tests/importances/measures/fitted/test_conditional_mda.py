@@ -6,7 +6,7 @@ from tests.oracles import association, permutation
 
 import duramen as dm
 from duramen.importances import conditional_mda, mda
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 def expected(model, X, y, rule, threshold, score, nominal=()):

@@ -62,11 +62,11 @@ def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
 def test_splits_per_tree_and_shares_are_one_thing_in_two_units():
     X, y, _ = table()
     forest = estimators.ExtraTreesClassifier(15, random_state=0).fit(X, y)
-    per_tree = frequency(forest, normalise=False, by_degree=True)
+    per_tree = frequency(forest, normalize=False, by_degree=True)
     inner = np.count_nonzero(forest.forest_.feature >= 0)
     assert per_tree.values.sum() == pytest.approx(inner / 15)
     share = frequency(forest, by_degree=True)
-    np.testing.assert_allclose(per_tree.normalised().values, share.values, rtol=1e-12)
+    np.testing.assert_allclose(per_tree.normalized().values, share.values, rtol=1e-12)
     np.testing.assert_allclose(per_tree.by_degree / (inner / 15), share.by_degree, rtol=1e-12)
 
 
@@ -82,7 +82,7 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
         for node, degree in walk.internal(root):
             share = len(node["train"]) / len(root["train"]) if weighted else 1.0
             sums[t, node["feature"], degree] += share
-    result = frequency(forest, weighted=weighted, normalise=False, by_degree=True)
+    result = frequency(forest, weighted=weighted, normalize=False, by_degree=True)
     np.testing.assert_allclose(result.by_degree, sums.mean(axis=0), atol=1e-12)
     a = sums.sum(axis=2)
     np.testing.assert_allclose(result.values, a.mean(axis=0), atol=1e-12)
@@ -101,7 +101,7 @@ def test_weights_and_degrees_against_nested_nodes(splits, weighted):
 def test_weighted_splits_are_those_that_a_training_row_passes():
     X, y, _ = table()
     forest = estimators.ExtraTreesClassifier(10, random_state=0).fit(X, y)
-    result = frequency(forest, weighted=True, normalise=False)
+    result = frequency(forest, weighted=True, normalize=False)
     depths = [
         tree.depth[leaves] for tree, leaves in zip(forest.forest_, forest.apply(X).T, strict=True)
     ]
@@ -121,11 +121,11 @@ def test_frequency_rewards_deep_splits_and_weights_do_not():
 # --- spread --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("normalise", [False, True])
-def test_standard_error_is_the_spread_of_forests(normalise):
+@pytest.mark.parametrize("normalize", [False, True])
+def test_standard_error_is_the_spread_of_forests(normalize):
     X, y, _ = table(40)
     forest = estimators.ExtraTreesClassifier(6000, random_state=0).fit(X, y).forest_
-    runs = [frequency(forest.part(30 * i, 30 * i + 30), normalise=normalise) for i in range(200)]
+    runs = [frequency(forest.part(30 * i, 30 * i + 30), normalize=normalize) for i in range(200)]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)[:6]
     stated = np.sqrt(np.mean([run.standard_error**2 for run in runs], axis=0))[:6]
     np.testing.assert_allclose(stated / spread, 1, atol=0.25)  # 5 standard errors of a spread
@@ -135,7 +135,7 @@ def test_single_tree_has_no_standard_error():
     X, y, _ = table()
     forest = estimators.ExtraTreesClassifier(1, random_state=1).fit(X, y)
     assert frequency(forest).standard_error is None
-    assert frequency(forest, normalise=False).standard_error is None
+    assert frequency(forest, normalize=False).standard_error is None
 
 
 def test_blocks_of_trees_do_not_show(monkeypatch):
@@ -152,12 +152,12 @@ def test_blocks_of_trees_do_not_show(monkeypatch):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("normalise", [False, True])
-def test_stumps_without_a_split_have_frequency_zero(weighted, normalise):
+@pytest.mark.parametrize("normalize", [False, True])
+def test_stumps_without_a_split_have_frequency_zero(weighted, normalize):
     forest = estimators.RandomForestClassifier(3, random_state=0).fit(
         np.ones((10, 2)), np.arange(10) % 2
     )
-    result = frequency(forest, weighted=weighted, normalise=normalise, by_degree=True)
+    result = frequency(forest, weighted=weighted, normalize=normalize, by_degree=True)
     assert result.values.tolist() == [0.0, 0.0]
     assert result.standard_error.tolist() == [0.0, 0.0]
     assert result.by_degree.tolist() == [[0.0], [0.0]]
@@ -180,7 +180,7 @@ def test_result_says_where_it_comes_from():
     result = frequency(forest.forest_, weighted=True)
     assert result.equals(frequency(forest, weighted=True))
     assert result.by_degree is None
-    assert result.metadata["frequency"] == {"weighted": True, "normalise": True}
+    assert result.metadata["frequency"] == {"weighted": True, "normalize": True}
     assert result.metadata["fingerprint"] == forest.forest_.fingerprint
 
 

@@ -111,7 +111,7 @@ def test_forest_serves_as_well_as_its_estimator():
     X, y, _ = mixed()
     forest = estimators.ExtraTreesClassifier(5, random_state=1).fit(X, y)
     assert mdi(forest.forest_).equals(mdi(forest))
-    np.testing.assert_allclose(mdi(forest).normalised().values, forest.feature_importances_)
+    np.testing.assert_allclose(mdi(forest).normalized().values, forest.feature_importances_)
 
 
 def test_single_tree_has_no_standard_error():
@@ -201,9 +201,9 @@ def test_held_out_regression_against_oracle():
     X_new, _, y_new = mixed(40, seed=5)
     forest = estimators.RandomForestRegressor(6, random_state=0).fit(X, y)
     roots = nested(forest, X, X_new)
-    centred = [(numbers - 1000.0)[:, np.newaxis] for numbers in (y, y_new)]
+    centered = [(numbers - 1000.0)[:, np.newaxis] for numbers in (y, y_new)]
     expected = tallied(
-        roots, 4, lambda node, root: oracle.covariance(node, *centred) / len(root["held"])
+        roots, 4, lambda node, root: oracle.covariance(node, *centered) / len(root["held"])
     )
     assert_is(mdi(forest, X_new, y_new, by_degree=True), expected)
 

@@ -13,7 +13,7 @@ from duramen.importances.measures.fitted.minimal_depth import (
     FirstSplits,
     first_splits,
     minimal_depth,
-    minimal_depth_law,
+    minimal_depth_distribution,
 )
 from duramen.importances.passes.nodes import Nodes
 from duramen.importances.passes.subtrees import maximal
@@ -37,7 +37,7 @@ def depth_in(root, feature):
 
 
 def test_law_has_its_known_answer():
-    law = minimal_depth_law(10, [1, 2, 4, 8])
+    law = minimal_depth_distribution(10, [1, 2, 4, 8])
     np.testing.assert_allclose(law, [0.1, 0.171, 0.2507, 0.2724, 0.2059], atol=5e-5)
     assert law @ np.arange(5) == pytest.approx(2.3132, abs=5e-5)
 
@@ -65,14 +65,14 @@ def counts_of(shape):
 def test_law_against_all_ways_to_put_features_on_a_tree(shape, p, once):
     law = oracle.law_by_enumeration(SHAPES[shape], p, once=once)
     assert sum(law) == 1
-    found = minimal_depth_law(p, counts_of(SHAPES[shape]), multiway=once)
+    found = minimal_depth_distribution(p, counts_of(SHAPES[shape]), multiway=once)
     np.testing.assert_allclose(found, [float(part) for part in law], atol=1e-12)
 
 
 def test_law_of_a_single_feature_and_of_no_tree():
-    assert minimal_depth_law(1, [1, 2]).tolist() == [1.0, 0.0, 0.0]
-    assert minimal_depth_law(5, []).tolist() == [1.0]
-    assert minimal_depth_law(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
+    assert minimal_depth_distribution(1, [1, 2]).tolist() == [1.0, 0.0, 0.0]
+    assert minimal_depth_distribution(5, []).tolist() == [1.0]
+    assert minimal_depth_distribution(2, [1, 2], multiway=True).tolist() == [0.5, 0.5, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_law_of_a_single_feature_and_of_no_tree():
 )
 def test_law_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
-        minimal_depth_law(*arguments)
+        minimal_depth_distribution(*arguments)
 
 
 def test_law_refuses_paths_longer_than_the_features():
     with pytest.raises(ValueError, match="at most n_features=2 depths with multiway=True, got 3"):
-        minimal_depth_law(2, [1, 1, 1], multiway=True)
+        minimal_depth_distribution(2, [1, 1, 1], multiway=True)
 
 
 # --- maximal subtrees ----------------------------------------------------------------------------
@@ -139,7 +139,9 @@ def test_depths_against_recursion(splits):
         [
             law @ np.arange(law.size)  # of the five columns that can be split on
             for root in roots
-            for law in [minimal_depth_law(5, oracle.splits_by_depth(root), multiway=multiway)]
+            for law in [
+                minimal_depth_distribution(5, oracle.splits_by_depth(root), multiway=multiway)
+            ]
         ]
     )
     found = first_splits(forest)
@@ -164,7 +166,7 @@ def test_null_is_the_mean_over_the_trees_of_their_laws():
     X, y, _ = table(40)
     forest = estimators.RandomForestClassifier(6, random_state=0).fit(X[:, :5], y)
     laws = [
-        minimal_depth_law(5, oracle.splits_by_depth(root))
+        minimal_depth_distribution(5, oracle.splits_by_depth(root))
         for root in nested(forest, X[:, :5], X[:, :5])
     ]
     longest = max(map(len, laws))

@@ -12,7 +12,7 @@ from duramen.importances import compare, mda, vote_change
 from duramen.importances.measures.fitted.vote_change import tail, vote_index
 from duramen.importances.passes.permutation import Permutations, permutation_losses
 from duramen.importances.samples import sample_of
-from duramen.results import Significance
+from duramen.results.significance import Significance
 
 pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 

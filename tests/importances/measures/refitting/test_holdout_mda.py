@@ -10,7 +10,7 @@ from tests.oracles import permutation as oracle
 
 import duramen as dm
 from duramen.importances import holdout_mda, mda
-from duramen.results import Importances
+from duramen.results.importances import Importances
 
 
 class Watched:

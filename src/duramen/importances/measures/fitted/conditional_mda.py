@@ -35,9 +35,9 @@ def conditional_mda(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Importances:
-    """Mean decrease of accuracy with each feature permuted within cells of its associates.
+    """Compute the mean decrease of accuracy, permuting each feature within cells of its associates.
 
-    A feature that merely goes along with a relevant one keeps what it has in common with it when
+    A feature that is merely correlated with a relevant one keeps what it has in common with it when
     both are permuted together cell by cell, so that it gets little importance (Strobl et al.
     2008). For feature j and tree t, the conditioning set holds the features that t splits on and
     that are associated with j. All cut points that t has on them cross into cells; x_j is permuted
@@ -51,7 +51,7 @@ def conditional_mda(
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     association : {"permimp", "party"}
         What makes k an associate of j. "permimp": in each tree, Pearson's chi-square test of the
         columns as binned by the cut points of the tree, on the rows that go down it (after Debeer
@@ -79,6 +79,15 @@ def conditional_mda(
     C. Strobl, A.-L. Boulesteix, T. Kneib, T. Augustin, A. Zeileis (2008). Conditional variable
     importance for random forests. BMC Bioinformatics 9:307. D. Debeer, C. Strobl (2020).
     Conditional permutation importance revisited. BMC Bioinformatics 21:307.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.conditional_mda(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     name = "conditional_mda"
     grown = forest_of(forest, name)

@@ -1,4 +1,4 @@
-"""The result of looking where features are first split on: a mean depth a feature."""
+"""Mean depths of the first splits on features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FirstSplits(Result):
-    """How deep the p features of a forest are first split on.
+    """Depths of the first splits on the p features of a forest.
 
     Parameters
     ----------
@@ -30,18 +30,27 @@ class FirstSplits(Result):
         Mean minimal depth over the trees, 0 being the root; the smaller, the more important. In a
         tree that does not split on the feature it is the depth of the tree.
     used : ndarray of float64, shape (p,)
-        Share of the trees that split on the feature.
+        Fraction of the trees that split on the feature.
     threshold : float
         Mean of the minimal depth if chance chose the features, in the trees as they are.
     null : ndarray of float64, shape (D + 1,)
-        Its law: probability of depth d = 0 .. D - 1, mean over the trees, and that of a tree which
-        does not split on the feature.
+        Its distribution: probability of depth d = 0 .. D - 1, mean over the trees, and that of a
+        tree which does not split on the feature.
     n_trees : int
         Number of trees with a split; others are left out.
     standard_error : ndarray of float64, shape (p,), optional
         Standard error of `depths` over the trees.
     metadata : mapping
         Settings, seed, versions and fingerprint of the data: whatever `json` can hold.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.first_splits(forest)
+    >>> [result.names[j] for j in result.order()[:2]]
+    ['x0', 'x2']
     """
 
     names: tuple[str, ...]
@@ -93,13 +102,7 @@ class FirstSplits(Result):
         return {**columns, "used": self.used.copy(), "selected": self.depths < self.threshold}
 
     def to_frame(self) -> Any:
-        """Return a data frame with one row a feature, in the order of the columns.
-
-        Returns
-        -------
-        pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            The first of these libraries that is installed. Its columns are those of `columns`.
-        """
+        """Return a data frame of `columns` with one row a feature, in the order of the columns."""
         return native_frame(self.columns())
 
     def __repr__(self) -> str:

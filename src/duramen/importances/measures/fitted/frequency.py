@@ -15,9 +15,9 @@ from duramen.results.importances import Importances
 
 
 def frequency(
-    forest: Any, *, weighted: bool = False, normalise: bool = True, by_degree: bool = False
+    forest: Any, *, weighted: bool = False, normalize: bool = True, by_degree: bool = False
 ) -> Importances:
-    r"""Share of the splits of a forest that are on each feature.
+    r"""Compute the fraction of the splits of a forest that are on each feature.
 
     .. math:: Imp^{freq}(X_m) = \frac{\sum_T \sum_{t \in T} w(t)\, 1(v(t) = X_m)}
                                      {\sum_T \sum_{t \in T} w(t)}
@@ -30,9 +30,9 @@ def frequency(
     forest : fitted estimator or Forest
         A forest of this package.
     weighted : bool
-        Whether a split counts as w(t) = p(t), the share of its tree's training weight at the node,
-        instead of 1.
-    normalise : bool
+        Whether a split counts as w(t) = p(t), the fraction of its tree's training weight at the
+        node, instead of 1.
+    normalize : bool
         Whether to divide by the total, so that the values sum to 1. Otherwise they are the mean
         over the trees of the inner sum: splits per tree or, weighted, the mean number of splits on
         the feature that a training row passes on its way to a leaf.
@@ -43,7 +43,7 @@ def frequency(
     -------
     Importances
         ``measure="frequency"``, in unit ``"1"``; all 0 if no tree has a split. `standard_error`
-        (None for a single tree) is that over the trees; of a share it is that of a ratio of two
+        (None for a single tree) is that over the trees; of a fraction it is that of a ratio of two
         means, by linearisation.
 
     Raises
@@ -61,10 +61,19 @@ def frequency(
     ----------
     A. Sutera (2019). Importance measures derived from random forests. PhD thesis, University of
     Liège, Definition 4.1.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.frequency(forest)
+    >>> round(float(result.values.sum()), 9)
+    1.0
     """
     grown = forest_of(forest, "frequency")
     counts = _Counts(grown, weighted=weighted)
-    scale = counts.total() if normalise else 1.0
+    scale = counts.total() if normalize else 1.0
     scale = scale or 1.0  # no tree has a split: all counts are 0
     return Importances(
         names=grown.names,
@@ -72,8 +81,8 @@ def frequency(
         measure="frequency",
         unit="1",
         by_degree=counts.tally.by_degree() / scale if by_degree else None,
-        standard_error=counts.error_of_share() if normalise else counts.tally.standard_error(),
-        metadata=metadata_of(grown, "frequency", weighted=weighted, normalise=normalise),
+        standard_error=counts.error_of_share() if normalize else counts.tally.standard_error(),
+        metadata=metadata_of(grown, "frequency", weighted=weighted, normalize=normalize),
     )
 
 
@@ -121,7 +130,7 @@ class _Counts:
 
 
 def _shares(nodes: Nodes) -> FloatArray:
-    """Return p(t), the share of a tree's training weight at each of its nodes."""
+    """Return p(t), the fraction of a tree's training weight at each of its nodes."""
     weight = nodes.forest.weight
     whole = weight[nodes.forest.offsets[:-1]]
     whole = np.where(whole > 0, whole, 1.0)  # nothing but a leaf without rows
@@ -134,7 +143,7 @@ FREQUENCY = Measure(
     lambda given: frequency(given.estimator, by_degree=given.by_degree),
     Words(
         "frequency",
-        "The frequency is the share of all splits of all trees that are on the feature.",
+        "The frequency is the fraction of all splits of all trees that are on the feature.",
         "The frequency does not see how much a split achieves: most splits lie deep in the trees, "
         "where few rows are left, and features with many distinct values get more of them.",
     ),
@@ -143,5 +152,5 @@ FREQUENCY = Measure(
     zero_if_irrelevant=False,
     symmetric=False,
     # Splits per tree, the mean of which is one over the trees.
-    of_parts=lambda given: frequency(given.estimator, normalise=False),
+    of_parts=lambda given: frequency(given.estimator, normalize=False),
 )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
+from duramen.importances.arguments import class_names, forest_of, matched, metadata_of, places_of
 from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
 from duramen.importances.measures.fitted.predictor import predictor_mda
 from duramen.importances.passes.ensemble import ensemble_mda
@@ -27,7 +27,7 @@ from duramen.importances.samples import Sample, sample_of
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
-# Standard errors that count as none; shares of a mean of squares that rounding makes.
+# Standard errors that count as none; fractions of a mean of squares that rounding makes.
 _NO_ERROR = np.finfo(np.float64).eps
 _ROUNDING = 1e-13
 
@@ -50,7 +50,7 @@ def mda(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Importances:
-    r"""Mean decrease of accuracy: what permuting a feature costs the trees on unseen rows.
+    r"""Compute the mean decrease of accuracy on unseen rows when a feature is permuted.
 
     .. math:: Imp(X_j) = \frac1T \sum_t d_{tj}, \qquad
        d_{tj} = \mathrm{score}(O_t) - \mathrm{score}(O_t \text{ with } x_j \text{ permuted})
@@ -67,7 +67,7 @@ def mda(
     X : table of shape (n, p), or LearningSet
         The rows: the training table, in its order, with ``rows="oob"``.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     rows : {"oob", None}
         "oob": each tree is measured on the rows out of its bag. None: every row of `X` goes down
         every tree; for rows that were held out. Ignored for other predictors, which are measured
@@ -101,7 +101,7 @@ def mda(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int
-        Above 0: a progress bar.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
@@ -123,6 +123,15 @@ def mda(
     L. Breiman (2001). Random forests. Machine Learning 45. S. Janitza, C. Strobl,
     A.-L. Boulesteix (2013). An AUC-based permutation variable importance measure for random
     forests. BMC Bioinformatics 14:119.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mda(forest, data.X, data.y)
+    >>> result.unit, result.top(2).names
+    ('accuracy', ('x0', 'x1'))
     """
     if is_other_predictor(model):
         _refuse_for_predictors(votes, scaled, by_class, groups)
@@ -271,20 +280,12 @@ def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntA
             "mda: groups must map a name to the columns that are permuted together, got "
             f"{groups!r}."
         )
-    place = {name: j for j, name in enumerate(forest.names)}
     members = []
     for name, columns in groups.items():
         several = isinstance(columns, Iterable) and not isinstance(columns, str)
-        given = list(columns) if several else [columns]
-        index: list[Any] = [place.get(c, -1) if isinstance(c, str) else c for c in given]
-        good = [checks.is_integer(j) and 0 <= j < forest.n_features for j in index]
-        if not given or not all(good):
-            wrong = "no column" if not given else repr(given[good.index(False)])
-            raise ValueError(
-                f"mda: groups[{name!r}] must hold names or indices of the {forest.n_features} "
-                f"columns, got {wrong}."
-            )
-        members.append(np.unique(np.array(index, dtype=np.int64)))
+        given = columns if several else [columns]
+        index = places_of(given, forest.names, f"mda: groups[{name!r}]")
+        members.append(np.sort(np.array(index, dtype=np.int64)))
     return tuple(map(str, groups)), members
 
 

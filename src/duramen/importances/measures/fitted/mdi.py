@@ -28,11 +28,11 @@ def mdi(
     by_degree: bool = False,
     correction: str | None = None,
 ) -> Importances:
-    r"""Mean decrease of impurity, in the criterion's unit, not normalised.
+    r"""Compute the mean decrease of impurity, in the criterion's unit, not normalized.
 
     .. math:: Imp(X_m) = \frac1T \sum_T \sum_{t: v(t) = X_m} p(t) \, \Delta i(t)
 
-    with p(t) the share of the tree's rows at node t, v(t) the feature that it splits on and
+    with p(t) the fraction of the tree's rows at node t, v(t) the feature that it splits on and
     Δi(t) the decrease of impurity by its split (Breiman et al. 1984; Louppe et al. 2013, eq. 2).
     For fully developed trees on distinct rows it adds up to I(V;Y) of the sample.
 
@@ -75,7 +75,7 @@ def mdi(
     variables, (m_X - 1)(m_Y - 1) / (2 N ln 2) bits with m_X children, m_Y classes present and N
     distinct rows at the node; ``"miller-madow"`` subtracts (m_XY - m_X - m_Y + 1) / (2 N ln 2)
     with m_XY occupied cells. Both treat the split as given: that it was the best of many is not
-    corrected for, so they are at home with totally randomised trees. Rows that a bootstrap draws
+    corrected for, so they are at home with totally randomized trees. Rows that a bootstrap draws
     several times make the true bias somewhat larger. Corrected values can be negative.
 
     *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of
@@ -90,6 +90,15 @@ def mdi(
     X. Li, Y. Wang, S. Basu, K. Kumbier, B. Yu (2019). A debiased MDI feature importance measure
     for random forests. NeurIPS 32. Z. Zhou, G. Hooker (2021). Unbiased measurement of feature
     importance in tree-based methods. ACM TKDD 15(2).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.mdi(forest)
+    >>> result.unit, result.top(2).names
+    ('gini', ('x0', 'x1'))
     """
     grown = forest_of(forest, "mdi")
     _check_choices(grown, X, y, rows, correction)
@@ -181,9 +190,9 @@ MDI = Measure(
     Words(
         "MDI",
         "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
-        "the target by some amount; the amounts are weighted by the share of rows that reach the "
-        "split, added up by feature, and averaged over the trees. They are given in {unit} and are "
-        "not scaled: they can be compared and added.",
+        "the target by some amount; the amounts are weighted by the fraction of rows that reach "
+        "the split, added up by feature, and averaged over the trees. They are given in {unit} and "
+        "are not scaled: they can be compared and added.",
         "MDI gives every feature that is tried often enough some importance, relevant or not, "
         "since a tree fits chance too. Features with many distinct values get more of it than "
         "those with few. MDI itself has no threshold above which it is real: that takes a test.",

@@ -1,4 +1,4 @@
-"""Minimal depth: how far from the root a feature is first split on, and how far by chance."""
+"""Minimal depth: distance from the root to the first split on a feature, and its null."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from duramen.results.importances import Importances
 
 
 def minimal_depth(forest: Any) -> Importances:
-    r"""How much nearer to the root a feature is first split on than it would be by chance.
+    r"""Compute the minimal depth: how much nearer to the root than by chance a feature is split on.
 
     .. math:: Imp(v) = \frac1T \sum_T \left( E_0[D_T] - D_{T,v} \right)
 
     D_{T,v} is the minimal depth of v in tree T: the least depth of a node that splits on v (0 is
     the root), which is the depth of the root of the maximal v-subtree nearest to the root; where
     no node does, it is the depth of the tree's deepest leaf. E_0[D_T] is its mean if chance chose
-    the features of that tree's splits (see `minimal_depth_law`). After Ishwaran et al. (2010),
+    the features of that tree's splits (`minimal_depth_distribution`). After Ishwaran et al. (2010),
     who compare the mean of D with that threshold: above 0 is what they call a strong variable.
 
     Parameters
@@ -60,6 +60,15 @@ def minimal_depth(forest: Any) -> Importances:
     H. Ishwaran, U. B. Kogalur, E. Z. Gorodeski, A. J. Minn, M. S. Lauer (2010). High-dimensional
     variable selection for survival data. Journal of the American Statistical Association 105,
     205-217.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.minimal_depth(forest)
+    >>> result.top(2).names
+    ('x0', 'x2')
     """
     grown = forest_of(forest, "minimal_depth")
     sums = _Sums(grown)
@@ -76,7 +85,7 @@ def minimal_depth(forest: Any) -> Importances:
 
 
 def first_splits(forest: Any) -> FirstSplits:
-    """Mean minimal depth of every feature, and what it would be by chance.
+    """Compute the mean minimal depth of every feature, and its expectation by chance.
 
     Parameters
     ----------
@@ -92,6 +101,15 @@ def first_splits(forest: Any) -> FirstSplits:
     ------
     TypeError
         If `forest` is no forest of this package.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.first_splits(forest)
+    >>> result.n_trees, round(result.threshold, 2), result.selected()
+    (20, 2.4, ('x0', 'x2'))
     """
     grown = forest_of(forest, "first_splits")
     sums = _Sums(grown)
@@ -107,10 +125,10 @@ def first_splits(forest: Any) -> FirstSplits:
     )
 
 
-def minimal_depth_law(
+def minimal_depth_distribution(
     n_features: int, node_counts: ArrayLike, *, multiway: bool = False
 ) -> FloatArray:
-    r"""Law of the minimal depth of a feature if chance chooses the features of all splits.
+    r"""Return the distribution of the minimal depth of a feature if chance chooses all splits.
 
     .. math:: P(D = d) = \left( 1 - (1 - q)^{l_d} \right) \prod_{k < d} (1 - q)^{l_k},
               \quad q = 1/p
@@ -142,23 +160,23 @@ def minimal_depth_law(
 
     Examples
     --------
-    >>> law = minimal_depth_law(10, [1, 2, 4, 8])
-    >>> law.round(4).tolist()
+    >>> distribution = minimal_depth_distribution(10, [1, 2, 4, 8])
+    >>> distribution.round(4).tolist()
     [0.1, 0.171, 0.2507, 0.2724, 0.2059]
-    >>> round(float(law @ range(5)), 4)  # the mean
+    >>> round(float(distribution @ range(5)), 4)  # the mean
     2.3132
     """
     counts = np.asarray(node_counts, dtype=np.float64)
-    checks.check_integer("minimal_depth_law", "n_features", n_features, 1)
+    checks.check_integer("minimal_depth_distribution", "n_features", n_features, 1)
     if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
         raise ValueError(
-            "minimal_depth_law: node_counts must be a row of numbers from 0, one a depth, got "
-            f"{node_counts!r}."
+            "minimal_depth_distribution: node_counts must be a row of numbers from 0, one a "
+            f"depth, got {node_counts!r}."
         )
     if multiway and counts.size > n_features:
         raise ValueError(
-            f"minimal_depth_law: node_counts must have at most n_features={n_features} depths with "
-            f"multiway=True, got {counts.size}."
+            f"minimal_depth_distribution: node_counts must have at most n_features={n_features} "
+            f"depths with multiway=True, got {counts.size}."
         )
     chances = np.array([_chance(n_features, depth, multiway) for depth in range(counts.size)])
     unseen = np.cumprod((1 - chances) ** counts)
@@ -208,7 +226,7 @@ class _Sums:
         self.gain.add(by_chance - height, grown, tree, feature, rise)
 
     def _chance_of(self, nodes: Nodes, grown: NDArray[np.bool_]) -> FloatArray:
-        """Add up the null law of every tree, and return its means.
+        """Add up the null distribution of every tree, and return its means.
 
         The mean of D is the sum of P(D > d) over the depths d = 0 .. h - 1 of the tree.
         """
@@ -232,7 +250,7 @@ class _Sums:
         return self._by_chance / max(1, self.n_trees)
 
     def law(self) -> FloatArray:
-        """Return its law, of shape (D + 1,)."""
+        """Return its distribution, of shape (D + 1,)."""
         if not self.n_trees:
             return np.array([0.0, 1.0])
         return np.array([*self._found, self._missed]) / self.n_trees
@@ -272,7 +290,7 @@ class _Sparse:
 
 
 def _candidates(forest: Forest) -> tuple[float, float]:
-    """Return the share of columns that a tree sees, and how many of these can be split on.
+    """Return the fraction of columns that a tree sees, and how many of these can be split on.
 
     A column with a single value cannot; of those that can, a tree on some of the columns sees this
     number on average.

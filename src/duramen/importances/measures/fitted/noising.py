@@ -18,7 +18,7 @@ from duramen.results.importances import Importances
 
 
 def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> Importances:
-    r"""Increase of the trees' error when a feature is noised up, exactly and without draws.
+    r"""Compute the increase of the trees' error when a feature is noised up, without draws.
 
     A row goes down a tree as usual until it meets a split on feature v; from there on, in the
     whole subtree, each child is as likely as any other. With R(t) the rows at node t, m(l) the
@@ -39,7 +39,7 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     X : table of shape (n, p), or LearningSet
         Rows to be dropped through the trees.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     rows : {"oob", None}
         ``"oob"``: `X` and `y` are the training rows, in their order; O_T are those that tree T was
         grown without. None: O_T is all of `X`, for every tree.
@@ -47,8 +47,8 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     Returns
     -------
     Importances
-        ``measure="noising"``; in unit ``"1"`` (a share of rows) for classes, ``"variance"`` (of y)
-        in regression. Features that no tree splits on have 0. `standard_error` is that over the
+        ``measure="noising"``; in unit ``"1"`` (a fraction of rows) for classes, ``"variance"`` (of
+        y) in regression. Features that no tree splits on have 0. `standard_error` is that over the
         trees (None for a single tree).
 
     Raises
@@ -72,6 +72,15 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     ----------
     H. Ishwaran (2007). Variable importance in binary regression trees and forests. Electronic
     Journal of Statistics 1, 519-537.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.noising(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     grown = forest_of(forest, "noising")
     tally, used = _tally(grown, sample_of(grown, X, y, rows, "noising"))

@@ -38,7 +38,7 @@ def vote_change(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Significance:
-    r"""Chi-square index of the change of the trees' votes when a feature is permuted.
+    r"""Compute the chi-square index of the change of the votes when a feature is permuted.
 
     .. math:: J_{\chi^2}(X_j) = \sum_{y, \hat y} \frac{(s_{y \hat y} - s'_{y \hat y})^2}
        {s_{y \hat y} + s'_{y \hat y}}
@@ -55,7 +55,7 @@ def vote_change(
     X : table of shape (n, p), or LearningSet
         The training table, in its order; or, with ``rows=None``, rows that were held out.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes; None with a learning set.
     rows : {"oob", None}
         As for :func:`mda`.
     df : {"classes", "pearson"}
@@ -67,14 +67,14 @@ def vote_change(
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int
-        Above 0: a progress bar.
+        Above 0: a progress bar with the time left.
 
     Returns
     -------
     Significance
-        ``scores`` are the indices, `p_values` their upper tails under the chi-square law, and
-        `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0 and
-        p-value 1.
+        ``scores`` are the indices, `p_values` their upper tails under the chi-square distribution,
+        and `q_values` those of Benjamini and Hochberg. A feature that changes no vote has index 0
+        and p-value 1.
 
     Raises
     ------
@@ -101,6 +101,15 @@ def vote_change(
     J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically significant features
     from random forests. ECML workshop on Solving Complex Machine Learning Problems with Ensemble
     Methods.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0).fit(data.X, data.y)
+    >>> result = dm.importances.vote_change(forest, data.X, data.y)
+    >>> result.top(1).names
+    ('x0',)
     """
     grown, n_classes = _with_classes(forest)
     checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
@@ -129,7 +138,7 @@ def vote_change(
         null=(
             f"The votes of the {grown.n_trees} trees on "
             f"{'out-of-bag' if sample.out_of_bag else 'the given'} rows, counted as if they were "
-            "independent, have the same law whether the feature is permuted or not."
+            "independent, have the same distribution whether the feature is permuted or not."
         ),
         metadata=metadata_of(
             grown,
@@ -143,14 +152,9 @@ def vote_change(
 
 
 def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
-    """Return sum (s - s')^2 / (s + s') over the cells that are not empty.
+    """Return sum (s - s')^2 / (s + s') over the cells that are not empty, of shape (p,).
 
-    Parameters
-    ----------
-    votes : int64 array of shape (C, C)
-        s, class by vote.
-    changes : int64 array of shape (p, C, C)
-        s' - s of every feature.
+    `votes` are s, class by vote, of shape (C, C), and `changes` s' - s of every feature.
     """
     both = 2 * votes + changes
     terms = np.divide(
@@ -161,7 +165,7 @@ def vote_index(votes: IntArray, changes: IntArray) -> FloatArray:
 
 
 def tail(index: FloatArray, freedom: int) -> FloatArray:
-    """Return the upper tail of the chi-square law at each index."""
+    """Return the upper tail of the chi-square distribution at each index."""
     from scipy.stats import chi2
 
     p_values: FloatArray = chi2.sf(index, freedom)

@@ -1,4 +1,4 @@
-"""Actual impurity reduction (AIR): MDI without its liking for columns of many values."""
+"""Actual impurity reduction (AIR): MDI without its bias toward columns of many values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def air(
     blocks: Any = None,
     random_state: Any = None,
 ) -> Importances:
-    r"""Actual impurity reduction: MDI of each column less that of its shadow.
+    r"""Compute the actual impurity reduction: MDI of each column less that of its shadow.
 
     The rows of X are permuted once, all columns by the same permutation, and the p columns of
     this copy, the shadows, stand beside the p columns of X while a forest grows. With
@@ -32,28 +32,27 @@ def air(
 
     A column of many values finds a good cut by chance more often than one of few, and so does its
     shadow: what both win by chance cancels out. Negative values are as likely as positive ones
-    where a column says nothing.
+    where a column is irrelevant.
 
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forest, which is grown anew; whether it is fitted plays no part, and
-        it is not changed. Any will do: also subspaces, multiway splits and any criterion.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
-    strata, blocks : array-like of shape (n,), optional
-        Label of the stratum, and of the block, of each row. Shadows exchange rows within strata
-        only, so that a feature that goes with the strata alone has a shadow that does so too; or
-        whole blocks of equal size, so that the rows of a block stay together. All rows by default.
+        Classes or numbers; None with a learning set.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutation and forest come from; None takes the estimator's own.
 
     Returns
     -------
     Importances
-        ``measure="air"``, in the criterion's unit, not normalised. `standard_error` is that of the
+        ``measure="air"``, in the criterion's unit, not normalized. `standard_error` is that of the
         mean difference over the trees (None for a single tree): how far a larger forest with the
         same permutation could be. It knows nothing of other permutations (`sandri` does) nor of
         other data.
@@ -87,6 +86,15 @@ def air(
     ----------
     S. Nembrini, I. R. König, M. N. Wright (2018). The revival of the Gini importance?
     Bioinformatics 34(21), section 2.2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.air(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     template = template_of(estimator, "air")
     data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, blocks=blocks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from duramen import checks
 from duramen.importances.arguments import matched, metadata_of
@@ -34,7 +33,7 @@ def holdout_mda(
     n_jobs: int | None = None,
     client: Any = None,
 ) -> Importances:
-    """Mean decrease of accuracy on rows that no tree of the forest saw.
+    """Compute the mean decrease of accuracy on rows that no tree of the forest saw.
 
     The rows are cut at random into `cv` parts of equal size, for classes in the same proportions.
     A forest grown on the others is measured on all the rows of each part, as by :func:`mda` with
@@ -45,11 +44,11 @@ def holdout_mda(
     Parameters
     ----------
     estimator : estimator of duramen
-        The forest to grow; it is cloned, not changed. Its `n_jobs` is used for growth.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Target of `X`; None with a learning set.
+        Classes or numbers; None with a learning set.
     cv : int
         Number of parts, from 2 to the number of rows.
     scoring, n_repeats
@@ -62,10 +61,9 @@ def holdout_mda(
         Seed of the parts, the forests and the permutations; None: derived from that of the
         estimator.
     n_jobs : int, optional
-        Threads of the permutations; the result does not depend on it.
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow and measure the forests, up to `cv` at a time; the data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------
@@ -85,6 +83,15 @@ def holdout_mda(
     ----------
     S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test
     for random forests for high-dimensional data. Advances in Data Analysis and Classification 12.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.holdout_mda(forest, data.X, data.y)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     name = "holdout_mda"
     plan = Plan.checked(name, n_jobs, client=client)
@@ -102,6 +109,8 @@ def holdout_mda(
     n_threads = plan.threads_within
 
     def measured(k: int) -> tuple[Importances, dict[str, Any]]:
+        from sklearn.base import clone
+
         model = clone(template).set_params(random_state=int(seeds[k + 2] % 2**32))
         training = data.of_rows(np.flatnonzero(part != k), key=("part", seeds.tolist(), k))
         forest = model.fit(training).forest_

@@ -46,7 +46,7 @@ def mcfs(
     n_jobs: int | None = None,
     client: Any = None,
 ) -> MonteCarloSelection:
-    r"""Relative importance of features by Monte Carlo feature selection, and their graph.
+    r"""Compute relative importances by Monte Carlo feature selection, and their graph.
 
     s random subsets of m features are drawn; on each, t trees are grown, each from a random part
     of the rows and tested on the others. Trees take the best cut by information gain among all m
@@ -58,7 +58,7 @@ def mcfs(
     over the trees τ on these subsets, of what its splits a get there. wAcc is the mean of the
     recalls of the classes among the rows that the tree is tested on (of those classes that occur
     there), n_a and n_τ are training rows at node a and in the tree, and GainRatio is the
-    information gain of the split over its split information, the entropy of the shares of rows
+    information gain of the split over its split information, the entropy of the fractions of rows
     that its children get (Dramiński et al. 2008).
 
     Parameters
@@ -66,17 +66,17 @@ def mcfs(
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes; None with a learning set.
+        Classes; None with a learning set.
     n_subsets : int
         Number s of random subsets.
     subset_size : {"sqrt"}, int or float
-        Number m of features in a subset: round(sqrt(p)), a number, or a share of p.
+        Number m of features in a subset: round(sqrt(p)), a number, or a fraction of p.
     n_splits : int
         Number t of divisions of the rows, with a tree each, for every subset.
     train_size : float or int
-        Rows that a tree is grown from, as a share or a number; it is tested on all others.
+        Rows that a tree is grown from, as a fraction or a number; it is tested on all others.
     u, v : float
-        Weight of a tree's accuracy and of a node's share of the rows, at least 0.
+        Weight of a tree's accuracy and of a node's fraction of the rows, at least 0.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}
         Family of splits.
     max_depth : int or None
@@ -85,18 +85,17 @@ def mcfs(
         Least number of rows at a child.
     n_permutations : int
         Number B of further runs, each with the classes shuffled, for the cut-off: each takes as
-        long as the run itself. 20 will do.
-    strata, blocks : array-like of shape (n,), optional
-        Label of the stratum, and of the block, of each row: the further runs shuffle the classes
-        within strata, and blocks exchange theirs as a whole. They need `n_permutations`.
+        long as the run itself. 20 will do. `strata` and `blocks` restrict the shuffles.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
-        Where all random numbers come from.
-    n_jobs : int or None
-        Threads; -1 for all processors, None for one. The result does not depend on it.
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
     client : dask.distributed.Client, optional
-        Its workers grow the trees, and do the further runs, in place of threads here; the data are
-        sent to each of them once. The result is the same, in every bit. Needs the extra
-        ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------
@@ -130,6 +129,14 @@ def mcfs(
     M. Dramiński, A. Rada-Iglesias, S. Enroth, C. Wadelius, J. Koronacki, J. Komorowski (2008).
     Monte Carlo feature selection for supervised classification. Bioinformatics 24(1). M. Dramiński,
     J. Koronacki (2018). rmcfs. Journal of Statistical Software 85(12).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.importances.mcfs(data.X, data.y, n_subsets=50, random_state=0)
+    >>> result.importances.top(1).names
+    ('x0',)
     """
     s = checks.check_integer("mcfs", "n_subsets", n_subsets, 1)
     shuffles = checks.check_integer("mcfs", "n_permutations", n_permutations, 0)
@@ -315,7 +322,7 @@ MCFS = Measure(
         "the forest of this report but from many trees on random subsets of the features: the gain "
         "ratios of the splits on the feature, weighted by the rows they see and by how well the "
         "tree predicts other rows.",
-        "MCFS has no threshold here: a feature that says nothing gets some of it as well.",
+        "MCFS has no threshold here: an irrelevant feature gets some of it as well.",
     ),
     reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
     "classification. Bioinformatics 24.",

@@ -1,4 +1,4 @@
-"""The relative importance of MCFS: what trees on random subsets of the features say of them."""
+"""Relative importance of MCFS, from trees on random subsets of the features."""
 
 from __future__ import annotations
 
@@ -19,46 +19,23 @@ from duramen.importances.passes.tally import weighted_counts
 
 @dataclass(frozen=True, eq=False)
 class RelativeImportances:
-    """What s subsets of the features say.
+    """Relative importances and edges from s subsets of the features."""
 
-    Attributes
-    ----------
-    n_drawn : ndarray of int64, shape (p,)
-        Number of subsets that each feature was in.
-    values : ndarray of float64, shape (p,)
-        Mean over these subsets of what the feature got there; 0 where there are none.
-    standard_error : ndarray of float64, shape (p,), or None
-        Standard error of that mean; None where any rests on fewer than two subsets.
-    accuracy : float
-        Mean balanced accuracy of the trees on the rows that they were not grown from.
-    edges : codes and weights
-        Of the interdependency graph, the strongest first; empty unless asked for.
-    """
-
-    n_drawn: IntArray
+    n_drawn: IntArray  # (p,): Number of subsets that each feature was in
+    # (p,): Mean over these subsets of what the feature got there; 0 where there are none.
     values: FloatArray
+    # (p,): Standard error of that mean; None where any rests on fewer than two subsets.
     standard_error: FloatArray | None
-    accuracy: float
-    edges: Edges
+    accuracy: float  # mean balanced accuracy of the trees on the rows that they were not grown from
+    edges: Edges  # of the interdependency graph, the strongest first; empty unless asked for
 
 
 def relative_importances(
     learner: Learner, n_subsets: int, seed: int, u: float, v: float, *, graph: bool = True
 ) -> RelativeImportances:
-    """Grow the trees of all subsets, and sum up what they say.
+    """Grow the trees of all subsets, and sum up their gains; `graph` asks for the edges.
 
-    Parameters
-    ----------
-    learner : Learner
-        What to grow on, and how.
-    n_subsets : int
-        Number of subsets.
-    seed : int
-        Seed of subsets and trees.
-    u, v : float
-        Exponents of the accuracy of a tree, and of the share of its rows at a node.
-    graph : bool
-        Whether to gather the interdependency graph.
+    u and v are the exponents of the accuracy of a tree, and of the fraction of its rows at a node.
     """
     subsets = learner.draw(n_subsets, seed)
     gained = np.empty(subsets.shape)

@@ -30,7 +30,7 @@ def sandri(
     random_state: Any = None,
     client: Any = None,
 ) -> Importances:
-    r"""MDI of each column less that of its shadow, averaged over permutations.
+    r"""Compute MDI of each column less that of its shadow, averaged over permutations.
 
     Each of S repeats permutes the rows of X, all columns by the same permutation, to shadows
     :math:`Z = (Z_1, \dots, Z_p)`, grows a forest on the 2p columns of X and Z, and compares:
@@ -42,27 +42,27 @@ def sandri(
     Parameters
     ----------
     estimator : estimator of duramen
-        The parameters of the forests, which are grown anew; whether it is fitted plays no part,
-        and it is not changed.
+        Parameters of the forests; it is cloned, not changed.
     X : table of shape (n, p), or LearningSet
         The rows.
     y : array-like of shape (n,), optional
-        Their classes or numbers; None with a learning set.
+        Classes or numbers; None with a learning set.
     n_repeats : int
         Number S of permutations, with a forest each. The first of them is that of `air` with the
         same `random_state`.
-    strata, blocks : array-like of shape (n,), optional
-        Which rows shadows may exchange, as for `air`.
+    strata : array-like of shape (n,), optional
+        Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).
+    blocks : array-like of shape (n,), optional
+        Block of each row; the rows of a block stay together (docs/guide/strata.md).
     random_state : int, RandomState, Generator or None
         Where permutations and forests come from; None takes the estimator's own.
     client : dask.distributed.Client, optional
-        Its workers grow the forests of the repeats, up to all at a time; the data are sent to each
-        of them once. The result is the same, in every bit. Needs the extra ``distributed``.
+        Cluster that does the work instead of threads; the result does not depend on it.
 
     Returns
     -------
     Importances
-        ``measure="sandri"``, in the criterion's unit, not normalised; values can be negative.
+        ``measure="sandri"``, in the criterion's unit, not normalized; values can be negative.
         `standard_error` is that of the mean over the repeats (None for a single one): how far
         more permutations and larger forests could be, not how far other data could be.
 
@@ -86,6 +86,15 @@ def sandri(
     ----------
     M. Sandri, P. Zuccolotto (2008). A bias correction algorithm for the Gini variable importance
     measure in classification trees. Journal of Computational and Graphical Statistics 17(3).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> forest = dm.RandomForestClassifier(20, random_state=0)
+    >>> result = dm.importances.sandri(forest, data.X, data.y, n_repeats=5)
+    >>> result.top(2).names
+    ('x0', 'x1')
     """
     template = template_of(estimator, "sandri")
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)

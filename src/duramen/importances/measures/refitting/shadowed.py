@@ -1,20 +1,22 @@
-"""Forests grown on a table and its shadows: what columns gain beyond copies that say nothing."""
+"""Forests grown on a table and its shadow features: gains of columns beyond their shadows."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from duramen.estimators.base import BaseForest
 from duramen.forests.forest import Forest
 from duramen.forests.structure import decreases
 from duramen.importances.passes.nodes import Nodes, blocks
 from duramen.importances.passes.tally import Tally
 from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_shadows
+
+if TYPE_CHECKING:
+    from duramen.estimators.base import BaseForest
 
 
 def shadowed_forest(
@@ -23,30 +25,16 @@ def shadowed_forest(
     seeds: NDArray[np.uint32],
     function: str,
 ) -> Forest:
-    """Grow a forest on the 2p columns of a table and of its shadows.
+    """Grow a forest on the 2p columns of a table and of its shadows, column p + j that of column j.
 
     A tree sees as many columns, and a node has as many candidates K, as without shadows: both are
-    resolved for p columns, and drawn from 2p.
-
-    Parameters
-    ----------
-    template : BaseForest
-        The estimator whose parameters to use; `data_for` has cleared `categorical_features`.
-    data : LearningSet
-        n rows, p columns; shadows exchange the rows that it says may be exchanged.
-    seeds : uint32 array of shape (2,)
-        Seeds of the permutation of the rows and of the forest.
-    function : str
-        The function that the user called, for errors.
-
-    Returns
-    -------
-    Forest
-        On 2p columns, column p + j the shadow of column j. It has no other use: about half of its
-        splits are on noise.
+    resolved for p columns, and drawn from 2p. `seeds` are those of the permutation of the rows and
+    of the forest. `data_for` has cleared `categorical_features` of the template.
     """
     settled = template.growth_settings(*data.table.shape)
     order = data.exchangeability.permutation(np.random.default_rng(int(seeds[0])))
+    from sklearn.base import clone
+
     estimator: BaseForest = clone(template)
     estimator.max_features = settled.max_features
     estimator.n_subspace_features = settled.column_samples or None
@@ -59,16 +47,8 @@ def shadowed_forest(
 def differences(forest: Forest) -> Tally:
     """Tally the decreases of impurity of p columns, less those of their shadows.
 
-    Parameters
-    ----------
-    forest : Forest
-        A forest on 2p columns, column p + j the shadow of column j.
-
-    Returns
-    -------
-    Tally
-        Of p features: a tree counts with the sum over the nodes t that split on column j of
-        p(t) times their decrease, minus the same sum for column p + j.
+    A tree counts with the sum over the nodes t that split on column j of p(t) times their decrease,
+    minus the same sum for column p + j.
     """
     p = forest.n_features // 2
     tally = Tally(p)

@@ -23,27 +23,14 @@ _MOST_SUBSETS = 256
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """What trees are grown on, and how.
+    """Learning set and settings of the trees."""
 
-    Attributes
-    ----------
-    data : LearningSet
-        n rows of p columns, with their classes.
-    settings : GrowthSettings
-        How a tree is grown; ``row_samples`` is the number of training rows of a split.
-    subset_size : int
-        Columns m of a subset.
-    n_splits : int
-        Trees t on each subset, each with its own training rows.
-    plan : Plan
-        Workers that grow the trees.
-    """
-
-    data: LearningSet[EncodedTable]
+    data: LearningSet[EncodedTable]  # n rows of p columns, with their classes
+    # How a tree is grown; ``row_samples`` is the number of training rows of a split.
     settings: GrowthSettings
-    subset_size: int
-    n_splits: int
-    plan: Plan
+    subset_size: int  # columns m of a subset
+    n_splits: int  # trees t on each subset, each with its own training rows
+    plan: Plan  # workers that grow the trees
 
     def draw(self, n_subsets: int, seed: int) -> IntArray:
         """Draw subsets without replacement within each: shape (s, m), ascending."""
@@ -53,17 +40,10 @@ class Learner:
         return np.sort(np.array(drawn, dtype=np.int64).reshape(n_subsets, m), axis=1)
 
     def forests(self, subsets: IntArray, seed: int) -> Iterator[tuple[int, Forest]]:
-        """Grow the trees of every subset, many subsets at a time.
+        """Yield the trees of many subsets at a time, with the number of the first subset.
 
-        Tree k of subset i has the number i t + k in the stream of random numbers, so that the
-        trees depend neither on the threads nor on how many subsets are taken at a time.
-
-        Yields
-        ------
-        start : int
-            The first subset.
-        forest : Forest
-            The trees of the subsets from there on, t to a subset, on all p columns.
+        Tree k of subset i has the number i t + k in the stream of random numbers, so that the trees
+        depend neither on the threads nor on how many subsets are taken at a time.
         """
         data, settings, n_trees = self.data, self.settings, self.n_splits
         step = max(1, min(_MOST_SUBSETS, _BLOCK // (n_trees * data.n_rows)))

@@ -1,0 +1,45 @@
+"""Course of a command: check, find, write, show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from duramen.cli.clock import Clock
+from duramen.cli.console import user_errors
+from duramen.cli.output import Outcome, results_folder, write_results
+
+
+def perform(
+    command: str,
+    options: Any,
+    check: Callable[[Any], Any],
+    find: Callable[[Any, Any, Clock], Any],
+    tell: Callable[[Any, Any, Any, Clock], Outcome],
+) -> None:
+    """Check the options, find what they ask for, write it to the folder of results, show it.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command.
+    options : dataclass
+        Options.
+    check : callable
+        Takes the options and checks that they go together.
+    find : callable
+        Takes the options, what the check returned, and a clock. Its errors are those of the user.
+    tell : callable
+        Takes the same with the result of `find` before the clock.
+    """
+    clock, output = Clock(), options.output
+    with ExitStack() as stack:
+        with user_errors(command):
+            checked = check(options)
+            folder = stack.enter_context(results_folder(output.out, command))
+            found = find(options, checked, clock)
+        outcome = tell(options, checked, found, clock)
+        write_results(folder, outcome, clock, output.spreadsheet_safe)
+    if outcome.show is not None and not output.quiet:
+        outcome.show()

@@ -1,0 +1,1 @@
+"""`duramen context`: features, or links between columns, that depend on a context."""

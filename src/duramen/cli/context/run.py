@@ -1,0 +1,218 @@
+"""Run of `duramen context`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli import console
+from duramen.cli.checkpoint import keeping, kept, writable
+from duramen.cli.clock import Clock
+from duramen.cli.command import perform
+from duramen.cli.context.options import COMMAND, Options
+from duramen.cli.context.record import record
+from duramen.cli.context.tables import Given, with_target, without_target
+from duramen.cli.declaration import parameters
+from duramen.cli.options import settled_criterion
+from duramen.cli.output import Outcome
+
+if TYPE_CHECKING:
+    from duramen.reports import Level, Report, Run
+    from duramen.reports.contextual import Findings
+    from duramen.results.context_importances import ContextImportances
+    from duramen.results.context_network import ContextNetwork
+
+# A context of fewer rows is pointed out.
+_FEW_ROWS = 15
+
+
+def context(options: Options) -> None:
+    """Find the columns whose importance for a target depends on a context.
+
+    With --network, the links between columns that do. Prints what depends on the context, after
+    the relevance of the context itself, and writes result.csv, result.parquet, run.json and
+    report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _find, _tell)
+
+
+def _find(
+    options: Options, _: None, clock: Clock
+) -> tuple[Given, list[ContextImportances] | list[ContextNetwork]]:
+    """Read the table and analyze it."""
+    given, quiet = _read(options, clock), options.output.quiet
+    with (
+        console.warnings_as_notes(quiet),
+        clock.step("analyze"),
+        keeping(lambda: kept(options.work.checkpoint), quiet),
+    ):
+        return given, _analyzed(options, given)
+
+
+def _tell(options: Options, _: None, all_found: Any, clock: Clock) -> Outcome:
+    """Return the table of results, the record and the report."""
+    from duramen.cli.context.show import show_context
+    from duramen.reports.contextual import Findings, Level, stacked
+
+    output, (given, found) = options.output, all_found
+    control: Any = options.verdicts.control
+    level = Level(options.verdicts.alpha, control)
+    findings = [Findings.of(one, level) for one in found]
+    notes = _notes(options, given, findings)
+    console.notes((*notes, *(text for one in found for text in one.notes)), output.quiet)
+    run = record(options, given, findings, clock)
+    report = partial(_summary, found, run, level, notes)
+    shown = partial(show_context, findings, run, output.top, output.out)
+    return Outcome(stacked(findings), run, report, shown)
+
+
+def _check(options: Options) -> None:
+    """Check that options go together.
+
+    Raises
+    ------
+    ValueError, OSError
+        If they do not.
+    """
+    data, names, network = options.input, options.names, options.contexts.network
+    apart = None if data.demo else names[0] if names else ""
+    data.check_given(apart if network and data.target is None else data.target)
+    writable(options.work.checkpoint)
+    if not names:
+        raise ValueError("--context is missing: which column has the contexts?")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--context {name} is given twice")
+        if name in data.drop:
+            raise ValueError(f"--drop {name} is a context")
+    if options.analysis.plain_p_values and not options.analysis.permutations:
+        raise ValueError("--plain-p-values needs --permutations of 1 or more")
+    if options.propensity_strata is not None and (len(names) > 1 or network):
+        raise ValueError("--propensity-strata takes one --context and no --network")
+    if options.propensity_strata is not None and options.rows.strata is not None:
+        raise ValueError("--propensity-strata and --strata go not together; leave out one")
+    options.rows.check(data.drop, names)
+    _check_network(options)
+
+
+def _check_network(options: Options) -> None:
+    if not options.contexts.network:
+        if options.contexts.targets:
+            raise ValueError("--targets needs --network; a single target is --target")
+        return
+    if options.input.target is not None:
+        raise ValueError(
+            "--network takes every column but the context for a target; leave out --target, or "
+            "name some with --targets"
+        )
+    if len(options.names) > 1:
+        raise ValueError(f"--network takes one --context, got {len(options.names)} of them")
+    if not options.analysis.permutations:
+        raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
+    for option, asked in (
+        ("--task", options.input.task),
+        ("--criterion", options.analysis.criterion),
+    ):
+        if asked != "auto":
+            raise ValueError(f"{option} has no use with --network: it goes by each target's kind")
+
+
+def _read(options: Options, clock: Clock) -> Given:
+    data, network = options.input, options.contexts.network
+    apart = options.names[0] if network else data.target
+    with clock.step("read"):
+        source = data.rows(data.source(COMMAND, apart)).labelled(options.rows.labels())
+    with clock.step("encode"):
+        if network:
+            return without_target(source, data.reading.categorical, options.work.jobs)
+        return with_target(COMMAND, source, options.names, data, options.work.jobs)
+
+
+def _analyzed(options: Options, given: Given) -> list[ContextImportances] | list[ContextNetwork]:
+    """Run the analysis: one result a context, or a network."""
+    from duramen.context import context_importances, context_network
+    from duramen.tables import Exchangeability
+
+    work = options.work.parameters(options.output.quiet)
+    settings = {**parameters(options.analysis), **work}
+    asked = settings.pop("criterion")
+    if given.problem is None:
+        settings |= {"targets": options.contexts.targets or None, **_exchanged(options, given)}
+        return [context_network(given.table, given.contexts, **settings)]
+    criterion = settled_criterion(asked, given.problem.task)
+    data = given.problem.data
+    if options.propensity_strata is not None:
+        labels = _exchanged(options, given)
+        rows = Exchangeability.checked(data.n_rows, **labels, function=f"duramen {COMMAND}")
+        data = data.with_exchangeability(rows)
+    results = context_importances(data, None, given.contexts, criterion=criterion, **settings)
+    return list(results.values()) if isinstance(results, dict) else [results]
+
+
+def _exchanged(options: Options, given: Given) -> dict[str, Any]:
+    """Return the strata and blocks within which contexts are permuted."""
+    labels = dict(given.source.labels)
+    if options.propensity_strata is not None:
+        from duramen.context import propensity_strata
+
+        (values,) = given.contexts.values()
+        labels["strata"] = propensity_strata(
+            given.table,
+            values,
+            n_strata=options.propensity_strata,
+            n_context_bins=options.analysis.context_bins,
+        )
+    return labels
+
+
+def _summary(
+    found: list[ContextImportances] | list[ContextNetwork],
+    run: Run,
+    level: Level,
+    notes: list[str],
+) -> Report:
+    from duramen.reports import summarise_context, summarise_context_network
+    from duramen.results.context_network import ContextNetwork
+
+    if isinstance(found[0], ContextNetwork):
+        return summarise_context_network(found[0], run, level=level, notes=notes)
+    results = {one.context_name: one for one in found if not isinstance(one, ContextNetwork)}
+    return summarise_context(results, run, level=level, notes=notes)
+
+
+def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str]:
+    from duramen.reports.report import joined
+
+    lines = list(given.notes)
+    for one in findings:
+        first, name = one.analyses[0], one.context_name
+        if first.metadata["context"]["cuts"]:
+            lines.append(
+                f"{name} is a number and became {len(first.contexts)} intervals by quantiles; "
+                "--context-bins and --categorical choose otherwise"
+            )
+        rows = (first.shares * given.table.n_rows).round().astype(int).tolist()
+        few = [
+            f"{value} ({n})" for value, n in zip(first.contexts, rows, strict=True) if n < _FEW_ROWS
+        ]
+        if few:
+            lines.append(
+                f"some values of {name} have few rows: {joined(few, shown=5)}; little can be "
+                "found there"
+            )
+        lines += _too_few(options, one)
+    return lines
+
+
+def _too_few(options: Options, one: Findings) -> list[str]:
+    """Say so where there are too few permutations for a single effect to be significant."""
+    alpha, permutations = options.verdicts.alpha, options.analysis.permutations
+    n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in one.analyses)
+    if not one.tested or one.count() or n <= alpha * (permutations + 1):
+        return []
+    more = "" if not alpha else f"; with --permutations {round(n / alpha)} it could"
+    return [
+        f"with {permutations:,} permutations no p-value is below "
+        f"{1 / (permutations + 1):.2g}, which is too large for a single one of {n:,} to "
+        f"have {one.level}{more}"
+    ]

@@ -1,0 +1,317 @@
+"""Options of commands, each declared once, as a field of a dataclass.
+
+The options of a command are the fields of a dataclass; a field may be a group of options, a
+dataclass again, that several commands share. The parameters of the command, the command line on
+record and the recorded settings follow from the fields.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib import import_module
+from inspect import Parameter, Signature
+from pathlib import Path
+from types import GenericAlias
+from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from duramen.catalogue import Entry
+from duramen.cli.console import ending_well
+
+_SHORT = 36  # characters of choices that stand beside an option, not below the help
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Names that an option can take, read where they are needed: imports take long."""
+
+    # Module and name of a tuple of names, a Literal or a catalogue, as "module:name".
+    reference: str
+    before: tuple[str, ...] = ()  # further names
+    after: tuple[str, ...] = ()  # further names
+    describe: Callable[[Any], str] | None = None  # text for an entry of a catalogue in the help
+    __name__ = "name"  # typer asks for it
+
+    def shown(self) -> dict[str, str]:
+        """Return the text in the help by the name in Python."""
+        module, _, name = self.reference.partition(":")
+        found = getattr(import_module(module), name)
+        known = {one: _spelled(one) for one in self.before}
+        for one in get_args(found) or found:
+            text = self.describe(one) if self.describe else ""
+            key = one.name if isinstance(one, Entry) else getattr(one, "name", one)
+            known[key] = text or _spelled(key)
+        return known | {one: _spelled(one) for one in self.after}
+
+    def __call__(self, value: str) -> str:
+        """Return the name in Python of a value of the option.
+
+        Raises
+        ------
+        typer.BadParameter
+            If it is not one of the names.
+        """
+        names = {_spelled(name): name for name in self.shown()}
+        if value not in names:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(map(repr, names))}.")
+        return names[value]
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Option or argument of a command.
+
+    Parameters
+    ----------
+    help : str
+        Text of the help.
+    names : tuple of str
+        Names on the command line; by default the name of the field.
+    parameter : str
+        Name of the parameter in Python that it sets; by default the name of the field.
+    record : str
+        Key on record; by default the name of the parameter.
+    echo : {"always", "changed", "never"}
+        When the command line on record has it: whenever it has a value; if that is not the
+        default; only if the run settles another value.
+    argument : bool
+        Whether it is an argument.
+    more : mapping
+        Further settings of :class:`typer.Option`.
+    default : object
+        Default; `dataclasses.MISSING` for what must be given.
+    name : str
+        Name of the field.
+    """
+
+    help: str
+    names: tuple[str, ...] = ()
+    parameter: str = ""
+    record: str = ""
+    echo: Literal["always", "changed", "never"] = "always"
+    argument: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)
+    default: Any = None
+    name: str = ""
+
+    @property
+    def word(self) -> str:
+        """Name on the command line."""
+        return self.names[0].partition("/")[0]
+
+    def words(self, value: Any) -> list[str]:
+        """Return the words of a command line that set a value."""
+        if value is None or value is False or value == ():
+            negative = self.names[0].partition("/")[2]
+            return [negative] if value is False and negative else []
+        if value is True:
+            return [self.word]
+        chosen = isinstance(self.more.get("parser"), Choices)
+        texts = [
+            _spelled(one) if chosen else one.name if isinstance(one, Path) else str(one)
+            for one in (value if isinstance(value, tuple) else (value,))
+        ]
+        return [word for one in texts for word in ((one,) if self.argument else (self.word, one))]
+
+    def as_parameter(self, kind: Any) -> Parameter:
+        """Return the parameter of a typer command, of a field of a type."""
+        default, settings = self.default, {"help": self.help, **self.more}
+        if get_origin(kind) is tuple:
+            kind = GenericAlias(list, get_args(kind)[:1])
+            kind, default = (kind, default) if default is MISSING else (kind | None, None)
+        if isinstance(settings.get("parser"), Choices) and isinstance(default, str):
+            default = _spelled(default)
+        if default is None:
+            settings["show_default"] = False
+        info = (
+            typer.Argument(**settings) if self.argument else typer.Option(*self.names, **settings)
+        )
+        return Parameter(
+            self.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if default is MISSING else default,
+            annotation=Annotated[kind, info],
+        )
+
+
+def option(
+    default: Any,
+    help: str,
+    *names: str,
+    parameter: str = "",
+    record: str = "",
+    echo: Literal["always", "changed", "never"] = "always",
+    **more: Any,
+) -> Any:
+    """Declare an option as a field of a dataclass; `dataclasses.MISSING` for one without default.
+
+    Further arguments are those of :class:`Declared` and :class:`typer.Option`.
+    """
+    made = Declared(help, names, parameter, record, echo, more=more)
+    return field(default=default, metadata={"declared": made})
+
+
+def choice(default: Any, reference: str, help: str, **more: Any) -> Any:
+    """Declare an option that takes one of the names of a catalogue or a tuple of names."""
+    own = {name: more.pop(name) for name in ("before", "after", "describe") if name in more}
+    parser = Choices(reference, **own)
+    return option(default, help, parser=parser, **{"metavar": "NAME", **more})
+
+
+def argument(default: Any, help: str, **more: Any) -> Any:
+    """Declare an argument."""
+    made = Declared(help, parameter="", argument=True, more=more)
+    return field(default=default, metadata={"declared": made})
+
+
+def group(kind: type[Any], **defaults: Any) -> Any:
+    """Declare a group of options, some with other defaults than the group has."""
+    return field(default_factory=lambda: kind(**defaults), metadata={"group": defaults})
+
+
+def _named(one: Any, defaults: Mapping[str, Any]) -> Declared:
+    """Return the declaration of a field with its name and default."""
+    made: Declared = one.metadata["declared"]
+    return replace(
+        made,
+        name=one.name,
+        default=defaults.get(one.name, one.default),
+        names=made.names or (f"--{_spelled(one.name)}",),
+        parameter=made.parameter or one.name,
+        record=made.record or made.parameter or one.name,
+    )
+
+
+def declared(
+    kind: type[Any], defaults: Mapping[str, Any] | None = None
+) -> Iterator[tuple[Declared, Any]]:
+    """Yield the options of a dataclass with their types, those of its groups in their place."""
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        if "group" in one.metadata:
+            yield from declared(hints[one.name], one.metadata["group"])
+        elif "declared" in one.metadata:
+            yield _named(one, defaults or {}), hints[one.name]
+
+
+def given(options: Any) -> Iterator[tuple[Declared, Any]]:
+    """Yield the options of an instance with their values."""
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if "group" in one.metadata:
+            yield from given(value)
+        elif "declared" in one.metadata:
+            yield _named(one, {}), value
+
+
+def command_line(command: str, options: Any, **settled: Any) -> str:
+    """Return the command line that does the same again, whatever folder it is run in.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command.
+    options : dataclass
+        Its options.
+    **settled : object
+        Values that the run settled, by the name of the field; None for an option to leave out.
+    """
+    words = ["duramen", command]
+    for one, value in given(options):
+        if one.name in settled:
+            words += one.words(settled[one.name])
+        elif one.echo == "always" or (one.echo == "changed" and value != one.default):
+            words += one.words(value)
+    return shlex.join(words)
+
+
+def recorded(options: Any, **settled: Any) -> dict[str, Any]:
+    """Return the values of options for the record, by their keys.
+
+    `settled` has the values that the run settled, by the name of the field.
+    """
+    known = {}
+    for one, value in given(options):
+        value = settled.get(one.name, value)
+        if one.echo == "changed" and value == one.default:
+            continue
+        if isinstance(value, Path):
+            value = value.name
+        known[one.record] = list(value) if isinstance(value, tuple) else value
+    return known
+
+
+def parameters(options: Any) -> dict[str, Any]:
+    """Return the values of options by the parameters in Python that they set."""
+    return {one.parameter: value for one, value in given(options)}
+
+
+def built(kind: type[Any], values: Mapping[str, Any], **more: Any) -> Any:
+    """Return the options with the values that typer read; empty lists are defaults."""
+    made, hints = dict(more), get_type_hints(kind)
+    for one in fields(kind):
+        hint = hints[one.name]
+        if "group" in one.metadata:
+            made[one.name] = built(hint, values)
+        elif "declared" in one.metadata:
+            value = values[one.name]
+            if get_origin(hint) is tuple:
+                value = one.default if not value else tuple(value)
+            made[one.name] = value
+    return kind(**made)
+
+
+def callback(run: Callable[[Any], None]) -> Callable[..., None]:
+    """Return the function of a typer command that calls a function with its options.
+
+    Parameters
+    ----------
+    run : callable
+        Takes the options: the dataclass that its annotation names, with a group ``output``. A
+        field ``typed``, if there is one, gets the names of the options that were typed.
+    """
+    kind = get_type_hints(run)["options"]
+
+    def command(ctx: typer.Context, **values: Any) -> None:
+        more = {}
+        if any(one.name == "typed" for one in fields(kind)):
+            sources = {name: ctx.get_parameter_source(name) for name in values}
+            more["typed"] = frozenset(
+                name for name, one in sources.items() if one and one.name == "COMMANDLINE"
+            )
+        options = built(kind, values, **more)
+        with ending_well(run.__name__, options.output.out):
+            run(options)
+
+    found = [one.as_parameter(hint) for one, hint in declared(kind)]
+    context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    command.__annotations__ = {one.name: one.annotation for one in (context, *found)}
+    cast("Any", command).__signature__ = Signature([context, *found])
+    return command
+
+
+class ChoiceCommand(TyperCommand):
+    """Command whose help has the names that its options take."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; long lists of names stand below it."""
+        listed = []
+        hints = self.callback.__annotations__ if self.callback else {}
+        for param in self.params:
+            for info in getattr(hints.get(str(param.name)), "__metadata__", ()):
+                if isinstance(info.parser, Choices):
+                    shown = tuple(info.parser.shown().values())
+                    if len(brief := "|".join(shown)) <= _SHORT and " " not in brief:
+                        param.metavar = f"<{brief}>"
+                    else:
+                        listed.append(f"{param.opts[0]}: {', '.join(shown)}.")
+        self.epilog = "\n\n".join(listed)
+        super().format_help(ctx, formatter)

@@ -1,0 +1,1 @@
+"""`duramen exact`: importances of infinitely many trees, and the relevance of the features."""

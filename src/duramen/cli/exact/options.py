@@ -1,0 +1,93 @@
+"""Options of `duramen exact`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from duramen.cli.declaration import choice, group, option
+from duramen.cli.inputs import Demo, Small
+from duramen.cli.options import Jobs, Printed, Trees
+
+COMMAND = "exact"
+FEW = 10
+"""Distinct numbers up to which a column of numbers is categorical by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input(Small):
+    """Table of a finite distribution."""
+
+    # The papers leave it out of the primary tumor set.
+    demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR", ("sex",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals:
+    """Discretization of columns of numbers."""
+
+    discretize: str = choice(
+        "auto",
+        "duramen.theory.distributions.discretization:Method",
+        "Method that puts columns of many numbers into intervals; auto is by quantiles, for "
+        f"columns of more than {FEW} distinct numbers.",
+        before=("auto",),
+        after=("none",),
+    )
+    bins: int = option(5, "Number of intervals.", metavar="B", min=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits(Trees):
+    """Trees, and their splits."""
+
+    splits: str = choice(
+        "multiway",
+        "duramen.theory.population.splits:FAMILIES",
+        "Family of splits: one branch for each value, or two branches.",
+    )
+    cut: str = choice(
+        "random",
+        "duramen.theory.population.recursion:CUTS",
+        "Cut that a feature offers where a split has two branches: a random one, or its best.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Search for relevance."""
+
+    level: float = option(
+        0.0,
+        "Information up to which a feature is irrelevant.",
+        metavar="BITS",
+        min=0.0,
+        echo="changed",
+    )
+    max_degree: int | None = option(
+        None,
+        "Size of the largest sets of features that relevance is conditioned on; by default as many "
+        "sets as are searched in some seconds.",
+        metavar="N",
+        min=0,
+    )
+    max_hours: float = option(
+        6.0,
+        "Longest estimated time, in hours; a longer computation is refused.",
+        metavar="H",
+        min=0.0,
+        echo="never",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen exact`."""
+
+    input: Input = group(Input)
+    intervals: Intervals = group(Intervals)
+    trees: Splits = group(Splits)
+    search: Search = group(Search)
+    work: Jobs = group(Jobs)
+    output: Printed = group(Printed, out=Path("duramen-exact"))

@@ -1,0 +1,148 @@
+"""Run of `duramen exact`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from duramen.cli import console
+from duramen.cli.clock import Clock
+from duramen.cli.command import perform
+from duramen.cli.declaration import command_line, recorded
+from duramen.cli.exact.finite import Finite, finite, names_of_rows
+from duramen.cli.exact.options import COMMAND, Options
+from duramen.cli.exact.population import Found, find
+from duramen.cli.options import settled_criterion
+from duramen.cli.output import Outcome
+from duramen.cli.problem import Problem
+
+if TYPE_CHECKING:
+    from duramen.reports import Run
+    from duramen.tables import EncodedTable
+
+
+@dataclass(frozen=True)
+class Given:
+    """Table as it is computed on."""
+
+    problem: Problem[EncodedTable]
+    finite: Finite
+    criterion: str
+    notes: list[str]
+
+
+def exact(options: Options) -> None:
+    """Compute the exact importances of infinitely many trees, and the relevance of the features.
+
+    Treats the rows of a table as the population, prints the importances with the relevance of
+    every feature and the Markov boundaries, and writes result.csv, result.parquet, run.json and
+    report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _find, _tell)
+
+
+def _check(options: Options) -> None:
+    options.input.check_given(options.input.target)
+
+
+def _find(options: Options, _: None, clock: Clock) -> tuple[Given, Found]:
+    """Read the table and compute."""
+    given, quiet = _read(options, clock), options.output.quiet
+    console.notes(given.notes, quiet)
+    found = find(
+        given.finite.dist,
+        given.criterion,
+        options.trees,
+        options.search,
+        jobs=options.work.jobs,
+        quiet=quiet,
+        clock=clock,
+    )
+    return given, found
+
+
+def _tell(options: Options, _: None, all_found: tuple[Given, Found], clock: Clock) -> Outcome:
+    """Return the table of results, the record and the report."""
+    from duramen.cli.exact.show import show_exact
+    from duramen.reports import summarise_exact
+
+    output, (given, found) = options.output, all_found
+    run = _record(options, given, found, clock)
+    report = partial(
+        summarise_exact,
+        found.importances,
+        run,
+        relevance=found.relevance,
+        boundaries=found.boundaries,
+        left_out=found.left_out,
+        notes=given.notes,
+    )
+    shown = partial(show_exact, found, run, output.top, output.out)
+    return Outcome(found.columns(), run, report, shown)
+
+
+def _read(options: Options, clock: Clock) -> Given:
+    data, intervals = options.input, options.intervals
+    with clock.step("read"):
+        source = data.rows(data.source(COMMAND, data.target))
+    with clock.step("encode"):
+        problem = data.encoded(COMMAND, source, options.work.jobs)
+        criterion = settled_criterion(options.trees.criterion, problem.task)
+        table = finite(problem, intervals.discretize, intervals.bins)
+        return Given(problem, table, criterion, _notes(options, problem, table))
+
+
+def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> list[str]:
+    from duramen.reports.report import joined
+    from duramen.results.text import printable
+
+    def listed(names: Iterable[str]) -> str:
+        return joined([printable(name) for name in names], shown=5)
+
+    lines = list(problem.notes)
+    if table.cuts and options.intervals.discretize == "auto":
+        lines.append(
+            f"columns of many numbers became {options.intervals.bins} intervals by quantiles: "
+            f"{listed(table.cuts)}; --discretize, --bins and --categorical choose otherwise"
+        )
+    naming = names_of_rows(problem, table.dist)
+    if naming:
+        lines.append(
+            f"{listed(naming)} has another value in every row, which identifies these rows and "
+            "says nothing about others: --drop it?"
+        )
+    return lines
+
+
+def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
+    from duramen.reports import Run
+    from duramen.results.provenance import versions
+
+    problem, dist = given.problem, given.finite.dist
+    return Run(
+        **problem.facts(),
+        command=command_line(COMMAND, options, **options.input.settled(problem)),
+        settings={
+            **recorded(options.trees, criterion=given.criterion),
+            "level": options.search.level,
+            "max_degree": found.searched_degree,
+            **options.input.record(),
+            "incomplete_rows_dropped": problem.dropped_rows,
+            "discretize": given.finite.method,
+            "bins": options.intervals.bins,
+            "cuts": given.finite.cuts,
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        results={
+            "importance_sum": float(found.importances.values.sum()),
+            "information": found.information,
+            "impurity": found.impurity,
+            "unit": found.importances.unit,
+            "distinct_rows": dist.n_rows,
+            "relevance": found.counts(),
+            **found.boundaries_record(),
+        },
+        timings=dict(clock.seconds),
+    )

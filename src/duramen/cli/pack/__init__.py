@@ -1,0 +1,1 @@
+"""`duramen pack`: from any table to a column store."""

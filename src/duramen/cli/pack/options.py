@@ -1,0 +1,41 @@
+"""Options of `duramen pack`."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+
+from duramen.cli.declaration import argument, group, option
+from duramen.cli.options import Jobs, Output
+from duramen.cli.reading import Annotations, Reading
+
+COMMAND = "pack"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Table to pack."""
+
+    transpose: bool = option(
+        False,
+        "Rows of the file, such as genes, are columns of the table; the first column names them.",
+    )
+    layer: str | None = option(
+        None, "Layer of an .h5ad file, or raw; X by default.", metavar="NAME"
+    )
+    annotations: Annotations = group(Annotations)
+    reading: Reading = group(Reading)
+    memory: str = option("512MB", "Memory to use, such as 512MB or 2GiB.", metavar="SIZE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen pack`."""
+
+    file: Path = argument(
+        MISSING, "A .csv, .tsv, .parquet, .arrow, .npy, .h5ad or PLINK .bed file.", metavar="FILE"
+    )
+    table: Table = group(Table)
+    overwrite: bool = option(False, "Replace the store in the folder --out.", echo="never")
+    work: Jobs = group(Jobs)
+    output: Output = group(Output, out=Path("duramen-pack"))

@@ -1,0 +1,110 @@
+"""Run of `duramen pack`."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from duramen.cli.checkpoint import keeping
+from duramen.cli.clock import Clock
+from duramen.cli.console import note, standard_error, user_errors, warnings_as_notes
+from duramen.cli.declaration import command_line, recorded
+from duramen.cli.output import Outcome, write_results
+from duramen.cli.pack.options import COMMAND, Options
+from duramen.cli.reading import pairing_unwarned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from duramen.reports import Run
+    from duramen.tables.store import ColumnStore
+
+
+def pack(options: Options) -> None:
+    """Pack a table into a column store, a folder from which columns are read as they are needed.
+
+    Takes little memory however large the file; a run that was stopped goes on where it was. Makes
+    the folder --out, and writes result.csv, result.parquet, run.json and report.html to it.
+    """
+    from duramen.cli.pack.show import show_pack, summarise_pack
+    from duramen.results.replacing import naming
+    from duramen.tables.store import open_store
+
+    given, output = options.table, options.output
+    clock, start = Clock(), time.perf_counter()
+    found: list[pa.Table] = []
+
+    def finishing(folder: Path) -> None:
+        """Write the results into the store before it takes its place."""
+        clock.seconds["pack"] = round(time.perf_counter() - start, 4)
+        store = open_store(folder)
+        table = store.to_table()
+        run = _record(options, store, clock)
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        report = partial(summarise_pack, store, table, run)
+        with naming(output.out, folder):
+            write_results(folder, Outcome(columns, run, report), clock, output.spreadsheet_safe)
+        found.append(table)
+
+    with user_errors(COMMAND):
+        given.annotations.check()
+        given.reading.check(options.file, given.annotations.samples)
+        store = _packed(options, finishing)
+    if not output.quiet:
+        show_pack(store, found[0], output.out)
+
+
+def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
+    from duramen.tables.store import packing
+    from duramen.tables.store.part import PLAN, part_of
+
+    given, output, annotations = options.table, options.output, options.table.annotations
+    part = part_of(output.out.expanduser())
+
+    def unfinished() -> list[Path]:
+        return [part] if (part / PLAN).is_file() else []
+
+    if unfinished() and not output.quiet:
+        note(f"looking at what an earlier run left in {part.name}")
+    with (
+        keeping(unfinished, output.quiet),
+        warnings_as_notes(output.quiet),
+        pairing_unwarned(),
+    ):
+        asked = packing.Options(
+            kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
+            transpose=given.transpose,
+            layer=given.layer,
+            samples=annotations.read(given.reading, f"duramen {COMMAND}"),
+            samples_id=annotations.samples_id,
+            samples_by_position=annotations.samples_by_position,
+            **given.reading.parameters(options.file),
+            memory=given.memory,
+            overwrite=options.overwrite,
+            n_jobs=options.work.jobs,
+            verbose=not output.quiet and standard_error().is_terminal,
+        )
+        store = packing.pack_with(options.file, output.out, asked, finishing)
+    if store.samples_pairing is not None and not output.quiet:
+        note(store.samples_pairing)
+    return store
+
+
+def _record(options: Options, store: ColumnStore, clock: Clock) -> Run:
+    from duramen.reports import Run
+    from duramen.results.provenance import versions
+
+    return Run(
+        command=command_line(COMMAND, options),
+        file=options.file.name,
+        n_rows=store.n_rows,
+        n_features=store.n_columns,
+        fingerprint=store.fingerprint(),
+        settings=recorded(options.table),
+        versions=versions("pyarrow", "h5py"),
+        timings=dict(clock.seconds),
+    )

@@ -1,0 +1,1 @@
+"""`duramen rank`: from a table to a ranking of its features."""

@@ -1,0 +1,52 @@
+"""Forest that the options describe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duramen.cli.numbers import parsed_max_features
+from duramen.cli.options import settled_criterion
+from duramen.cli.rank.options import Growth
+
+
+def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: bool) -> Any:
+    """Return the estimator that the options describe, with out-of-bag estimates if it has any.
+
+    Raises
+    ------
+    ValueError
+        If the options do not go together.
+    """
+    from duramen.estimators.catalogue import FORESTS
+
+    name, max_features = growth.forest, growth.max_features
+    forest = next(one for one in FORESTS if one.name == name)
+    kind = forest.classifier if task == "classification" else forest.regressor
+    if kind is None:
+        raise ValueError(
+            f"--forest: {name} is for classification only, but the target holds numbers. Hint: "
+            "choose another forest, or --task classification."
+        )
+    impurity = settled_criterion(growth.criterion, task)
+    estimator: Any = kind(
+        n_estimators=growth.trees,
+        criterion="squared_error" if impurity == "variance" else impurity,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=int(verbose),
+    )
+    parameters = estimator.get_params()
+    if max_features != "auto":
+        if "max_features" not in parameters:
+            raise ValueError(
+                f"--max-features: must be auto with --forest {name}, got {max_features}"
+            )
+        estimator.set_params(max_features=parsed_max_features(max_features))
+    if growth.bootstrap is not None:
+        estimator.set_params(bootstrap=growth.bootstrap)
+    return estimator.set_params(oob_score=leaves_rows_out(estimator))
+
+
+def leaves_rows_out(estimator: Any) -> bool:
+    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
+    return bool(estimator.bootstrap or estimator.max_samples is not None)

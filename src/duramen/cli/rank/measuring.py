@@ -1,0 +1,127 @@
+"""Choice of the measures, and their computation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.clock import Clock
+from duramen.cli.rank.significance import figures_of, settings_of
+
+if TYPE_CHECKING:
+    from duramen.importances import Inputs, Measure
+    from duramen.importances.after.comparison import Measured
+    from duramen.reports.significance import Verdict
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Measures to compute."""
+
+    measures: tuple[Measure, ...]  # the first is ranked by
+    asked: bool  # True if the user named them
+    left_out: tuple[str, ...] = ()  # what is left out, and why
+    tested: Measure | None = None  # the one that a test is about
+
+    def with_tested(self, one: Measure) -> Choice:
+        """Return this choice with a measure to be tested, which comes last if it is not in it."""
+        known = self.measures if one in self.measures else (*self.measures, one)
+        return replace(self, measures=known, tested=one)
+
+
+def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) -> Choice:
+    """Return the measures to compute: those that were asked for, or those that suit the forest.
+
+    The name of the forest is for messages; `out_of_bag` says whether its trees leave rows out.
+
+    Raises
+    ------
+    ValueError
+        If a measure was asked for that needs classes or rows out of bag, and there are none.
+    """
+    from duramen.importances import catalogue
+
+    numbers = task != "classification"
+    unseen = f"every tree of --forest {forest} sees all rows"
+    if not asked:
+        suited = [one for one in catalogue if one.default and not (numbers and one.classes)]
+        kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
+        gone = " and ".join(one.option for one in suited if one not in kept)
+        why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
+        return Choice(kept, asked=False, left_out=why)
+    chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
+    for one in chosen:
+        if one.classes and numbers:
+            others = " and ".join(m.option for m in catalogue if m.default and not m.classes)
+            raise ValueError(
+                f"--measure {one.option} needs classes, the target is a number; {others} take both"
+            )
+        if one.rows == "out-of-bag" and not out_of_bag:
+            raise ValueError(
+                f"--measure {one.option} needs rows that a tree was grown without, but {unseen}; "
+                "add --bootstrap"
+            )
+    return Choice(chosen, asked=True)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Importances by the measures."""
+
+    names: tuple[str, ...]  # of the measures that were computed
+    measures: tuple[Measured, ...]  # importances by each; the first is ranked by
+    left_out: tuple[str, ...]  # what is left out, and why
+    tested: Verdict | None = None  # a test of one of them
+
+    def settings(self) -> dict[str, Any]:
+        """Return the names of the measures, and the settings of each and of the test."""
+        pairs = zip(self.names, self.measures, strict=True)
+        measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
+        test = {} if self.tested is None else {"significance": settings_of(self.tested)}
+        return {"measures": list(self.names), **measured, **test}
+
+    def figures(self) -> dict[str, Any]:
+        """Return a few figures: unit and sum of the first, units of all, what is significant."""
+        from duramen.reports.measures import LEVEL, as_importances, n_significant
+        from duramen.results.significance import Significance
+
+        pairs = list(zip(self.names, self.measures, strict=True))
+        first = as_importances(self.measures[0])
+        return {
+            "importance_sum": float(first.values.sum()),
+            "unit": first.unit,
+            "units": {name: one.unit for name, one in pairs},
+            f"features_with_q_up_to_{LEVEL:g}": {
+                name: n_significant(one) for name, one in pairs if isinstance(one, Significance)
+            },
+            **({} if self.tested is None else {"significance": figures_of(self.tested)}),
+        }
+
+
+def compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
+    """Compute the measures, one after the other.
+
+    Raises
+    ------
+    ValueError, MemoryError
+        If one that was asked for cannot be computed from these rows; others are left out.
+    """
+    from duramen.tables import Exchangeability
+
+    data = given.data
+    if data.exchangeability.restricted:
+        data = data.with_exchangeability(Exchangeability(data.n_rows))
+    done: dict[str, Measured] = {}
+    left_out = list(choice.left_out)
+    for one in choice.measures:
+        # Strata and blocks are for the test, but a block must not be held out in part.
+        own = given if one.rows == "held-out" else replace(given, data=data)
+        try:
+            with clock.step(f"measure {one.name}"):
+                done[one.name] = one(own.unfitted() if one.refits else own)
+        except (ValueError, MemoryError) as error:
+            if choice.asked or not done or one is choice.tested:
+                raise
+            left_out.append(f"{one.option} left out: {error}")
+    return Found(tuple(done), tuple(done.values()), tuple(left_out))

@@ -1,0 +1,133 @@
+"""Significance test that the options of `duramen rank` ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.checkpoint import writable
+from duramen.cli.declaration import Declared, given, parameters
+from duramen.cli.rank.groups import Groups, read_groups
+from duramen.cli.rank.options import Parameters, Test
+
+if TYPE_CHECKING:
+    from duramen.importances import Measure
+    from duramen.significance import SignificanceTest
+
+
+@dataclass(frozen=True)
+class Request:
+    """Significance test that the user asked for."""
+
+    test: SignificanceTest
+    permutations: int | None = None  # rounds; None for the test's default
+    checkpoint: Path | None = None
+    # Further parameters, without groups; strata and blocks by the names of their columns.
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    groups: Groups | None = None  # of features that it is about
+    default: bool = False  # True if the user named no test
+
+    def measure(self, chosen: Sequence[Measure]) -> Measure:
+        """Return the measure that is tested: the first of these that suits the test, or of all.
+
+        The default test has a measure of its own, whatever is ranked by.
+        """
+        from duramen.importances import catalogue
+
+        able: Sequence[Measure] = () if self.default else chosen
+        return next(one for one in chain(able, catalogue) if self.test.suits(one))
+
+    def check(self, features: Sequence[str], target: str) -> None:
+        """Check that these features can be tested so.
+
+        Raises
+        ------
+        ValueError
+            If groups name others.
+        """
+        if self.groups is not None:
+            self.groups.check(features, target)
+
+    def n_tested(self, n_features: int) -> int:
+        """Return how many features, or groups of them, there are."""
+        return n_features if self.groups is None else self.groups.count(n_features)
+
+
+def requested(asked: Test, checkpoint: Path | None) -> Request | None:
+    """Return the test to run: the one that is asked for, or the default; None with ``--no-test``.
+
+    Raises
+    ------
+    ValueError
+        If options ask for what the test does not do, or for a test and for none.
+    OSError
+        If the checkpoint cannot be written, or there is no file of groups.
+    """
+    from duramen.significance import catalogue
+
+    named = [] if asked.significance is None else ["--significance"]
+    set_options = [
+        one for one, value in given(asked) if value not in (None, False) and one.name not in _ALONE
+    ]
+    if asked.no_test:
+        kept = [] if checkpoint is None else ["--checkpoint"]
+        if refused := [*named, *(one.word for one in set_options), *kept]:
+            raise ValueError(f"{refused[0]} has no use with --no-test, which skips the test")
+        return None
+    test = next(
+        one for one in catalogue if (one.name == asked.significance if named else one.default)
+    )
+    _check_taken(test, set_options, checkpoint)
+    _check_together(test, asked)
+    choices = {**parameters(asked.parameters), **parameters(asked.rows)}
+    groups = choices.pop("groups")
+    return Request(
+        test,
+        asked.permutations,
+        writable(checkpoint),
+        {name: value for name, value in choices.items() if value not in (None, False)},
+        None if groups is None else read_groups(groups),
+        not named,
+    )
+
+
+# Options that choose the test.
+_ALONE = ("significance", "no_test")
+
+
+def _check_taken(
+    test: SignificanceTest, asked: Sequence[Declared], checkpoint: Path | None
+) -> None:
+    """Check that the test has a use for each option."""
+    from duramen.significance import catalogue
+
+    used = {one.word: "" if one.name == "permutations" else one.parameter for one in asked}
+    used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
+    for option, parameter in used.items():
+        if option in ("--permutations", "--checkpoint") and not test.repeats:
+            raise ValueError(f"{option} has no use: --significance {test.option} grows no forests")
+        if parameter and not test.takes(parameter):
+            able = ", ".join(one.option for one in catalogue if one.takes(parameter))
+            raise ValueError(
+                f"{option} has no use for --significance {test.option}; it is for {able}"
+            )
+
+
+def _check_together(test: SignificanceTest, asked: Test) -> None:
+    """Check that options go together."""
+    own: Parameters = asked.parameters
+    if asked.permutations is not None and asked.permutations < test.least:
+        raise ValueError(
+            f"--significance {test.option} needs --permutations {test.least} or more for an error "
+            f"rate up to .05, got {asked.permutations}"
+        )
+    if own.stop_after is not None and own.distribution not in (None, "empirical"):
+        raise ValueError(
+            f"--stop-after needs --distribution empirical, got {own.distribution}: a stop that "
+            "depends on the values of the permutations changes the distribution of these values"
+        )
+    if own.group_score is not None and own.groups is None:
+        raise ValueError("--group-score needs --groups FILE")

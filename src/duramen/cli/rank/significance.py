@@ -1,0 +1,174 @@
+"""Run of a significance test."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.console import note
+from duramen.cli.rank.request import Request
+
+if TYPE_CHECKING:
+    from duramen.importances import Inputs, Measure
+    from duramen.reports.significance import Verdict
+    from duramen.significance import SignificanceTest
+    from duramen.significance.cost import Cost
+
+_RECORDED_ELSEWHERE = (
+    *("method", "measure", "estimator", "parameters", "data", "versions"),
+    *("features", "ranking"),
+)
+
+# A run that is expected to take longer, in seconds, is announced.
+_LONG = 3.0
+# Of a test that nobody asked for, seconds after which it is said how to do without.
+_TOO_LONG = 60.0
+
+
+def run_test(request: Request, measure: Measure, scores: Any, given: Inputs) -> Verdict:
+    """Test a measure, whose scores are those of the forest that was grown.
+
+    Raises
+    ------
+    ValueError, MemoryError
+        If it cannot be tested on these rows, or the checkpoint is of another run.
+    """
+    from duramen.reports.significance import Verdict
+
+    test = request.test
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if not test.repeats:
+            result = test.function(scores)
+        else:
+            options = {
+                **_choices(request, measure, given),
+                "random_state": given.random_state,
+                "n_jobs": given.n_jobs,
+                "checkpoint": request.checkpoint,
+                "verbose": given.verbose,
+            }
+            result = test.function(
+                _forest(test, given),
+                given.data,
+                **{name: value for name, value in options.items() if test.takes(name)},
+            )
+    said = [" ".join(str(warning.message).split()) for warning in caught]
+    noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
+    told = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
+    if request.groups is None:
+        return Verdict(result, measure.name, told)
+    told = (*told, _about_groups(result))
+    return Verdict(request.groups.spread(result), measure.name, told)
+
+
+def announce(request: Request, measure: Measure, given: Inputs) -> None:
+    """Say on standard error what the test will take, if that is more than a few seconds."""
+    test = request.test
+    if not test.repeats or (test.announces and given.verbose):
+        return
+    choices = _choices(request, measure, given)
+    if choices.get("null") == "binomial":
+        return
+    from duramen.significance.cost import estimate_cost
+
+    cost: Cost = estimate_cost(
+        _forest(test, given),
+        given.data,
+        None,
+        test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
+        measure=measure.name,
+        n_jobs=given.n_jobs,
+    )
+    if cost.seconds > _LONG:
+        most = "at most " if test.announces or "stop_after" in request.choices else ""
+        skip = "; --no-test skips it" if request.default and cost.seconds > _TOO_LONG else ""
+        note(f"{test.option} of {measure.option}: {most}{cost}{skip}")
+
+
+def _forest(test: SignificanceTest, given: Inputs) -> Any:
+    """Return the estimator that a test grows: the ranking's, with fewer trees if need be."""
+    estimator = given.unfitted().estimator
+    if test.most_trees is not None:
+        trees = min(test.most_trees, estimator.n_estimators)
+        estimator.set_params(n_estimators=trees)
+    return estimator
+
+
+def settings_of(tested: Verdict) -> dict[str, Any]:
+    """Return what the test was told, for the record."""
+    from duramen.results.adjusted_significance import AdjustedSignificance
+
+    result = tested.result
+    known = result.metadata.get(result.method, result.metadata)
+    own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
+    if isinstance(result, AdjustedSignificance):
+        own = {"n_estimators": int(known["parameters"]["n_estimators"]), **own}
+    return {"method": result.method, "measure": tested.measure, **own}
+
+
+def figures_of(tested: Verdict) -> dict[str, Any]:
+    """Return what was tested and how many features are selected, for the record."""
+    from duramen.reports.measures import LEVEL
+    from duramen.results.adjusted_significance import AdjustedSignificance
+    from duramen.results.significance import Significance
+
+    result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
+    said: dict[str, Any]
+    if isinstance(result, AdjustedSignificance):
+        said = {"null": result.null, "level": LEVEL, **tested.n_by_verdict()}
+    elif isinstance(result, Significance):
+        said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
+    else:
+        said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
+    return {**said, "notes": notes}
+
+
+def _choices(request: Request, measure: Measure, given: Inputs) -> dict[str, Any]:
+    """Return the arguments of the test beside the rows and the seed."""
+    of_rows = ("strata", "blocks")  # columns that the learning set holds
+    choices = {name: one for name, one in request.choices.items() if name not in of_rows}
+    if request.groups is not None:
+        choices["groups"] = request.groups.members()
+    if request.permutations is not None:
+        choices[request.test.repeats] = request.permutations
+    asked = request.permutations is not None or request.checkpoint is not None
+    permuting = asked or given.data.exchangeability.restricted
+    measured = {"measure": measure.name} if request.test.takes("measure") else {}
+    return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
+
+
+def _too_few(result: Any) -> list[str]:
+    """Say so where there are too few permutations for any feature to be selected."""
+    from duramen.reports.measures import LEVEL
+    from duramen.results.adjusted_significance import AdjustedSignificance
+
+    if isinstance(result, AdjustedSignificance):  # as likely for one of many features as of few
+        return []
+    rounds, p = result.metadata.get("n_permutations"), len(result)
+    q_values = getattr(result, "q_values", None)
+    if rounds is None or q_values is None or (q_values <= LEVEL).any():
+        return []
+    if "fitted" in result.details:
+        return []
+    if p <= LEVEL * (rounds + 1):
+        return []
+    least = 1 / (rounds + 1)
+    return [
+        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, which is "
+        f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
+        f"--permutations {round(p / LEVEL)} it could; tests that give error rates may need fewer"
+    ]
+
+
+def _about_groups(result: Any) -> str:
+    """Say that error rates are of groups, and which of them are selected."""
+    from duramen.reports.measures import LEVEL
+
+    chosen = [name for name, rate in result if rate <= LEVEL]
+    listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
+    return (
+        f"{result.method}: rates are of {len(result):,} groups, by the {result.metadata['how']} of "
+        f"their importances, and each feature has that of its group; {len(chosen):,} of the groups "
+        f"have a rate up to {LEVEL:g}{listed}"
+    )

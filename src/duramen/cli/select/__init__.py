@@ -1,0 +1,1 @@
+"""`duramen select`: features found with only some of them in memory."""

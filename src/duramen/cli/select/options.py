@@ -1,0 +1,132 @@
+"""Options of `duramen select`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from duramen.cli.declaration import choice, group, option
+from duramen.cli.inputs import Input
+from duramen.cli.numbers import MAX_FEATURES
+from duramen.cli.options import Printed, Work
+
+COMMAND = "select"
+DEFAULT_METHOD = "sequential_random_subspace"
+MEMORY = "512MB"
+TREES, DEMO_TREES = 1000, 200
+_SEARCH = "duramen.selection.sequential_random_subspace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestParameters:
+    """Parameters that only some tests of relevance have."""
+
+    level: float | None = option(
+        None,
+        "False discovery rate (decoy, binomial); 0.05 by default.",
+        metavar="R",
+        min=0.0,
+        max=1.0,
+    )
+    min_draws: int | None = option(
+        None,
+        "Number of trees of a feature that must be exceeded (probe); 10 by default.",
+        metavar="L",
+        min=0,
+    )
+    confidence: float | None = option(
+        None,
+        "Fraction of the trees of a feature in which it beats the probes (probe); 0.95 by default.",
+        metavar="B",
+        min=0.0,
+        max=1.0,
+    )
+    probes: int | None = option(
+        None,
+        "Number of probes of a tree (probe, binomial); 1 by default.",
+        metavar="M",
+        min=1,
+        parameter="n_probes",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Parameters of selectors; each takes those that it has."""
+
+    subspace: str | None = option(
+        None,
+        "Number of features of a tree, or their fraction of all; by default as many as memory "
+        "holds.",
+        metavar="Q",
+        parameter="n_subspace_features",
+    )
+    memory: str | None = option(
+        None,
+        f"Memory for the columns of a tree, such as 2GiB; {MEMORY} by default.",
+        metavar="SIZE",
+        echo="never",
+    )
+    alpha: float = option(
+        0.5,
+        "Fraction of the features of a tree that may be features found before; 0 is the random "
+        "subspace.",
+        metavar="A",
+        min=0.0,
+        max=1.0,
+    )
+    trees: int | None = option(
+        None,
+        f"Largest number of trees; {TREES} by default, {DEMO_TREES} with --demo.",
+        metavar="T",
+        min=1,
+        parameter="n_estimators",
+    )
+    tree: str = choice(
+        "extra", f"{_SEARCH}.trees:TREES", "Kind of trees: Extra-Trees, CART or totally randomized."
+    )
+    max_features: str = option(
+        "auto", f"{MAX_FEATURES}; auto is all, with --tree random one.", metavar="K"
+    )
+    relevance: str = choice(
+        "decoy",
+        f"{_SEARCH}.relevance:TESTS",
+        "Test of relevance: against the decoy of the feature, against a random probe in most "
+        "trees, or in more trees than under the null hypothesis.",
+    )
+    test: TestParameters = group(TestParameters)
+    sampling: str = choice(
+        "hard",
+        f"{_SEARCH}.drawing:SAMPLING",
+        "Sampling: keep features found (hard), or draw features by their importance so far (soft).",
+    )
+    batch: int = option(
+        1,
+        "Number of trees that can grow at a time. Changes the result.",
+        metavar="B",
+        min=1,
+        parameter="batch_size",
+    )
+    patience: int | None = option(
+        None,
+        "Number of trees without a new feature after which the search ends; by default never.",
+        metavar="N",
+        min=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of `duramen select`."""
+
+    input: Input = group(Input)
+    method: str = choice(DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed")
+    search: Search = group(Search)
+    work: Work = group(Work)
+    output: Printed = group(Printed, out=Path("duramen-select"))
+    typed: frozenset[str] = frozenset()
+
+    @property
+    def trees(self) -> int:
+        """Largest number of trees."""
+        return self.search.trees or (DEMO_TREES if self.input.demo else TREES)

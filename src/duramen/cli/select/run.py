@@ -1,0 +1,197 @@
+"""Run of `duramen select`: the selector that its options describe, fitted and recorded."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.checkpoint import keeping, kept
+from duramen.cli.clock import Clock
+from duramen.cli.command import perform
+from duramen.cli.console import notes, warnings_as_notes
+from duramen.cli.declaration import command_line, given, parameters
+from duramen.cli.inputs import noted
+from duramen.cli.numbers import count_or_fraction, parsed_max_features
+from duramen.cli.output import Outcome
+from duramen.cli.problem import Problem
+from duramen.cli.select.options import COMMAND, DEFAULT_METHOD, MEMORY, Options
+
+if TYPE_CHECKING:
+    from duramen.reports import Run
+    from duramen.reports.selection import Selection
+    from duramen.selection import BaseSelector, Selector
+
+_DEMO_SUBSPACE = 1000
+
+
+def select(options: Options) -> None:
+    """Find the columns that are relevant for one of them, with only some of them in memory.
+
+    Grows trees on columns drawn at random and on those found before, prints what was found in
+    order, and writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _find, _tell)
+
+
+def _check(options: Options) -> tuple[Selector, BaseSelector]:
+    """Return the selector that the options describe."""
+    from duramen.selection import catalogue
+
+    options.input.check()
+    record = catalogue[options.method]
+    return record, _selector(options, record)
+
+
+def _find(options: Options, chosen: tuple[Selector, BaseSelector], clock: Clock) -> Problem[Any]:
+    """Read the table and fit the selector."""
+    (record, selector), quiet = chosen, options.output.quiet
+    problem = options.input.read(COMMAND, options.work.jobs, clock)
+    notes(problem.notes, quiet)
+    if _takes(record, "criterion"):
+        selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
+    if _takes(record, "relevance"):
+        _check_decoys(options, problem)
+    with (
+        keeping(lambda: kept(options.work.checkpoint), quiet),
+        clock.step("search"),
+        warnings_as_notes(quiet),
+    ):
+        selector.fit(problem.data)
+    return problem
+
+
+def _tell(
+    options: Options, chosen: tuple[Selector, BaseSelector], problem: Problem[Any], clock: Clock
+) -> Outcome:
+    """Return the table of results, the record and the report."""
+    from duramen.cli.select.show import show_select
+    from duramen.reports.selection import Selection, summarise_selection
+
+    (record, selector), output = chosen, options.output
+    found = Selection.of(selector, record)
+    run = _record(options, record, problem, found, clock)
+    shown = partial(show_select, found, run, output.top, output.out)
+    return Outcome(found.columns(), run, partial(summarise_selection, found, run), shown)
+
+
+def _takes(record: Selector, parameter: str) -> bool:
+    return parameter in inspect.signature(record.kind).parameters
+
+
+def _selector(options: Options, record: Selector) -> BaseSelector:
+    """Return the selector that the options describe.
+
+    Raises
+    ------
+    ValueError, OSError
+        If they do not go together.
+    """
+    search = options.search
+    working = options.work.parameters(options.output.quiet)
+    for one, _ in (*given(search), *given(options.work)):
+        wanted = one.name in options.typed and one.name not in ("seed", "jobs")
+        if wanted and not _takes(record, one.parameter):
+            raise ValueError(
+                f"{one.word} is not an option of --method {record.option}; leave it out"
+            )
+    if _takes(record, "relevance"):
+        _check_test(options)
+    if search.memory is not None and search.subspace is not None:
+        raise ValueError("--memory and --subspace both say how many features a tree has; give one")
+    subspace = None if search.subspace is None else _parsed_subspace(search.subspace)
+    if options.input.demo and search.memory is None and subspace is None:
+        subspace = _DEMO_SUBSPACE
+    auto = search.max_features == "auto"
+    settings = {
+        **parameters(search),
+        "n_estimators": options.trees,
+        "n_subspace_features": subspace,
+        "memory": (search.memory or MEMORY) if subspace is None else None,
+        "max_features": None if auto else parsed_max_features(search.max_features),
+    }
+    typed = {one.parameter for one, _ in given(search) if one.name in options.typed}
+    # Other selectors have defaults of their own.
+    own = settings if record.name == DEFAULT_METHOD else {name: settings[name] for name in typed}
+    taken = {
+        name: value
+        for name, value in {**own, **working}.items()
+        if value is not None and _takes(record, name)
+    }
+    selector: BaseSelector = record.kind(**taken)
+    return selector
+
+
+def _check_test(options: Options) -> None:
+    """Check that options of the tests of relevance are those of the test that is asked for.
+
+    Raises
+    ------
+    ValueError
+        If they are of others.
+    """
+    from duramen.selection.sequential_random_subspace.account import PARAMETERS_OF_TESTS
+
+    relevance = options.search.relevance
+    for one, value in given(options.search.test):
+        tests = PARAMETERS_OF_TESTS[one.parameter]
+        if value is not None and relevance not in tests:
+            raise ValueError(
+                f"{one.word} is for --relevance {' and '.join(tests)}, not for {relevance}"
+            )
+
+
+def _parsed_subspace(text: str) -> int | float:
+    number = count_or_fraction(text)
+    if number is None:
+        raise ValueError(
+            f"--subspace: must be an integer from 1 or a fraction in (0, 1], such as 0.1, got "
+            f"{text!r}"
+        )
+    return number
+
+
+def _check_decoys(options: Options, problem: Problem[Any]) -> None:
+    from duramen.selection.sequential_random_subspace.relevance import FEWEST_FEATURES
+
+    p = problem.data.n_columns
+    if options.search.relevance == "decoy" and p < FEWEST_FEATURES:
+        raise ValueError(
+            f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to estimate the "
+            f"null distribution, got {p}; take --relevance probe or binomial, or duramen rank "
+            "--significance"
+        )
+
+
+def _record(
+    options: Options, record: Selector, problem: Problem[Any], found: Selection, clock: Clock
+) -> Run:
+    from duramen.reports import Run
+    from duramen.results.provenance import versions
+
+    account = found.account
+    method = {} if options.method == DEFAULT_METHOD else {"method": record.option}
+    # Options that were resolved, such as the number of features of a tree, are echoed as resolved.
+    resolved = {
+        one.name: account.settings.get(one.parameter) if _takes(record, one.parameter) else None
+        for one, _ in given(options.search)
+        if one.name != "memory"
+    }
+    resolved["max_features"] = (
+        options.search.max_features if _takes(record, "max_features") else None
+    )
+    return Run(
+        **problem.facts(),
+        command=command_line(COMMAND, options, **options.input.settled(problem), **resolved),
+        seed=options.work.seed,
+        settings={
+            **method,
+            **account.settings,
+            **found.metadata.get("forest", {}),
+            **options.input.record(),
+            **noted(problem.notes),
+        },
+        versions=versions("pyarrow", "matplotlib"),
+        results={"features_found": found.n_found, **account.results, "unit": found.unit},
+        timings=dict(clock.seconds),
+    )

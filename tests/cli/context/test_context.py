@@ -1,0 +1,607 @@
+import os
+import re
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import (
+    FILES,
+    as_program,
+    assert_refused,
+    assert_stops,
+    done,
+    duramen,
+    left_over,
+)
+
+import duramen as dm
+from duramen import __version__
+
+FEW = ["--trees", 30, "--permutations", 99, "--jobs", 2]
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+def by_cell(out, column="kind", feature="name"):
+    table = written(out)
+    return dict(zip(zip(table[feature], table["context"], strict=True), table[column], strict=True))
+
+
+def page(out):
+    return (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def gates(tmp_path):
+    """Problem 1 of the thesis, twelve times: y is of `left` by day, of `right` by night.
+
+    `coin` has nothing to do with anything, `hour` says what `time` says in numbers.
+    """
+    cells = [(a, b, c, t) for a in (0, 1) for b in (0, 1) for c in (0, 1) for t in (0, 1)] * 12
+    gate, left, right, time = np.array(cells).T
+    random = np.random.default_rng(1)
+    table = {
+        "gate": gate,
+        "left": left,
+        "right": right,
+        "time": np.where(time == 0, "day", "night"),
+        "coin": random.integers(0, 2, len(cells)),
+        "hour": time * 12 + random.uniform(0, 12, len(cells)).round(2),
+        "y": np.where(gate == 0, 2, np.where(time == 0, left, right)),
+        "amount": np.where(time == 0, left, right) + random.normal(0, 0.1, len(cells)),
+    }
+    pa_csv.write_csv(pa.table(table), tmp_path / "gates.csv")
+    return tmp_path / "gates.csv"
+
+
+def by_time(gates, *others):
+    words = ["context", gates, "--target", "y", "--context", "time"]
+    return [*words, "--drop", "coin", "--drop", "hour", "--drop", "amount", *FEW, *others]
+
+
+@pytest.fixture
+def holes(tmp_path):
+    """A context and a column with missing values."""
+    random = np.random.default_rng(0)
+    table = {
+        "a": random.integers(0, 2, 60),
+        "b": [None if k % 10 == 0 else k % 3 for k in range(60)],
+        "c": [None if k % 15 == 1 else "xz"[k % 2] for k in range(60)],
+        "y": random.integers(0, 2, 60),
+    }
+    pq.write_table(pa.table(table), tmp_path / "holes.parquet")
+    return tmp_path / "holes.parquet"
+
+
+# --- what it finds -------------------------------------------------------------------------------
+
+
+def test_problem_1_of_the_thesis(gates, out, tmp_path):
+    result, run = done(out, *by_time(gates, "--trees", 200))
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    assert by_cell(out) == {
+        **{("gate", time): "independent" for time in ("day", "night")},
+        **{("left", "day"): "complementary", ("left", "night"): "irrelevant"},
+        **{("right", "day"): "irrelevant", ("right", "night"): "complementary"},
+    }
+    known = {"gate": (0, 0), "left": (-0.375, 0.125), "right": (0.125, -0.375)}
+    signed = by_cell(out, "signed")
+    for name, (day, night) in known.items():
+        assert signed[name, "day"] == pytest.approx(day, abs=0.05)
+        assert signed[name, "night"] == pytest.approx(night, abs=0.05)
+    found = run["results"]["time"]
+    assert found["relevance_p_value"] == 0.01
+    assert found["rows"] == {"day": 96, "night": 96}
+    assert found["features_that_depend"] == 2
+    assert found["features_by_value"] == {"day": 2, "night": 2}
+    assert "independent of the features among rows of the same target" in found["null"]
+    assert run["settings"]["permute"] == "within_target"
+    assert (run["task"], run["target"], run["n_features"]) == ("classification", "y", 3)
+    assert run["settings"]["splits"] == "multiway"
+    assert run["versions"]["duramen"] == __version__
+    assert len(run["fingerprint"]) == 64
+    assert str(tmp_path) not in (out / "run.json").read_text(encoding="utf-8")
+    assert tuple(run["timings"]) == ("read", "encode", "analyze", "report", "write")
+    lines = result.stdout.splitlines()
+    own = next(i for i, line in enumerate(lines) if line.startswith("time itself has"))
+    depend = next(i for i, line in enumerate(lines) if "2 features depend on time" in line)
+    assert own < depend < next(i for i, line in enumerate(lines) if line.startswith(" left"))
+    assert not any(line.startswith(" gate") for line in lines)
+    assert result.stderr == ""
+
+
+def test_numbers_are_those_of_the_library(gates, out):
+    done(out, *by_time(gates, "--seed", 5))
+    table = pa_csv.read_csv(gates)
+    inputs = table.select(["gate", "left", "right"])
+    result = dm.context_importances(
+        *(inputs, np.array(table["y"]), {"time": table["time"].to_numpy()}),
+        **{"n_estimators": 30, "n_permutations": 99, "random_state": 5},
+    )["time"]
+    expected, columns = result.columns(), written(out)
+    assert list(columns) == ["context_name", *expected]
+    assert columns["context_name"] == ["time"] * 6
+    where = [
+        list(zip(expected["name"], expected["context"], strict=True)).index(cell)
+        for cell in zip(columns["name"], columns["context"], strict=True)
+    ]
+    for name, values in expected.items():
+        if name != "kind":
+            assert columns[name] == np.asarray(values)[where].tolist()
+    assert columns["kind"] == result.verdicts(0.05, "fdr").ravel()[where].tolist()
+    again = pa_csv.read_csv(out / "result.csv").to_pydict()
+    assert again == columns
+
+
+def test_the_primary_tumor_set(out):
+    """Of 32 tests none holds within the sites; among all rows two did, as sex shifts the sites."""
+    words = ["--demo", "--trees", 100, "--permutations", 399]
+    result, run = done(out, "context", *words)
+    assert set(by_cell(out).values()) == {"independent"}
+    p_values = by_cell(out, "absolute_p_value")
+    assert len(p_values) == 32
+    assert p_values["histologic-type", "female"] <= 0.06
+    assert "No feature depends on sex (q <= 0.05)" in result.stdout
+    assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (132, 207)
+    assert "207 of 339 rows are incomplete" in result.stderr
+    for words in ("Zwitter", "207 of 339 rows", "The context sex itself", "sex = female"):
+        assert words in page(out)
+
+
+def test_the_primary_tumor_set_with_permutations_among_all_rows(out):
+    words = ["--demo", "--trees", 100, "--permutations", 399, "--permute", "all"]
+    result, run = done(out, "context", *words)
+    kinds = by_cell(out)
+    assert kinds["histologic-type", "female"] == "redundant"
+    assert kinds["neck", "female"] == "mixed, redundant"
+    assert "--permute all" in run["command"]
+    assert "independent of the features and the target together" in run["results"]["sex"]["null"]
+    assert "sex is associated with the target" in result.stderr
+    assert "sex is associated with the target" in page(out)
+
+
+def test_strata_of_the_propensity_score(tmp_path, out):
+    """A context that shifts a feature is noted; within strata of the score it is no more."""
+    random = np.random.default_rng(2)
+    place = np.arange(160) % 2
+    table = {
+        "shifted": random.normal(size=160) + place,
+        "x": random.normal(size=160),
+        "place": np.where(place == 1, "north", "south"),
+        "y": random.integers(0, 2, 160),
+    }
+    file = tmp_path / "places.parquet"
+    pq.write_table(pa.table(table), file)
+    words = ["context", file, "--target", "y", "--context", "place", *FEW]
+    plain, _ = done(out, *words)
+    assert "place shifts features among rows of the same target (q <= 0.05): shifted" in (
+        " ".join(plain.stderr.split())
+    )
+    result, run = done(out, *words, "--propensity-strata", 5)
+    assert "shifts features" not in result.stderr
+    assert "within strata only" in run["results"]["place"]["null"]
+    assert "--propensity-strata 5" in run["command"]
+    words = [*words[1:], "--context", "x", "--propensity-strata", 5]
+    assert_refused("context", tmp_path / "new", words, "--propensity-strata takes one --context")
+
+
+def test_strata_and_blocks_are_columns(tmp_path, out):
+    random = np.random.default_rng(3)
+    batch, person = np.arange(80) // 40, np.arange(80) // 2
+    table = {
+        "x": random.integers(0, 2, 80),
+        "z": random.normal(size=80),
+        "batch": batch,
+        "person": person,
+        "sex": np.repeat(random.integers(0, 2, 40), 2),
+        "y": np.repeat(random.integers(0, 2, 40), 2),
+    }
+    file = tmp_path / "persons.parquet"
+    pq.write_table(pa.table(table), file)
+    words = ["context", file, "--target", "y", "--context", "sex", *FEW]
+    _, run = done(out, *words, "--strata", "batch", "--blocks", "person")
+    assert run["n_features"] == 2
+    assert (run["settings"]["strata"], run["settings"]["blocks"]) == ("batch", "person")
+    assert "Whole blocks of rows are exchanged within strata" in run["results"]["sex"]["null"]
+    result = dm.context_importances(
+        *(pa.table({name: table[name] for name in "xz"}), table["y"], {"sex": table["sex"]}),
+        **{"n_estimators": 30, "n_permutations": 99, "random_state": 0},
+        strata=batch,
+        blocks=person,
+    )["sex"]
+    p_values = dict(zip(result.names, result.absolute_p_values[0].tolist(), strict=True))
+    assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
+    for more, message in (
+        (["--strata", "sex"], "--strata: must not be a context, got sex"),
+        (["--strata", "batch", "--propensity-strata", 3], "go not together"),
+        (["--blocks", "bach"], "bach"),
+    ):
+        assert_refused("context", tmp_path / "new", [*words[1:], *more], message)
+
+
+def test_says_so_where_nothing_depends(gates, out):
+    words = ["context", gates, "--target", "y", "--context", "coin", "--drop", "time"]
+    result, run = done(out, *words, "--drop", "hour", "--drop", "amount", *FEW)
+    assert run["results"]["coin"]["features_that_depend"] == 0
+    assert "No feature depends on coin (q <= 0.05).\n" in result.stdout
+    assert "coin itself has an importance" in result.stdout
+    assert "as expected under the null hypothesis" in result.stdout
+    assert "absolute" not in result.stdout  # no table
+    assert "had better be taken for chance" in page(out)
+
+
+def test_levels_and_error_rates(gates, out):
+    words = ["context", gates, "--target", "y", "--context", "time", "--drop", "amount", *FEW]
+    done(out, *words, "--drop", "hour", "--control", "none", "--alpha", "0.5")
+    p = np.array(written(out)["absolute_p_value"])
+    assert ((p > 0.05) & (p <= 0.5)).any()
+    kinds = np.array(written(out)["kind"])
+    absolute, importance = (np.array(written(out)[name]) for name in ("absolute", "importance"))
+    large = absolute > 0.05 * max(absolute.max(), importance.max())
+    assert ((kinds != "independent") == ((p <= 0.5) & large)).all()
+    _, run = done(out, *by_time(gates, "--control", "fwer"))
+    holm = np.array(written(out)["absolute_holm_p_value"])
+    assert ((np.array(written(out)["kind"]) != "independent") == (holm <= 0.05)).all()
+    assert run["results"]["time"]["depends_if"] == "Holm's p <= 0.05"
+    assert "Holm&#39;s p" in page(out)
+    done(out, *by_time(gates, "--alpha", 0))
+    assert set(written(out)["kind"]) == {"independent"}
+
+
+def test_without_permutations(gates, out):
+    result, run = done(out, *by_time(gates, "--permutations", 0, "--tolerance", 0.2))
+    assert not any("p_value" in name for name in written(out))
+    assert by_cell(out)["left", "day"] == "complementary"
+    assert run["results"]["time"]["relevance_p_value"] is None
+    assert "(more than 20% of the largest importance)" in result.stdout
+    assert "nothing tells how much of it is chance" in result.stdout
+    assert "There are no p-values: nothing was permuted." in page(out)
+
+
+def test_too_few_permutations_are_pointed_out(gates, out):
+    result, _ = done(out, *by_time(gates, "--permutations", 9))
+    assert "with 9 permutations no p-value is below 0.1" in result.stderr
+    assert "of 6 to have q <= 0.05; with --permutations 120 it could" in result.stderr
+
+
+def test_settings_reach_the_library(gates, out):
+    words = ["--empty", "zero", "--criterion", "gini", "--splits", "ordered", "--max-depth", 2]
+    _, run = done(out, *by_time(gates, *words, "--max-features", 2, "--plain-p-values"))
+    settings = run["settings"]
+    assert (settings["empty"], settings["criterion"]) == ("zero", "gini")
+    assert (settings["splits"], settings["max_depth"]) == ("ordered", 2)
+    assert (settings["max_features"], settings["plain_p_values"]) == (2, True)
+    assert run["results"]["time"]["unit"] == "gini"
+    assert "plain_q_value" in written(out)
+    assert "cut columns of many numbers in two" in page(out)
+    assert "counts as one where the feature tells nothing" in page(out)
+
+
+def test_a_target_of_numbers(gates, out):
+    words = ["--context", "time", "--drop", "y", "--drop", "hour", "--drop", "coin"]
+    _, run = done(out, "context", gates, "--target", "amount", *words, *FEW)
+    assert (run["task"], run["results"]["time"]["unit"]) == ("regression", "variance")
+    assert by_cell(out)["left", "night"] == "irrelevant"
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+
+def test_several_contexts(gates, out):
+    words = ["--context", "time", "--context", "coin", "--drop", "hour", "--drop", "amount"]
+    result, run = done(out, "context", gates, "--target", "y", *words, *FEW)
+    table = written(out)
+    assert table["context_name"] == ["time"] * 6 + ["coin"] * 6
+    assert set(table["context"][6:]) == {"0", "1"}
+    assert list(run["results"]) == run["settings"]["contexts"] == ["time", "coin"]
+    assert "2 features depend on time (q <= 0.05)." in result.stdout
+    assert "No feature depends on coin (q <= 0.05)." in result.stdout
+    assert "time = night" in result.stdout
+    sections = re.findall(r"<h2>(.*?)</h2>", page(out))
+    assert sections[:8] == [
+        *("The context time itself", "time = day", "time = night", "All features by time"),
+        *("The context coin itself", "coin = 0", "coin = 1", "All features by coin"),
+    ]
+
+
+def test_a_context_of_numbers_is_cut(gates, out):
+    words = ["context", gates, "--target", "y", "--context", "hour", "--drop", "time"]
+    words += ["--drop", "amount", *FEW]
+    result, run = done(out, *words, "--context-bins", 2)
+    found = run["results"]["hour"]
+    assert len(found["cuts"]) == 1
+    assert 11 < found["cuts"][0] < 13
+    assert list(found["rows"].values()) == [96, 96]
+    assert found["features_that_depend"] == 2
+    assert "note: hour is a number and became 2 intervals by quantiles" in result.stderr
+    assert f"cut at {found['cuts'][0]:.6g}" in page(out)
+    result, run = done(out, *words, "--categorical", "hour", "--permutations", 1)
+    assert run["results"]["hour"]["cuts"] is None
+    assert len(run["results"]["hour"]["rows"]) > 80
+    assert "some values of hour have few rows" in result.stderr
+
+
+def test_missing_values(holes, out):
+    words = ["context", holes, "--target", "y", "--context", "c", *FEW]
+    assert_refused("context", out, words[1:], "--context c is missing in 4 of 60 rows")
+    result, run = done(out, *words, "--missing", "drop")
+    assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (50, 10)
+    assert "10 of 60 rows are incomplete" in result.stderr
+    words[5] = "a"
+    _, run = done(out, *words, "--drop", "c")
+    assert run["n_rows"] == 60
+
+
+# --- the network ---------------------------------------------------------------------------------
+
+
+def test_network(gates, out):
+    words = ["context", gates, "--network", "--context", "time", "--drop", "hour", "--drop", "coin"]
+    words += ["--drop", "amount", "--categorical", "y", "--plain-p-values", *FEW]
+    result, run = done(out, *words)
+    table = written(out)
+    assert list(table)[:4] == ["context_name", "source", "target", "context"]
+    links = set(zip(table["source"], table["target"], strict=True))
+    variables = ("gate", "left", "right", "y")
+    assert links == {(a, b) for a in variables for b in variables if a != b}
+    assert len(table["kind"]) == 24
+    kind = {
+        (source, target, context): kind
+        for source, target, context, kind in zip(
+            *(table[name] for name in ("source", "target", "context", "kind")), strict=True
+        )
+    }
+    assert kind["left", "y", "day"] == "complementary"
+    assert kind["gate", "y", "day"] == "independent"
+    assert kind["y", "left", "day"] == kind["y", "right", "night"] == "complementary"
+    q = dm.results.multiplicity.adjusted(np.array(table["absolute_p_value"]), "fdr")
+    assert table["absolute_q_value"] == pytest.approx(q, rel=1e-12)
+    assert table["absolute_p_value"] == sorted(table["absolute_p_value"])
+    assert (run["target"], run["task"], run["classes"]) == (None, None, None)
+    assert run["settings"]["targets"] == list(variables)
+    n = run["results"]["time"]["links_that_depend"]
+    assert f"{n} links depend on time (q <= 0.05):" in result.stdout
+    assert "192 rows x 4 variables" in result.stdout
+    html = page(out)
+    for title in ("Links in time = day", "Links in time = day, plain effects"):
+        assert f"<h2>{title}</h2>" in html
+    assert "Links that depend on the context" in html
+
+
+def test_some_targets_of_the_network(gates, out):
+    words = ["--context", "time", "--targets", "y", "--targets", "left", "--control", "none"]
+    _, run = done(out, "context", gates, "--network", *words, *FEW)
+    assert set(written(out)["target"]) == {"y", "left"}
+    assert len(set(written(out)["source"])) == 7
+    assert run["settings"]["targets"] == ["left", "y"]
+    _, again = done(out, *shlex.split(run["command"])[1:2], gates, *shlex.split(run["command"])[3:])
+    assert again["settings"] == run["settings"]
+
+
+def test_the_demo_has_a_network(out):
+    words = ["--targets", "neck", "--trees", 5, "--permutations", 19]
+    _, run = done(out, "context", "--demo", "--network", *words)
+    assert set(written(out)["target"]) == {"neck"}
+    assert "y" in written(out)["source"]
+    assert "sex" not in written(out)["source"]
+    assert run["command"].startswith("duramen context --demo ")
+    assert " --network --targets neck " in run["command"]
+
+
+# --- as it should be -----------------------------------------------------------------------------
+
+
+def test_command_of_the_record_does_the_same_again(gates, out, tmp_path):
+    words = ["--context", "time", "--context", "hour", "--drop", "coin", "--missing", "drop"]
+    words += ["--categorical", "gate", "--bins", 4, "--context-bins", 2, "--splits", "multiway"]
+    words += ["--empty", "zero", "--max-features", 2, "--max-depth", 3, "--tolerance", "0.1"]
+    words += ["--alpha", "0.1", "--control", "fwer", "--criterion", "gini", "--seed", 9]
+    _, run = done(out, "context", gates, "--target", "y", *words, *FEW)
+    said = shlex.split(run["command"])
+    assert said[:5] == ["duramen", "context", "gates.csv", "--target", "y"]
+    _, again = done(tmp_path / "again", "context", gates, *said[3:])
+    assert (tmp_path / "again/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert again["settings"] == run["settings"]
+
+
+def test_threads_do_not_change_a_byte(gates, out):
+    tables = []
+    for jobs in (1, 2):
+        done(out, *by_time(gates, "--jobs", jobs))
+        tables.append((out / "result.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_goes_on_from_a_checkpoint(gates, out, tmp_path, monkeypatch):
+    done(out, *by_time(gates))
+    expected = (out / "result.csv").read_bytes()
+    words = by_time(gates, "--checkpoint", tmp_path / "kept.npz")
+    done(out, *words)
+    (file,) = tmp_path.glob("kept*.npz")
+
+    def fail(*_, **__):
+        raise AssertionError("permuted again")
+
+    monkeypatch.setattr("duramen.context.p_values.context_effects", fail)
+    done(out, *words)
+    assert (out / "result.csv").read_bytes() == expected
+    assert_refused("context", tmp_path / "new", [*words[1:], "--seed", 1], file.name)
+
+
+def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    (tmp_path / "kept-time.npz").touch()
+    monkeypatch.setattr("duramen.context.context_importances", stop)
+    result = duramen(*by_time(gates, "--checkpoint", tmp_path / "kept.npz"), "--out", out)
+    assert result.exit_code == 130
+    assert "note: kept-time.npz keeps what is done" in result.stderr
+    assert result.stderr.endswith("duramen context: interrupted, nothing was written\n")
+    assert not out.exists()
+
+
+def test_quiet_says_nothing(gates, out):
+    result, _ = done(out, *by_time(gates, "--quiet", "--permutations", 9))
+    assert result.output == ""
+
+
+def test_terminal_shows_the_top(gates, out):
+    result, _ = done(out, *by_time(gates, "--top", 1))
+    assert "... and 3 more rows in the results" in result.stdout
+    result, _ = done(out, *by_time(gates, "--top", 0))
+    assert "... and 4 more rows" in result.stdout
+    assert "absolute" not in result.stdout
+
+
+def test_narrow_terminals_spare_numbers_before_words(gates, out, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    result, _ = done(out, *by_time(gates))
+    assert "complementary" in result.stdout
+    assert "importance " not in "\n".join(result.stdout.splitlines()[3:])
+    assert all(len(line) <= 60 for line in result.stdout.splitlines()[4:-1])
+
+
+def test_hostile_names_are_shown_as_they_are(tmp_path, out):
+    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
+    columns = {name: np.arange(60) % (k + 2) for k, name in enumerate(names)}
+    table = {**columns, "<b>": np.array(["<i>", "[bold]u"])[np.arange(60) // 30 % 2]}
+    table["y"] = (np.arange(60) % 2) ^ (np.arange(60) // 30 % 2)
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    words = [tmp_path / "t.parquet", "--context", "<b>", "--control", "none", *FEW]
+    for way in (["--target", "y"], ["--network"]):
+        result, _ = done(out, "context", *words, *way)
+        assert "<b> " in result.stdout
+        assert "[bold]u" in result.stdout
+        assert "\x1b[31m" not in result.output
+        assert "<script>" not in page(out)
+        assert "<b>" not in page(out)
+        assert "<i>" not in page(out)
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
+        (["FILE", "--context", "time"], "--target is missing"),
+        (["FILE", "--target", "y"], "--context is missing"),
+        (["FILE", "--target", "y", "--context", "tme"], "did you mean time?"),
+        (["FILE", "--target", "y", "--context", "y"], "--context y is the target"),
+        (["FILE", "--target", "x", "--context", "time"], "no column 'x'"),
+        (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
+        (["FILE", "--target", "y", "--context", "time", "--drop", "time"], "is a context"),
+        (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
+        (
+            ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["--demo", "--plain-p-values", "--permutations", "0"],
+            "--plain-p-values needs --permutations of 1 or more",
+        ),
+        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["FILE", "--network"], "--context is missing"),
+        (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
+        (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
+        (["FILE", "--network", "--context", "time", "--context", "coin"], "takes one --context"),
+        (["FILE", "--network", "--context", "time", "--task", "regression"], "--task has no use"),
+        (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no use with"),
+        (["FILE", "--network", "--context", "time", "--permutations", "0"], "--permutations of 1"),
+        (["FILE", "--network", "--context", "time", "--targets", "lft"], "'lft'"),
+        (["FILE", "--network", "--context", "time", "--categorical", "gat"], "did you mean gate?"),
+    ],
+)
+def test_mistakes_of_the_user(words, message, gates, out):
+    words = [str(gates) if word == "FILE" else word for word in words]
+    assert_refused("context", out, words, message)
+
+
+def test_a_checkpoint_must_be_a_file_to_be(gates, out, tmp_path):
+    words = [*by_time(gates)[1:], "--checkpoint"]
+    assert_refused("context", out, [*words, tmp_path], "is a folder; name a file")
+    assert_refused("context", out, [*words, tmp_path / "no" / "f.npz"], "does not exist; make it")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"a,c,y\n1,u,x\n2,u,z\n", "one value only"),
+        (b"c,y\nu,x\nv,z\n", "no column besides"),
+        (b"a,c,y\n1,u,x\n1,v,z\n", "every column is constant"),
+    ],
+)
+def test_mistakes_in_the_file(content, message, tmp_path, out):
+    (tmp_path / "bad.csv").write_bytes(content)
+    assert_refused(
+        "context", out, [tmp_path / "bad.csv", "--target", "y", "--context", "c"], message
+    )
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(["--bins", "1"], ["--context-bins", "1"], ["--permutations", "-1"], ["--alpha", "2"]),
+        *(["--tolerance", "1"], ["--control", "bh"], ["--splits", "any"], ["--empty", "no"]),
+    ],
+)
+def test_mistakes_in_options(option, gates):
+    result = duramen("context", gates, "--target", "y", "--context", "time", *option)
+    assert result.exit_code == 2
+    assert "Invalid value" in result.stderr
+
+
+# --- all or nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.tables.write_table"])
+def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
+    step, gates, out, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(step, fail)
+    result = duramen(*by_time(gates), "--out", out)
+    assert isinstance(result.exception, ValueError)
+    assert str(result.exception) == "a bug"
+    assert not out.exists()
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_while_permuting_stops_within_a_second(tmp_path):
+    random = np.random.default_rng(0)
+    columns = {f"x{j}": random.normal(size=1000) for j in range(60)}
+    columns |= {"c": random.integers(0, 3, 1000), "y": random.integers(0, 3, 1000)}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    words = ["context", "t.parquet", "--target", "y", "--context", "c", "--jobs", 1]
+    assert_stops(tmp_path, [*words, "--permutations", 100000], after=6)
+
+
+@pytest.mark.slow
+def test_demo_as_a_program(tmp_path):
+    ended = as_program(tmp_path, "context", "--demo", "--trees", 50, "--permutations", 199)
+    assert ended.returncode == 0, ended.stderr
+    assert "primary_tumor.parquet: 132 rows x 16 features" in ended.stdout
+    assert "sex itself has an importance of" in ended.stdout
+    assert sorted(path.name for path in (tmp_path / "duramen-context").iterdir()) == FILES
+
+
+def test_help_names_every_option():
+    shown = duramen("context", "--help").stdout
+    for option in ("--context", "--network", "--permutations", "--empty", "--control"):
+        assert option in shown

@@ -1,0 +1,460 @@
+import json
+import os
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import (
+    FILES,
+    as_program,
+    assert_refused,
+    assert_stops,
+    done,
+    duramen,
+    left_over,
+)
+
+from duramen import __version__, datasets
+from duramen.theory.relevance import boundaries
+
+# The exact importances of the primary tumor set, from the thesis; and their sum.
+KNOWN = {
+    "age": 0.2958,
+    "histologic-type": 0.3522,
+    "degree-of-diffe": 0.4413,
+    "bone": 0.2430,
+    "abdominal": 0.2553,
+}
+TOTAL = 3.2915
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+def by_name(out, column="importance"):
+    table = written(out)
+    return dict(zip(table["name"], table[column], strict=True))
+
+
+def page(out):
+    return (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def digits(tmp_path):
+    """The ten digits on seven segments."""
+    problem = datasets.digits7()
+    columns = dict(zip(problem.names, problem.X.T, strict=True))
+    pq.write_table(pa.table({**columns, "digit": problem.y}), tmp_path / "digits.parquet")
+    return tmp_path / "digits.parquet"
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """y = X1 xor X2; X3 is a copy of X1, X4 has nothing to say."""
+    bits = np.array([[a, b, a, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    columns = {f"X{j + 1}": bits[:, j] for j in range(4)}
+    pq.write_table(pa.table({**columns, "y": bits[:, 0] ^ bits[:, 1]}), tmp_path / "xor.parquet")
+    return tmp_path / "xor.parquet"
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """Numbers, categories, missing values, names of rows; two targets."""
+    random = np.random.default_rng(0)
+    n = 120
+    age = random.normal(50, 10, n).round(1)
+    sex = random.choice(["m", "f"], n)
+    blood = [None if k < 0.25 else "A" if k < 0.6 else "B" for k in random.random(n)]
+    columns = {
+        "age": age,
+        "dose": random.integers(0, 8, n),
+        "sex": sex,
+        "blood": blood,
+        "patient": [f"p{i}" for i in range(n)],
+        "risk": np.where((age > 50) ^ (sex == "m"), "high", "low"),
+        "score": np.where(sex == "m", 1.5, 0.0) + random.normal(0, 0.1, n),
+    }
+    pa_csv.write_csv(pa.table(columns), tmp_path / "patients.csv")
+    return tmp_path / "patients.csv"
+
+
+# --- what it finds -------------------------------------------------------------------------------
+
+
+def test_the_primary_tumor_set(out):
+    result, run = done(out, "exact", "--demo")
+    importance = by_name(out)
+    assert len(importance) == 16
+    assert "sex" not in importance
+    for name, value in KNOWN.items():
+        assert importance[name] == pytest.approx(value, abs=5e-5)
+    assert run["results"]["importance_sum"] == pytest.approx(TOTAL, abs=5e-5)
+    assert run["results"]["information"] == pytest.approx(
+        run["results"]["importance_sum"], abs=1e-12
+    )
+    assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (132, 207)
+    assert run["results"]["relevance"] == {"strong": 14, "weak": 2, "irrelevant": 0, "unknown": 0}
+    (boundary,) = run["results"]["markov_boundaries"]
+    assert {"bone-marrow", "brain"} == set(importance) - set(boundary)
+    assert "132 rows x 16 features" in result.stdout
+    assert "account for 3.2915 of 3.6060 bits of y" in result.stdout
+    assert "207 of 339 rows are incomplete" in result.stderr
+    for words in ("Zwitter", "207 of 339 rows", "Markov boundaries", "By interaction degree"):
+        assert words in page(out)
+
+
+def test_writes_four_files(digits, out, tmp_path):
+    result, run = done(out, "exact", digits, "--target", "digit")
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    table = written(out)
+    values = np.array(table["importance"])
+    degrees = [name for name in table if name.startswith("degree_")]
+    assert list(table) == [
+        *("name", "rank", "importance"),
+        *degrees,
+        *("relevance", "degree", "conditionings", "strong_information", "largest_information"),
+    ]
+    assert len(degrees) == 7
+    np.testing.assert_allclose(sum(np.array(table[name]) for name in degrees), values, atol=1e-12)
+    assert np.all(np.diff(values) <= 0)
+    again = pa_csv.read_csv(out / "result.csv").to_pydict()
+    assert list(again) == list(table)
+    for name in ("name", "importance", "relevance", "degree", "conditionings", "degree_3"):
+        assert again[name] == table[name]
+    importance = [by_name(out)[f"X{m}"] for m in range(1, 8)]
+    known = [0.413, 0.582, 0.531, 0.542, 0.657, 0.226, 0.372]
+    np.testing.assert_allclose(importance, known, atol=5e-4)
+    assert run["results"]["information"] == pytest.approx(np.log2(10))
+    assert run["results"]["impurity"] == pytest.approx(np.log2(10))
+    assert run["results"]["unit"] == "bits"
+    assert run["seed"] is None
+    assert run["settings"]["criterion"] == "entropy"
+    assert run["settings"]["max_degree"] == 6
+    assert run["versions"]["duramen"] == __version__
+    assert len(run["fingerprint"]) == 64
+    assert str(tmp_path) not in (out / "run.json").read_text(encoding="utf-8")
+    steps = ("read", "encode", "importances", "relevance", "boundaries", "report", "write")
+    assert tuple(run["timings"]) == steps
+    assert result.stderr == ""
+
+
+def test_relevance_and_boundaries_of_an_exclusive_or(copied, out):
+    result, run = done(out, "exact", copied, "--target", "y")
+    kinds = by_name(out, "relevance")
+    assert kinds == {"X1": "weak", "X2": "strong", "X3": "weak", "X4": "irrelevant"}
+    assert by_name(out, "degree") == {"X1": 1, "X2": 1, "X3": 1, "X4": None}
+    given = {name: json.loads(sets) for name, sets in by_name(out, "conditionings").items()}
+    assert given == {"X1": [["X2"]], "X2": [["X1"], ["X3"]], "X3": [["X2"]], "X4": []}
+    assert by_name(out)["X4"] == 0
+    assert run["results"]["markov_boundaries"] == [["X1", "X2"], ["X2", "X3"]]
+    assert run["results"]["n_markov_boundaries"] == 2
+    assert "2 Markov boundaries" in result.stdout
+    assert "X1; and 1 more" in result.stdout
+    assert "<li>X1, X2</li>" in page(out)
+    assert "X1; X3" in page(out)
+
+
+def test_other_trees(digits, out):
+    done(out, "exact", digits, "--target", "digit", "--max-features", 2)
+    importance = [by_name(out)[f"X{m}"] for m in range(1, 8)]
+    np.testing.assert_allclose(
+        importance, [0.363, 0.665, 0.513, 0.525, 0.730, 0.140, 0.386], atol=5e-4
+    )
+    words = ["--splits", "ordered", "--cut", "best", "--max-features", 7, "--criterion", "gini"]
+    _, run = done(out, "exact", digits, "--target", "digit", *words, "--max-depth", 2)
+    assert run["results"]["unit"] == "gini"
+    assert run["results"]["importance_sum"] < run["results"]["information"] == pytest.approx(0.9)
+    assert "Full trees would make it all" in page(out)
+    assert "trees of depth 2 with the best of 7 candidates" in page(out)
+
+
+def test_a_target_of_numbers_has_variance(patients, out):
+    result, run = done(
+        out, "exact", patients, "--target", "score", "--drop", "patient", "--drop", "risk"
+    )
+    assert (run["task"], run["classes"]) == ("regression", None)
+    assert run["settings"]["criterion"] == run["results"]["unit"] == "variance"
+    assert run["results"]["importance_sum"] == pytest.approx(run["results"]["information"])
+    assert max(by_name(out).items(), key=lambda item: item[1])[0] == "sex"
+    assert " variance of score" in result.stdout
+
+
+def test_a_level_makes_small_informations_none(out):
+    done(out, "exact", "--demo", "--level", "0.2")
+    kinds = by_name(out, "relevance")
+    assert {name for name, kind in kinds.items() if kind == "irrelevant"} == {
+        *("bone-marrow", "brain", "skin")
+    }
+    assert "0.2 bits counts as nothing" in page(out)
+
+
+def test_a_search_that_stops_early_says_so(copied, out):
+    result, run = done(out, "exact", copied, "--target", "y", "--max-degree", 0)
+    assert run["settings"]["max_degree"] == 0
+    assert by_name(out, "relevance")["X1"] == "unknown"
+    for said in (result.stdout, page(out)):
+        assert "for 3 features, called unknown, nothing was found" in said
+
+
+def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
+    monkeypatch.setattr(boundaries, "LIMIT", 2)
+    result, run = done(out, "exact", copied, "--target", "y")
+    assert run["results"]["markov_boundaries"] is None
+    assert "Markov boundaries are not listed" in result.stdout
+    assert "What was left out" in page(out)
+    assert "<h2>Markov boundaries</h2>" not in page(out)
+
+
+def test_default_search_is_cut_where_there_are_many_features():
+    from duramen.cli.exact.population import _SETS, _searchable
+    from duramen.theory.distributions.subsets import count_subsets
+
+    assert [_searchable(p) for p in (1, 2, 16, 18)] == [0, 1, 15, 17]
+    for p in (19, 30, 100, 600):
+        degree = _searchable(p)
+        assert count_subsets(p, degree + 1) <= _SETS < count_subsets(p, degree + 2)
+    assert _searchable(10_000) == 0
+
+
+# --- what becomes of the table -------------------------------------------------------------------
+
+
+def test_missing_values_are_a_category_or_drop_their_rows(patients, out):
+    words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
+    result, kept = done(out, *words)
+    assert kept["n_rows"] == 120
+    assert "incomplete" not in result.stderr
+    result, dropped = done(out, *words, "--missing", "drop")
+    missing = pa_csv.read_csv(
+        patients, convert_options=pa_csv.ConvertOptions(strings_can_be_null=True)
+    )["blood"].null_count
+    assert missing > 0
+    assert dropped["n_rows"] == 120 - missing
+    assert dropped["settings"]["incomplete_rows_dropped"] == missing
+    assert f"{missing} of 120 rows are incomplete" in result.stderr
+    assert dropped["fingerprint"] != kept["fingerprint"]
+
+
+def test_rows_without_a_target_are_incomplete(tmp_path, out):
+    (tmp_path / "t.csv").write_text("a,b,y\n0,0,x\n1,,x\n0,1,\n1,1,z\n1,0,z\n", encoding="utf-8")
+    words = [tmp_path / "t.csv", "--target", "y"]
+    assert_refused("exact", out, words, "drop such rows")
+    _, run = done(out, "exact", *words, "--missing", "drop")
+    assert (run["n_rows"], run["settings"]["incomplete_rows_dropped"]) == (3, 2)
+
+
+def test_many_numbers_become_intervals(patients, out):
+    words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
+    result, run = done(out, *words)
+    assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {"age": 4}
+    assert "became 5 intervals by quantiles: age" in result.stderr
+    assert "became 5 intervals by quantiles: age" in page(out)
+    result, run = done(out, *words, "--discretize", "uniform", "--bins", 3)
+    assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {
+        **{"age": 2, "dose": 2}
+    }
+    assert result.stderr == ""
+    _, run = done(out, *words, "--discretize", "mdl")
+    assert run["settings"]["discretize"] == "mdl"
+    _, run = done(out, *words, "--categorical", "age")
+    assert run["settings"]["cuts"] == {}
+    _, run = done(out, *words, "--discretize", "none")
+    assert (run["settings"]["discretize"], run["settings"]["cuts"]) == ("none", {})
+
+
+def test_names_of_rows_are_pointed_out(patients, out):
+    result, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score")
+    assert "patient has another value in every row" in result.stderr
+    silent, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score", "--quiet")
+    assert silent.output == ""
+
+
+def test_fingerprint_is_that_of_a_forest_on_the_same_table(patients, out):
+    for target, other in (("risk", "score"), ("score", "risk")):
+        words = [patients, "--target", target, "--drop", other, "--drop", "patient"]
+        _, exact = done(out, "exact", *words)
+        _, rank = done(out, "rank", *words, "--trees", 2)
+        assert exact["fingerprint"] == rank["fingerprint"]
+
+
+# --- as it should be -----------------------------------------------------------------------------
+
+
+def test_command_of_the_record_does_the_same_again(patients, out, tmp_path):
+    words = ["--drop", "patient", "--drop", "score", "--missing", "drop", "--discretize", "mdl"]
+    words += ["--bins", 3, "--max-depth", 2, "--max-features", 2, "--splits", "any", "--level"]
+    words += ["0.01", "--max-degree", 1, "--criterion", "gini", "--categorical", "dose"]
+    words += ["--cut", "best"]
+    _, run = done(out, "exact", patients, "--target", "risk", *words)
+    said = shlex.split(run["command"])
+    assert said[:3] == ["duramen", "exact", "patients.csv"]
+    _, again = done(tmp_path / "again", "exact", patients, *said[3:])
+    assert (tmp_path / "again/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert again["settings"] == run["settings"]
+    _, run = done(out, "exact", "--demo", "--max-degree", 0, "--drop", "bone")
+    assert shlex.split(run["command"])[2:5] == ["--demo", "--task", "classification"]
+    assert run["settings"]["dropped"] == ["sex", "bone"]
+    assert run["command"].count("--drop") == 1
+
+
+def test_threads_do_not_change_a_byte(out):
+    tables = []
+    for jobs in (1, 2):
+        done(out, "exact", "--demo", "--max-degree", 0, "--jobs", jobs)
+        tables.append((out / "result.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_long_runs_are_forewarned_of(digits, out, monkeypatch):
+    monkeypatch.setattr("duramen.cli.exact.population._FEW_FEATURES", 0)
+    monkeypatch.setattr("duramen.cli.exact.population._SHORT", -1.0)
+    result, _ = done(out, "exact", digits, "--target", "digit")
+    assert "note: 128 subsets, less than a second" in result.stderr
+    result, _ = done(out, "exact", digits, "--target", "digit", "--max-features", 2)
+    assert result.stderr == ""
+
+
+def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
+    from rich.console import Console
+
+    from duramen.cli.exact import population
+
+    with population._progress_bar("importances", quiet=False) as report:
+        assert report is None
+    console = Console(stderr=True, force_terminal=True)
+    monkeypatch.setattr(population, "standard_error", lambda: console)
+    with population._progress_bar("importances", quiet=True) as report:
+        assert report is None
+    assert capsys.readouterr().err == ""
+    with population._progress_bar("importances", quiet=False) as report:
+        report(0.25)
+    assert "importances: 100%" in capsys.readouterr().err
+
+
+def test_hostile_names_are_shown_as_they_are(tmp_path, out):
+    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
+    columns = {name: np.arange(40) % (k + 2) for k, name in enumerate(names)}
+    pq.write_table(pa.table({**columns, "<b>": np.arange(40) % 2}), tmp_path / "t.parquet")
+    result, _ = done(out, "exact", tmp_path / "t.parquet", "--target", "<b>")
+    assert "[red]x[/red]" in result.stdout
+    assert "\x1b[31m" not in result.output
+    assert "<script>" not in page(out)
+    assert "<b>" not in page(out)
+
+
+def test_terminal_shows_the_top(out):
+    result, _ = done(out, "exact", "--demo", "--max-degree", 0, "--top", 3)
+    assert "... and 13 more features" in result.stdout
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "give a FILE and --target NAME, or --demo for the primary tumor set"),
+        (["FILE"], "--target is missing"),
+        (["FILE", "--target", "riks"], "did you mean 'risk'?"),
+        (["FILE", "--target", "risk", "--drop", "aeg"], "did you mean age?"),
+        (["FILE", "--target", "risk", "--categorical", "ages"], "did you mean age?"),
+        (
+            ["FILE", "--target", "risk", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["FILE", "--target", "score", "--criterion", "gini"],
+            "must be auto or variance",
+        ),
+        (["FILE", "--target", "score", "--discretize", "mdl"], "--discretize mdl needs classes"),
+        (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
+        (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
+        (["FILE", "--target", "risk", "--jobs", "0"], "n_jobs"),
+        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+    ],
+)
+def test_mistakes_of_the_user(words, message, patients, out):
+    words = [str(patients) if word == "FILE" else word for word in words]
+    assert_refused("exact", out, words, message)
+
+
+def test_what_is_hopeless_is_refused(tmp_path, out):
+    random = np.random.default_rng(0)
+    columns = {f"x{j}": random.integers(0, 4, 400) for j in range(60)}
+    pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 400)}), tmp_path / "t.parquet")
+    words = [tmp_path / "t.parquet", "--target", "y", "--max-hours", "0.0001", "--quiet"]
+    assert_refused("exact", out, words, "max_depth=")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"a,y\n,x\n1,\n", "--missing drop leaves no row"),
+        (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
+        (b"a,y\n1,x\n2,x\n", "one class"),
+        (b"y\n1\n2\n", "no column but the target"),
+    ],
+)
+def test_mistakes_in_the_file(content, message, tmp_path, out):
+    (tmp_path / "bad.csv").write_bytes(content)
+    words = [tmp_path / "bad.csv", "--target", "y", "--missing", "drop"]
+    assert_refused("exact", out, words, message)
+
+
+@pytest.mark.parametrize(
+    "option", [["--bins", "1"], ["--max-features", "0"], ["--level", "-1"], ["--missing", "no"]]
+)
+def test_mistakes_in_options(option, patients):
+    result = duramen("exact", patients, "--target", "risk", *option)
+    assert result.exit_code == 2
+    assert "Invalid value" in result.stderr
+
+
+# --- all or nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.tables.write_table"])
+def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
+    step, digits, out, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(step, fail)
+    result = duramen("exact", digits, "--target", "digit", "--out", out)
+    assert isinstance(result.exception, ValueError)
+    assert str(result.exception) == "a bug"
+    assert not out.exists()
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
+    random = np.random.default_rng(0)
+    columns = {f"x{j}": random.integers(0, 3, 500) for j in range(80)}
+    pq.write_table(pa.table({**columns, "y": random.integers(0, 3, 500)}), tmp_path / "t.parquet")
+    assert_stops(tmp_path, ["exact", "t.parquet", "--target", "y", "--max-hours", "99"], after=2.5)
+
+
+def test_demo_as_a_program(tmp_path):
+    ended = as_program(tmp_path, "exact", "--demo")
+    assert ended.returncode == 0, ended.stderr
+    assert "primary_tumor.parquet: 132 rows x 16 features" in ended.stdout
+    assert ended.stderr == "note: 207 of 339 rows are incomplete and were left out\n"
+    assert sorted(path.name for path in (tmp_path / "duramen-exact").iterdir()) == FILES
+
+
+def test_help_names_every_option():
+    shown = duramen("exact", "--help").stdout
+    for option in ("--target", "--missing", "--discretize", "--level", "--splits", "--max-degree"):
+        assert option in shown

@@ -1,0 +1,213 @@
+import json
+import shlex
+
+import numpy as np
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import FILES, as_program, assert_refused, done, duramen, left_over
+
+from duramen.cli.plan.run import found_curves, parsed_memory, parsed_relevant
+from duramen.theory.subspaces.convergence import expected_trees
+from duramen.theory.subspaces.planning import plan
+
+ASKED = ["--rows", 1000, "--features", 10_000, "--memory", "1MB", "--relevant", "0:5,1:3,2:1"]
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+def advice(**changes):
+    given = {"n_rows": 1000, "n_features": 10_000, "memory": 10**6, "relevant": {0: 5, 1: 3, 2: 1}}
+    return plan(**{**given, **changes})
+
+
+# --- what it says --------------------------------------------------------------------------------
+
+
+def test_gives_the_advice_of_the_theory(out):
+    result, run = done(out, "plan", *ASKED)
+    expected = advice()
+    for name in ("subspace", "keep", "n_trees"):
+        assert run["results"][name] == getattr(expected, name)
+    assert run["results"]["reasons"] == list(expected.reasons)
+    assert run["settings"]["relevant"] == {"0": 5, "1": 3, "2": 1}
+    assert run["settings"]["memory"] == 10**6
+    assert (run["n_rows"], run["n_features"]) == (1000, 10_000)
+    assert (run["file"], run["target"], run["seed"], run["fingerprint"]) == (None,) * 4
+    grow = f"Grow at least {expected.n_trees} trees on {expected.subspace} of 10,000"
+    assert grow in result.stdout
+    assert "if rows are infinitely many; with 1,000 rows it takes more" in result.stdout
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "What 1,000 rows change" in page
+    assert run["results"]["cautions"] == list(expected.cautions)
+    for words in expected.reasons + expected.cautions:
+        assert f"- {words}" in result.stdout
+    assert result.stderr == ""
+
+
+def test_writes_four_files(out):
+    done(out, "plan", *ASKED)
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    table = pq.read_table(out / "result.parquet").to_pydict()
+    again = pa_csv.read_csv(out / "result.csv").to_pydict()
+    assert list(again) == list(table)
+    expected = advice()
+    assert table["alpha"] == [0.0, 0.5, 1.0] == again["alpha"]
+    assert table["subspace"] == [expected.subspace] * 3
+    assert [a for a, best in zip(table["alpha"], table["advised"], strict=True) if best] == [
+        expected.keep
+    ]
+    for name in ("trees", "trees_to_find", "trees_to_see", "chain_trees", "marginal_trees"):
+        assert table[name] == [getattr(option, name) for option in expected.options]
+        np.testing.assert_allclose(again[name], table[name])
+    chain = {
+        "scenario": "chain",
+        "n_features": 10_000,
+        "subspace": expected.subspace,
+        "n_relevant": 3,
+    }
+    assert table["chain_trees"] == [expected_trees(**chain, keep=a) for a in (0.0, 0.5, 1.0)]
+    assert table["chance_degree_2"] == [option.chances[2][1] for option in expected.options]
+
+
+def test_options_reach_the_theory(out):
+    words = ["--classes", 4, "--values", 300, "--risk", 0.2, "--keep", 0.25, "--keep", 0]
+    _, run = done(out, "plan", *ASKED, *words)
+    expected = advice(n_classes=4, bytes_per_value=2, risk=0.2, keep=(0.0, 0.25))
+    assert run["results"]["n_trees"] == expected.n_trees
+    assert run["results"]["subspace"] == expected.subspace
+    assert run["settings"]["keep"] == [0.0, 0.25]
+    assert [option["keep"] for option in run["results"]["options"]] == [0.0, 0.25]
+
+
+def test_curves_end_at_what_is_found(out):
+    expected = advice()
+    chain, alone = found_curves(expected).items()
+    assert (chain[0], alone[0]) == ("a chain of 3 features", "5 features of degree 0")
+    for what, curves in (chain, alone):
+        assert list(curves) == [0.0, 0.5, 1.0], what
+        for curve in curves.values():
+            assert len(curve) == expected.n_trees + 1
+            assert np.all(np.diff(curve) >= 0)
+    assert chain[1][0.0][-1] < 2.5 < 2.99 < chain[1][0.5][-1]
+    done(out, "plan", *ASKED)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for words in ("Finding a chain of 3 features", "Finding 5 features of degree 0", "alpha = 0.5"):
+        assert words in page
+    assert page.count("<svg") == 2
+
+
+def test_no_curves_of_what_is_out_of_reach(out):
+    words = ["--rows", 1000, "--features", 10**7, "--memory", "150kB", "--relevant", "0:4,3:4"]
+    result, run = done(out, "plan", *words)
+    assert run["results"]["n_trees"] > 10**6
+    assert "out of reach" in result.stdout
+    assert "<svg" not in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_nothing_to_be_kept_where_memory_holds_all(out):
+    words = ["--rows", 100, "--features", 50, "--memory", "1GB", "--relevant", 3]
+    result, run = done(out, "plan", *words)
+    assert run["results"]["subspace"] == 50
+    assert "Grow one forest on all 50 features: memory holds them\n" in result.stdout
+    assert "1 tree finds all relevant features with probability 0.95 if rows are" in result.stdout
+    assert "Grow 1 tree" not in result.stdout
+    assert pq.read_table(out / "result.parquet").num_rows == 1
+
+
+def test_command_of_the_record_does_the_same_again(out, tmp_path):
+    words = ["--risk", "0.1", "--keep", "0.3", "--relevant", "3:2", "--values", 70_000]
+    _, run = done(out, "plan", *ASKED, *words)
+    said = shlex.split(run["command"])
+    assert said[:2] == ["duramen", "plan"]
+    _, again = done(tmp_path / "again", *said[1:])
+    assert again["results"] == run["results"]
+    assert again["command"] == run["command"]
+
+
+def test_quiet_says_nothing(out):
+    result, _ = done(out, "plan", *ASKED, "--quiet")
+    assert result.output == ""
+
+
+# --- what it is given ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, size",
+    [
+        ("800000", 800_000),
+        ("512MB", 512_000_000),
+        ("2GiB", 2**31),
+        ("1.5 kb", 1500),
+        ("3M", 3_000_000),
+        ("1KiB", 1024),
+        ("2tb", 2 * 10**12),
+    ],
+)
+def test_sizes(given, size):
+    assert parsed_memory(given) == size
+
+
+@pytest.mark.parametrize(
+    "given, counts",
+    [
+        (["10"], {0: 10}),
+        (["0:10,1:5"], {0: 10, 1: 5}),
+        (["10", "1:5", "2:1"], {0: 10, 1: 5, 2: 1}),
+        (["2:1, 0:3"], {0: 3, 2: 1}),
+    ],
+)
+def test_numbers_of_relevant_features(given, counts):
+    assert parsed_relevant(given) == counts
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"--memory": "lots"}, "--memory must be a size such as 512MB"),
+        ({"--memory": "1PB"}, "got '1PB'"),
+        ({"--relevant": "ten"}, "--relevant must be numbers of features by degree"),
+        ({"--relevant": "1:2:3"}, "got '1:2:3'"),
+        ({"--relevant": "3,0:2"}, "--relevant names degree 0 twice"),
+        ({"--relevant": "5:1"}, "relevant must be at least 6 features"),
+        ({"--relevant": "10001"}, "relevant must be at most the 10000 features"),
+        ({"--memory": "1kB"}, "memory must be at least"),
+        ({"--risk": "0"}, "risk must be"),
+        ({"--keep": "1.5"}, "keep must be"),
+    ],
+)
+def test_mistakes_of_the_user(changes, message, out):
+    given = {**dict(zip(ASKED[::2], ASKED[1::2], strict=True)), **changes}
+    assert_refused("plan", out, [word for pair in given.items() for word in pair], message)
+
+
+@pytest.mark.parametrize("name", ["--rows", "--features", "--memory", "--relevant"])
+def test_what_must_be_given(name):
+    given = dict(zip(ASKED[::2], ASKED[1::2], strict=True))
+    given.pop(name)
+    result = duramen("plan", *(word for pair in given.items() for word in pair))
+    assert result.exit_code == 2
+    assert name in result.stderr
+
+
+def test_a_fault_of_ours_leaves_nothing(out, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr("duramen.reports.render", fail)
+    result = duramen("plan", *ASKED, "--out", out)
+    assert str(result.exception) == "a bug"
+    assert not out.exists()
+    assert left_over(tmp_path) == []
+
+
+def test_as_a_program(tmp_path):
+    ended = as_program(tmp_path, "plan", *ASKED)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("Grow ")
+    record = json.loads((tmp_path / "duramen-plan" / "run.json").read_text(encoding="utf-8"))
+    assert record["command"].startswith("duramen plan --rows 1000")

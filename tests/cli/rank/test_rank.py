@@ -1,0 +1,394 @@
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import FILES, as_program, assert_refused, assert_stops, done, duramen
+from tests.tables.store.stores import genotypes, write_bed
+
+import duramen as dm
+from duramen import __version__, datasets
+from duramen.estimators.catalogue import FORESTS
+
+
+@pytest.fixture(scope="module")
+def madelon():
+    """An exclusive or of three bits in clouds, its copies, and probes."""
+    return datasets.madelon_like(
+        600, n_informative=3, n_redundant=3, n_repeated=0, n_probes=14, flip=0.0, random_state=0
+    )
+
+
+@pytest.fixture
+def table(madelon):
+    columns = dict(zip(madelon.names, madelon.X.T, strict=True))
+    classes = np.where(madelon.y == 1, "sick", "healthy")
+    return pa.table({**columns, "state": classes, "number": madelon.X @ np.arange(20)})
+
+
+@pytest.fixture
+def file(table, tmp_path):
+    path = tmp_path / "cells.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+def run_in(tmp_path, *words):
+    return done(tmp_path / "out", "rank", "--no-test", *words)
+
+
+# --- what it writes and says ---------------------------------------------------------------------
+
+
+def test_ranks_the_relevant_features_first(file, madelon, tmp_path):
+    run_in(tmp_path, file, "--target", "state", "--drop", "number", "--trees", 300)
+    ranked = pq.read_table(tmp_path / "out" / "result.parquet")
+    assert set(ranked["name"].to_pylist()[:6]) == set(madelon.relevant)
+    assert ranked["rank"].to_pylist() == list(range(1, 21))
+
+
+def test_writes_four_files(file, tmp_path):
+    result, run = run_in(
+        tmp_path, file, "--target", "state", "--drop", "number", "--trees", 40, "--seed", 7
+    )
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
+    ranked = pq.read_table(tmp_path / "out" / "result.parquet")
+    again = pa_csv.read_csv(tmp_path / "out" / "result.csv")
+    assert again.column_names == ranked.column_names
+    assert ranked.column_names[:4] == ["name", "rank", "importance", "standard_error"]
+    degrees = [name for name in ranked.column_names if name.startswith("degree_")]
+    values = np.asarray(ranked["importance"])
+    np.testing.assert_array_equal(np.asarray(again["importance"]), values)
+    np.testing.assert_allclose(sum(np.asarray(ranked[name]) for name in degrees), values)
+    assert np.all(np.diff(values) <= 0)
+    assert run["seed"] == 7
+    assert run["settings"]["n_estimators"] == 40
+    assert run["settings"]["criterion"] == "entropy"
+    assert run["settings"]["dropped"] == ["number"]
+    assert run["classes"].keys() == {"healthy", "sick"}
+    assert (run["n_rows"], run["n_features"], run["file"]) == (600, 20, "cells.parquet")
+    assert run["results"]["importance_sum"] == pytest.approx(values.sum())
+    assert 0 <= run["results"]["oob_error"] < 0.5
+    assert run["versions"]["duramen"] == __version__
+    measured = [f"measure {name}" for name in ("mdi", "mda")]
+    assert list(run["timings"]) == ["read", "encode", "grow", *measured, "report", "write"]
+    assert len(run["fingerprint"]) == 64
+    assert str(tmp_path) not in (tmp_path / "out" / "run.json").read_text(encoding="utf-8")
+    assert "cells.parquet: 600 rows x 20 features" in result.stdout
+    assert "... and" not in result.stdout
+    assert result.stderr == ""
+
+
+def test_command_of_the_record_does_the_same_again(file, tmp_path):
+    import shlex
+
+    _, run = run_in(tmp_path, file, "--target", "number", "--trees", 5, "--categorical", "f3")
+    words = shlex.split(run["command"])
+    assert words[:3] == ["duramen", "rank", "cells.parquet"]
+    again = tmp_path / "again"
+    result = duramen("rank", file, *words[3:], "--out", again)
+    assert result.exit_code == 0
+    assert (again / "result.csv").read_bytes() == (tmp_path / "out/result.csv").read_bytes()
+
+
+def test_threads_do_not_change_a_byte(file, tmp_path):
+    tables = []
+    for jobs in (1, 2):
+        run_in(tmp_path, file, "--target", "state", "--trees", 30, "--jobs", jobs)
+        tables.append((tmp_path / "out" / "result.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_formats_give_the_same_ranking(table, tmp_path):
+    exact = table.select(["f1", "f2", "state"]).set_column(
+        0, "f1", pa.array(np.arange(600) % 50, pa.int64())
+    )
+    exact = exact.set_column(1, "f2", pa.array(np.arange(600)[::-1] // 7, pa.int64()))
+    pa_csv.write_csv(exact, tmp_path / "t.csv")
+    pa_csv.write_csv(exact, tmp_path / "t.tsv", pa_csv.WriteOptions(delimiter="\t"))
+    pq.write_table(exact, tmp_path / "t.parquet")
+    feather.write_feather(exact, str(tmp_path / "t.arrow"))
+    found = set()
+    for name in ("t.csv", "t.tsv", "t.parquet", "t.arrow"):
+        _, run = run_in(tmp_path, tmp_path / name, "--target", "state", "--trees", 9)
+        found.add(((tmp_path / "out/result.csv").read_bytes(), run["fingerprint"]))
+    assert len(found) == 1
+
+
+def test_regression_has_variance_and_its_own_error(file, tmp_path):
+    result, run = run_in(tmp_path, file, "--target", "number", "--drop", "state", "--trees", 20)
+    assert run["task"] == "regression"
+    assert run["settings"]["criterion"] == "variance"
+    assert run["results"]["unit"] == "variance"
+    assert run["classes"] is None
+    assert "out-of-bag mean squared error" in result.stdout
+
+
+@pytest.mark.parametrize("kind", FORESTS, ids=lambda kind: kind.name)
+def test_every_forest_grows(kind, file, tmp_path):
+    _, run = run_in(tmp_path, file, "--target", "state", "--forest", kind.name, "--trees", 5)
+    assert run["settings"]["forest"] == kind.name
+    has_error = run["results"]["oob_error"] is not None
+    assert has_error == kind.samples_rows
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert ("Error against number of trees" in page) == has_error
+
+
+def test_pert_grows(file, tmp_path):
+    run_in(tmp_path, file, "--target", "state", "--forest", "pert", "--trees", 5)
+
+
+@pytest.mark.parametrize(
+    "given, resolved", [("sqrt", 4), ("all", 20), ("3", 3), ("0.5", 10), ("auto", 4), ("log2", 4)]
+)
+def test_max_features(given, resolved, file, tmp_path):
+    _, run = run_in(
+        tmp_path,
+        *(file, "--target", "state", "--drop", "number", "--trees", 2, "--max-features", given),
+    )
+    assert run["settings"]["max_features"] == resolved
+
+
+def test_categorical_columns_are_nominal(file, tmp_path):
+    results = []
+    for extra in ([], ["--categorical", "f0", "--categorical", "f1"]):
+        run_in(tmp_path, file, "--target", "state", "--trees", 9, *extra)
+        results.append((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    first, second = map(json.loads, results)
+    assert second["settings"]["categorical"] == ["f0", "f1"]
+    assert first["fingerprint"] != second["fingerprint"]
+
+
+def test_terminal_shows_the_top(file, tmp_path):
+    result, _ = run_in(tmp_path, file, "--target", "state", "--trees", 5, "--top", 3)
+    assert "... and 18 more features" in result.stdout
+    silent, _ = run_in(tmp_path, file, "--target", "state", "--trees", 5, "--quiet")
+    assert silent.output == ""
+
+
+def test_hostile_names_are_shown_as_they_are(tmp_path):
+    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
+    columns = {name: np.arange(40) % (k + 3) for k, name in enumerate(names)}
+    pq.write_table(pa.table({**columns, "y": np.arange(40) % 2}), tmp_path / "t.parquet")
+    result, _ = run_in(tmp_path, tmp_path / "t.parquet", "--target", "y", "--trees", 5)
+    assert "[red]x[/red]" in result.stdout
+    assert "\x1b[31m" not in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<script>" not in page
+
+
+def test_other_files_in_the_folder_stay(file, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "out" / "run.json").write_text("old", encoding="utf-8")
+    run_in(tmp_path, file, "--target", "state", "--trees", 5)
+    assert (tmp_path / "out" / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        [*FILES, "notes.txt"]
+    )
+
+
+# --- from stores ---------------------------------------------------------------------------------
+
+
+def test_a_store_gives_the_same_as_its_table(file, tmp_path):
+    words = ["--target", "state", "--drop", "number", "--trees", 30, "--significance", "janitza"]
+    _, expected = done(tmp_path / "a", "rank", file, *words)
+    assert dm.pack(file, tmp_path / "s").n_columns == 22
+    result, run = done(tmp_path / "b", "rank", tmp_path / "s", *words)
+    for name in ("result.csv", "result.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    for key in ("fingerprint", "settings", "classes", "n_rows", "n_features", "task"):
+        assert run[key] == expected[key]
+    assert run["file"] == "s"
+    assert tuple(run["timings"])[:2] == ("open", "load")
+    assert result.stdout.startswith("s: 600 rows x 20 features, target state of 2 classes")
+
+
+def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
+    values = genotypes(90, 30)
+    values[:, 20] = np.arange(90) % 3
+    write_bed(tmp_path / "a.bed", values)
+    people = ["north" if i % 3 < 2 else "south" for i in range(90)]
+    pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
+    words = [tmp_path / "a.bed", "--samples", tmp_path / "people.csv", "--target", "people"]
+    _, run = run_in(tmp_path, *words, "--drop", "rs5", "--trees", 20)
+    ranked = pq.read_table(tmp_path / "out/result.parquet")["name"].to_pylist()
+    assert ranked[0] == "rs20"
+    assert set(ranked) == {f"rs{j}" for j in range(30)} - {"rs5"}
+    assert run["settings"]["samples"] == "people.csv"
+    said = shlex.split(run["command"])
+    assert said[2:5] == ["a.bed", "--target", "people"]
+    assert "--samples people.csv" in run["command"]
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "give a FILE and --target NAME, or --demo"),
+        (["FILE"], "--target is missing"),
+        (["FILE", "--target", "stat"], "did you mean 'state'?"),
+        (["FILE", "--target", "state", "--drop", "f77"], "--drop f77 is no column of the table"),
+        (["FILE", "--target", "state", "--drop", "state"], "--drop state is the target"),
+        (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean number?"),
+        (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),
+        (["FILE", "--target", "state", "--max-features", "999"], "max_features must be"),
+        (
+            ["FILE", "--target", "state", "--criterion", "variance"],
+            "must be auto or gini",
+        ),
+        (
+            ["FILE", "--target", "number", "--criterion", "gini"],
+            "must be auto or variance",
+        ),
+        (["FILE", "--target", "number", "--forest", "pert"], "classification only"),
+        (["FILE", "--target", "state", "--forest", "pert", "--max-features", "2"], "must be auto"),
+        (["FILE", "--target", "state", "--task", "regression"], "state"),
+        (["FILE", "--target", "state", "--jobs", "0"], "n_jobs"),
+        (["FILE", "--target", "state", "--trees", "4000000000000"], "lower n_estimators"),
+        (["--demo", "--target", "y"], "--demo brings its own file and target"),
+        (["FILE", "--target", "state", "--samples", "few.csv"], "--samples needs --samples-id"),
+        (["STORE", "--target", "y"], "every column is constant"),
+        (["STORE", "--target", "y", "--categorical", "a"], "--categorical a is for duramen pack"),
+        (["nothing.csv", "--target", "y"], "there is no file nothing.csv"),
+    ],
+)
+def test_mistakes_of_the_user(words, message, file, tmp_path):
+    if words[:1] == ["STORE"]:
+        dm.pack(pa.table({"a": [1, 1, 1], "y": ["u", "v", "u"]}), tmp_path / "s")
+    paths = {"FILE": str(file), "STORE": str(tmp_path / "s")}
+    words = [paths.get(word, word) for word in words]
+    assert_refused("rank", tmp_path / "out", words, message)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "empty"),
+        (b"a,y\n", "no rows"),
+        (b"a,a,y\n1,2,3\n", "more than one column 'a'"),
+        (b"a,y\n1\xff,2\n", "not UTF-8"),
+        (b"a,y\n1,x\n2,\n3,z\n", "y"),
+        (b"a,y\n1,x\n2,x\n", "one class"),
+        (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
+        (b"a,y\ninf,x\n2,z\n", "'a'"),
+        (b"y\n1\n2\n", "no column but the target"),
+    ],
+)
+def test_mistakes_in_the_file(content, message, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    assert_refused("rank", tmp_path / "out", [path, "--target", "y"], message)
+
+
+def test_places_that_cannot_hold_results(file, tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("mine", encoding="utf-8")
+    result = duramen("rank", file, "--target", "state", "--out", taken)
+    assert result.exit_code == 2
+    assert "is a file; name a folder" in result.stderr
+    assert taken.read_text(encoding="utf-8") == "mine"
+    missing = tmp_path / "no" / "where"
+    result = duramen("rank", file, "--target", "state", "--out", missing)
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+@pytest.mark.parametrize("option", [["--trees", "0"], ["--seed", "-1"], ["--forest", "oak"]])
+def test_mistakes_in_options(option, file):
+    result = duramen("rank", file, "--target", "state", *option)
+    assert result.exit_code == 2
+    assert "Invalid value" in result.stderr
+
+
+# --- all or nothing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.tables.write_table"])
+@pytest.mark.parametrize("before", [False, True])
+def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
+    step, before, file, tmp_path, monkeypatch
+):
+    out = tmp_path / "out"
+    if before:
+        run_in(tmp_path, file, "--target", "state", "--trees", 5)
+        kept = {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def fail(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(step, fail)
+    result = duramen("rank", file, "--target", "state", "--trees", 5, "--out", out)
+    assert isinstance(result.exception, ValueError)
+    assert str(result.exception) == "a bug"
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
+    if before:
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == kept
+    else:
+        assert not out.exists()
+
+
+def test_interruption_while_writing_leaves_nothing(file, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("duramen.tables.write_table", interrupt)
+    out = tmp_path / "out"
+    result = duramen("rank", file, "--target", "state", "--trees", 50, "--out", out)
+    assert result.exit_code == 130
+    assert result.stderr == "duramen rank: interrupted, nothing was written\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cells.parquet"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_while_growing_stops_within_a_second(tmp_path):
+    words = ["rank", "--demo", "--trees", "200000", "--max-features", "all"]
+    assert_stops(tmp_path, words, after=2.5)  # past reading and encoding
+
+
+# --- as a program --------------------------------------------------------------------------------
+
+
+def test_demo_as_a_program(tmp_path):
+    ended = as_program(tmp_path, "rank", "--demo", "--trees", 100)
+    assert ended.returncode == 0, ended.stderr
+    assert all(line.startswith("note: max-t") for line in ended.stderr.splitlines())
+    assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
+    assert "of 7,129 features are confirmed by max-T of MDI" in ended.stdout
+    assert sorted(path.name for path in (tmp_path / "duramen-rank").iterdir()) == FILES
+    page = (tmp_path / "duramen-rank" / "report.html").read_text(encoding="utf-8")
+    assert "Golub" in page
+
+
+def test_help_is_light_and_version_is_right():
+    code = (
+        "import sys; sys.argv = ['duramen', '--help']\n"
+        "from duramen.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "heavy = {'numpy', 'matplotlib', 'sklearn', 'pyarrow', 'scipy', 'jinja2'}\n"
+        "heavy &= set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    for command in ("rank", "exact", "plan"):
+        assert command in ended.stdout
+    assert duramen("--version").stdout == f"duramen {__version__}\n"
+
+
+def test_help_names_every_option():
+    shown = duramen("rank", "--help").stdout
+    for option in ("--target", "--drop", "--categorical", "--forest", "--seed", "--out", "--demo"):
+        assert option in shown

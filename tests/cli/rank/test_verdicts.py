@@ -1,0 +1,122 @@
+"""The verdicts of `duramen rank`: the test that runs unless another is asked for, or none."""
+
+import re
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done
+
+from duramen.significance import catalogue
+
+N, P, TREES = 80, 6, 20
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(N, P)).round(2)
+    columns = {f"x{j}": X[:, j] for j in range(P)}
+    path = tmp_path_factory.mktemp("tables") / "t.parquet"
+    pq.write_table(pa.table({**columns, "y": np.where(X[:, 2] + X[:, 4] > 0, "a", "b")}), path)
+    return path
+
+
+def run(file, out, *words):
+    return done(out, "rank", file, "--target", "y", "--trees", TREES, *words)
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+def page(out):
+    html = (out / "report.html").read_text(encoding="utf-8")
+    return " ".join(re.sub(r"&#39;", "'", html).split())
+
+
+def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
+    result, record = run(file, tmp_path / "out", "--permutations", 39)
+    columns = written(tmp_path / "out")
+    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    assert {"confirmed", "noise"} <= set(columns["verdict"])
+    assert record["settings"]["measures"] == ["mdi", "mda"]
+    assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
+    _, other = run(file, tmp_path / "mda", "--permutations", 39, "--measure", "mda")
+    by_mda = written(tmp_path / "mda")
+    assert "mdi" not in by_mda
+    pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mda)]
+    assert pairs[0] == pairs[1]
+    assert other["settings"]["significance"]["measure"] == "mdi"
+    assert "by max-T of MDI" in result.stdout
+    heads = ["feature", "MDI, bits", "MDA, accuracy", "verdict", "p adj.", "FDR"]
+    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    assert re.split(r"\s{2,}", header.strip()) == heads
+    command = shlex.split(record["command"])
+    done(tmp_path / "again", "rank", file, *command[3:])
+    files = [tmp_path / folder / "result.csv" for folder in ("out", "again")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_no_test_skips_it(file, tmp_path):
+    result, record = run(file, tmp_path / "out", "--no-test")
+    assert "verdict" not in written(tmp_path / "out")
+    assert "significance" not in record["settings"]
+    assert "max-T" not in result.stdout + page(tmp_path / "out")
+    assert "--no-test --seed 0" in record["command"]
+
+
+def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
+    run(file, tmp_path / "out", "--permutations", 39)
+    html = page(tmp_path / "out")
+    assert "<h2>Significance by max-T</h2>" in html
+    assert "confirmed by max-T of MDI" in html
+    assert "confirmed by max-T of MDI (family-wise error rate 0.05)" in html
+    assert catalogue["max_t"].promise.format(level=0.05) in html
+    assert "The test grew 40 forests of its own, with 20 trees each" in html
+    assert "the two orders differ" in html
+    assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
+
+
+def test_forests_of_the_test_have_at_most_500_trees(file, tmp_path):
+    words = ("--significance", "max-t", "--permutations", 19, "--trees", 600)
+    _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
+    assert record["settings"]["n_estimators"] == 600
+    assert record["settings"]["significance"]["n_estimators"] == 500
+
+
+def test_noise_has_no_verdict_above_noise(tmp_path):
+    random = np.random.default_rng(2)
+    columns = {f"x{j}": random.normal(size=40) for j in range(5)}
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({**columns, "y": random.permutation(np.arange(40) % 2)}), path)
+    result, record = done(tmp_path / "out", "rank", path, "--target", "y", "--trees", 20)
+    assert set(written(tmp_path / "out")["verdict"]) == {"noise"}
+    assert record["results"]["significance"]["noise"] == 5
+    assert "None of 5 features is confirmed (family-wise error rate 0.05)" in result.stdout
+    assert "Of these, 0 are confirmed and 0 more are candidates by" in page(tmp_path / "out")
+
+
+def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("max_t: 99 replicates would not fit")
+
+    monkeypatch.setattr("duramen.cli.rank.run.run_test", fail)
+    result, record = run(file, tmp_path / "out")
+    assert "note: the test of importances is left out: max_t: 99 replicates" in result.stderr
+    assert "the test of importances is left out" in page(tmp_path / "out")
+    assert "significance" not in record["settings"]
+    words = [file, "--target", "y", "--significance", "max-t"]
+    assert_refused("rank", tmp_path / "no", words, "99 replicates would not fit")
+
+
+def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path, monkeypatch):
+    few = ("--permutations", 19)
+    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
+    monkeypatch.setattr("duramen.cli.rank.significance._TOO_LONG", 0.0)
+    assert re.search(r"max-t .*; --no-test skips it", run(file, tmp_path / "long", *few)[0].stderr)
+    asked = run(file, tmp_path / "asked", "--significance", "max-t", *few)[0]
+    assert "skips it" not in asked.stderr

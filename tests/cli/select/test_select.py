@@ -1,0 +1,483 @@
+import os
+import shlex
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import (
+    FILES,
+    as_program,
+    assert_refused,
+    assert_stops,
+    done,
+    duramen,
+    left_over,
+)
+from tests.tables.store.stores import genotypes, write_bed
+
+import duramen as dm
+
+FEW = ["--trees", 120, "--subspace", 30]
+
+
+def written(out):
+    return pq.read_table(out / "result.parquet").to_pydict()
+
+
+def found(out):
+    table = written(out)
+    return [name for name, one in zip(table["name"], table["found"], strict=True) if one]
+
+
+def page(out):
+    return (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def genes(tmp_path):
+    """100 columns, of which g7 and g11 tell what `kind` and `size` are; `site` is noise."""
+    random = np.random.default_rng(1)
+    X = random.integers(0, 3, size=(150, 100))
+    site = random.choice(["a", "b"], 150)
+    columns = {f"g{j}": X[:, j] for j in range(100)} | {"site": site}
+    columns["kind"] = np.array(["ill", "well"])[(X[:, 7] + X[:, 11] > 2).astype(int)]
+    columns["size"] = X[:, 7] + X[:, 11] + random.normal(0, 0.1, 150).round(3)
+    pa_csv.write_csv(pa.table(columns), tmp_path / "genes.csv")
+    return tmp_path / "genes.csv"
+
+
+def of_kind(genes, *others):
+    return ["select", genes, "--target", "kind", "--drop", "size", *FEW, *others]
+
+
+# --- what it finds -------------------------------------------------------------------------------
+
+
+def test_finds_what_is_relevant(genes, out, tmp_path):
+    result, run = done(out, *of_kind(genes))
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    table = written(out)
+    assert table == pa_csv.read_csv(out / "result.csv").to_pydict()
+    assert list(table) == ["name", "found", "entered", "draws", "importance"]
+    assert set(found(out)) == {"g7", "g11"}
+    assert len(table["name"]) == 101
+    assert table["entered"][:2] == sorted(table["entered"][:2])
+    assert set(table["entered"][2:]) == {None}
+    rest = table["importance"][2:]
+    assert rest == sorted(rest, reverse=True)
+    assert (run["task"], run["target"], run["n_features"]) == ("classification", "kind", 101)
+    assert run["results"]["features_found"] == 2
+    assert run["results"]["mean_draws"] == pytest.approx(120 * 30 / 101)
+    assert run["settings"]["n_subspace_features"] == 30
+    assert "confidence" not in run["settings"]
+    assert tuple(run["timings"]) == ("read", "encode", "search", "report", "write")
+    assert str(tmp_path) not in (out / "run.json").read_text(encoding="utf-8")
+    lines = result.stdout.splitlines()
+    assert lines[0] == (
+        "genes.csv: 150 rows x 101 features, target kind of 2 classes, 120 trees of 30 features"
+    )
+    assert lines[1] == "2 features found:"
+    rows = [line.split() for line in lines if line.startswith(" g")]
+    assert [row[0] for row in rows] == found(out)
+    assert [int(row[1]) for row in rows] == table["entered"][:2]
+    assert [int(row[2]) for row in rows] == table["draws"][:2]
+    assert result.stderr == ""
+    for words in ("Features found, tree by tree", "beyond a copy of itself with permuted rows"):
+        assert words in page(out)
+
+
+def test_numbers_are_those_of_the_library(genes, out):
+    done(out, *of_kind(genes, "--seed", 5, "--alpha", "0.3", "--max-features", "sqrt"))
+    table = pa_csv.read_csv(genes).drop_columns("size")
+    search = dm.SequentialRandomSubspace(
+        120, n_subspace_features=30, random_state=5, alpha=0.3, max_features="sqrt"
+    ).fit(table.drop_columns("kind"), np.array(table["kind"].to_pylist()))
+    shown = written(out)
+    place = {name: j for j, name in enumerate(search.importances_.names)}
+    order = [place[name] for name in shown["name"]]
+    assert order[: len(search.selected_)] == search.selected_.tolist()
+    assert shown["entered"][: len(search.selected_)] == search.entered_.tolist()
+    assert shown["draws"] == search.draws_[order].tolist()
+    assert shown["importance"] == search.importances_.values[order].tolist()
+
+
+def test_a_target_of_numbers(genes, out):
+    _, run = done(out, "select", genes, "--target", "size", "--drop", "kind", *FEW)
+    assert (run["task"], run["results"]["unit"]) == ("regression", "variance")
+    assert run["classes"] is None
+    assert set(found(out)) == {"g7", "g11"}
+    _, run = done(out, "select", genes, "--target", "g7", "--task", "regression", *FEW)
+    assert run["task"] == "regression"
+
+
+def test_probes(genes, out):
+    words = ["--relevance", "probe", "--min-draws", 5, "--confidence", "0.9", "--probes", 2]
+    result, run = done(out, *of_kind(genes, *words))
+    table = written(out)
+    assert list(table) == ["name", "found", "entered", "draws", "wins", "importance"]
+    assert {"g7", "g11"} <= set(found(out))
+    assert (run["settings"]["n_probes"], run["settings"]["confidence"]) == (2, 0.9)
+    assert "level" not in run["settings"]
+    assert "beat the probes in" in result.stdout
+    assert "in 0.9 or more of the trees" in page(out)
+    assert "all of 2 probes" in page(out)
+    _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--level", "0.01"))
+    assert {"g7", "g11"} <= set(found(out))
+    assert run["settings"]["level"] == 0.01
+    assert "1 in 2, at a false discovery rate of 0.01" in page(out)
+
+
+def test_says_so_where_nothing_is_found(tmp_path, out):
+    random = np.random.default_rng(2)
+    columns = {f"x{j}": random.normal(size=40) for j in range(60)}
+    pq.write_table(pa.table(columns | {"y": random.integers(0, 2, 40)}), tmp_path / "t.parquet")
+    words = ["select", tmp_path / "t.parquet", "--target", "y", "--trees", 40, "--subspace", "0.25"]
+    result, run = done(out, *words)
+    assert run["results"]["features_found"] == 0
+    assert "No feature was found; each was given to 10.0 of 40 trees on average.\n" in result.stdout
+    assert "given to trees" not in result.stdout  # no table
+    assert "No feature was found" in page(out)
+    assert str(pq.read_schema(out / "result.parquet").field("entered").type) == "int64"
+
+
+def test_patience_ends_early(genes, out):
+    _, run = done(out, *of_kind(genes, "--patience", 40))
+    assert run["results"]["trees"] == max(written(out)["entered"][:2]) + 40 < 120
+    assert run["settings"]["n_estimators"] == 120
+    assert "--trees 120" in run["command"]
+
+
+# --- from stores ---------------------------------------------------------------------------------
+
+
+def test_a_store_gives_the_same_as_its_table(genes, out, tmp_path):
+    done(out, *of_kind(genes, "--drop", "g3"))
+    dm.pack(genes, tmp_path / "s")
+    result, run = done(tmp_path / "b", *of_kind(tmp_path / "s", "--drop", "g3"))
+    assert (tmp_path / "b/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert (run["file"], run["n_features"], run["target"]) == ("s", 100, "kind")
+    assert set(run["classes"]) == {"ill", "well"}
+    assert sum(run["classes"].values()) == 150
+    assert tuple(run["timings"])[:2] == ("open", "search")
+    assert result.stdout.startswith("s: 150 rows x 100 features, target kind of 2 classes")
+
+
+def test_only_the_columns_of_a_tree_are_read_from_a_store(genes, out, tmp_path, monkeypatch):
+    dm.pack(genes, tmp_path / "s")
+    widest = []
+    take = dm.ColumnStore.take_columns
+
+    def watched(self, index):
+        widest.append(len(index))
+        return take(self, index)
+
+    monkeypatch.setattr(dm.ColumnStore, "take_columns", watched)
+    monkeypatch.setattr(dm.ColumnStore, "as_table", None)
+    done(out, *of_kind(tmp_path / "s"))
+    assert max(widest) == 30
+
+
+def test_a_target_that_is_known_of_the_rows(genes, out, tmp_path):
+    table = pa_csv.read_csv(genes)
+    samples = table.select(["kind", "size"])
+    dm.pack(table.drop_columns(["kind", "size"]), tmp_path / "s", samples=samples)
+    _, run = done(out, "select", tmp_path / "s", "--target", "kind", *FEW)
+    assert set(found(out)) == {"g7", "g11"}
+    assert run["n_features"] == 101
+    _, run = done(out, "select", tmp_path / "s", "--target", "size", *FEW)
+    assert run["task"] == "regression"
+
+
+def test_a_plink_file_in_place(out, tmp_path):
+    values = genotypes(90, 70)
+    values[:, 20] = np.arange(90) % 3
+    write_bed(tmp_path / "a.bed", values)
+    fam = [f"{'NS'[i % 3 == 2]} I{i} 0 0 1 -9\n" for i in range(90)]
+    (tmp_path / "a.fam").write_text("".join(fam))
+    result, run = done(out, "select", tmp_path / "a.bed", "--target", "FID", "--drop", "rs5", *FEW)
+    assert found(out)[0] == "rs20"
+    assert run["n_features"] == 69
+    assert result.stdout.startswith("a.bed: 90 rows x 69 features, target FID of 2 classes")
+
+
+def test_samples_beside_a_plink_file(out, tmp_path):
+    values = genotypes(90, 70)
+    values[:, 20] = np.arange(90) % 3
+    write_bed(tmp_path / "a.bed", values)
+    people = ["north" if i % 3 < 2 else "south" for i in range(90)]
+    pa_csv.write_csv(pa.table({"people": people}), tmp_path / "people.csv")
+    words = ["select", tmp_path / "a.bed", "--samples", tmp_path / "people.csv"]
+    result, run = done(out, *words, "--target", "people", *FEW)
+    assert found(out)[0] == "rs20"
+    assert result.stdout.startswith("a.bed: 90 rows x 70 features, target people of 2 classes")
+    assert run["settings"]["samples"] == "people.csv"
+    assert "--samples people.csv " in run["command"]
+
+
+def test_a_store_by_its_url(genes, out, tmp_path):
+    dm.pack(genes, tmp_path / "s")
+    done(out, *of_kind(tmp_path / "s"))
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").put(str(tmp_path / "s"), "/cohort.store", recursive=True)
+    url = "memory://cohort.store"
+    result, run = done(tmp_path / "far", *of_kind(url))
+    assert (tmp_path / "far/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert run["file"] == url
+    assert shlex.split(run["command"])[2] == url
+    assert result.stdout.startswith(f"{url}: 150 rows x 101 features")
+
+
+# --- as it should be -----------------------------------------------------------------------------
+
+
+def test_memory_says_how_many_features_a_tree_has(genes, out, monkeypatch):
+    words = [word for word in of_kind(genes) if word not in ("--subspace", 30)]
+    _, run = done(out, *words, "--trees", 5)
+    assert run["settings"]["n_subspace_features"] == 101
+    assert run["settings"]["memory"] == "512MB"
+    monkeypatch.setattr(
+        "duramen.selection.sequential_random_subspace.parameters.memory_bytes",
+        lambda *_: 20 * (12 * 150 + 24 * 3 + 400),
+    )
+    _, run = done(out, *words, "--trees", 5, "--memory", "3MB")
+    assert run["settings"]["n_subspace_features"] == 20
+    assert run["settings"]["memory"] == "3MB"
+    assert "--subspace 20 " in run["command"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--level", "0.2", "--tree", "cart", "--max-features", "0.5"],
+        ["--relevance", "binomial", "--probes", 3, "--tree", "random", "--sampling", "soft"],
+        ["--relevance", "probe", "--min-draws", 3, "--batch", 4, "--patience", 30],
+    ],
+)
+def test_command_of_the_record_does_the_same_again(genes, out, tmp_path, words):
+    words = [*words, "--categorical", "g2", "--drop", "g3", "--alpha", "0.25", "--seed", 9]
+    _, run = done(out, *of_kind(genes, *words))
+    said = shlex.split(run["command"])
+    assert said[:5] == ["duramen", "select", "genes.csv", "--target", "kind"]
+    _, again = done(tmp_path / "again", "select", genes, *said[3:])
+    assert (tmp_path / "again/result.csv").read_bytes() == (out / "result.csv").read_bytes()
+    assert again["settings"] == run["settings"]
+    assert again["command"] == run["command"]
+
+
+def test_threads_do_not_change_a_byte(genes, out):
+    tables = []
+    for jobs in (1, 2):
+        done(out, *of_kind(genes, "--batch", 4, "--jobs", jobs))
+        tables.append((out / "result.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_goes_on_from_a_checkpoint(genes, out, tmp_path, monkeypatch):
+    done(out, *of_kind(genes))
+    expected = (out / "result.csv").read_bytes()
+    words = of_kind(genes, "--checkpoint", tmp_path / "kept.npz")
+    done(out, *words)
+
+    def fail(*_, **__):
+        raise AssertionError("grown again")
+
+    monkeypatch.setattr("duramen.selection.sequential_random_subspace.trees.grow", fail)
+    done(out, *words)
+    assert (out / "result.csv").read_bytes() == expected
+    assert_refused("select", tmp_path / "new", [*words[1:], "--seed", 1], "kept.npz")
+
+
+def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
+    from duramen.selection.sequential_random_subspace.trees import Grower
+
+    grown, grow = [], Grower.grow
+
+    def stopping(self, *given):
+        grown.append(given)
+        if len(grown) == 20:
+            raise KeyboardInterrupt
+        return grow(self, *given)
+
+    words = of_kind(genes, "--checkpoint", tmp_path / "kept.npz")
+    monkeypatch.setattr(Grower, "grow", stopping)
+    result = duramen(*words, "--out", out)
+    assert result.exit_code == 130
+    assert result.stderr == (
+        "note: kept.npz keeps what is done: the same command goes on from it\n"
+        "duramen select: interrupted, nothing was written\n"
+    )
+    assert not out.exists()
+    grown += [None] * 20
+    done(out, *words)
+    assert len(grown) == 20 + 20 + 120 - 19
+    first = (out / "result.csv").read_bytes()
+    done(out, *of_kind(genes))
+    assert (out / "result.csv").read_bytes() == first
+
+
+def test_quiet_says_nothing(genes, out):
+    result, _ = done(out, *of_kind(genes, "--quiet"))
+    assert result.output == ""
+
+
+def test_terminal_shows_the_top(genes, out):
+    result, _ = done(out, *of_kind(genes, "--top", 1))
+    assert "... and 1 more in the results" in result.stdout
+    result, _ = done(out, *of_kind(genes, "--top", 0))
+    assert "2 features found.\n... and 2 more in the results" in result.stdout
+
+
+def test_hostile_names_are_shown_as_they_are(tmp_path, out):
+    names = ["[red]x[/red]", "<script>alert(1)</script>", "a\x1b[31mb", "$y$"]
+    random = np.random.default_rng(0)
+    columns = {name: np.arange(80) % 2 + 2 * (np.arange(80) == k) for k, name in enumerate(names)}
+    columns |= {f"x{j}": random.normal(size=80) for j in range(60)}
+    pq.write_table(pa.table(columns | {"<b>": np.arange(80) % 2}), tmp_path / "t.parquet")
+    words = ["select", tmp_path / "t.parquet", "--target", "<b>", "--subspace", 12, "--trees", 150]
+    result, _ = done(out, *words, "--alpha", 0)
+    assert set(found(out)) >= set(names)
+    assert "[red]x[/red]" in result.stdout
+    assert "\x1b[31m" not in result.output
+    assert "<script>" not in page(out)
+    assert "<b>" not in page(out)
+
+
+def test_demo(out):
+    result, run = done(out, "select", "--demo")
+    assert (run["n_rows"], run["n_features"]) == (72, 7129)
+    assert run["settings"]["n_subspace_features"] == 1000
+    assert run["results"]["trees"] == 200
+    assert {"X95735_at", "M27891_at"} & set(found(out))
+    assert "Golub" in page(out)
+    assert len(found(out)) == run["results"]["features_found"] > 5
+    assert result.stderr == ""
+
+
+def test_demo_takes_other_settings(out):
+    _, run = done(out, "select", "--demo", "--trees", 3, "--subspace", 50)
+    assert (run["settings"]["n_estimators"], run["settings"]["n_subspace_features"]) == (3, 50)
+
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give a FILE and --target NAME, or --demo for the leukemia set"),
+        (["genes.csv"], "--target is missing"),
+        (["--demo", "--target", "y"], "--demo brings its own file"),
+        (["nothing.csv", "--target", "kind"], "nothing.csv"),
+        (["genes.csv", "--target", "kin"], "kind"),
+        (["genes.csv", "--target", "kind", "--drop", "g333"], "--drop g333 is no column"),
+        (["genes.csv", "--target", "kind", "--categorical", "g333"], "--categorical g333"),
+        (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "give one"),
+        (
+            ["genes.csv", "--target", "kind", "--subspace", "many"],
+            "--subspace: must be an integer from 1 or a fraction",
+        ),
+        (
+            ["genes.csv", "--target", "kind", "--subspace", "1.5"],
+            "--subspace: must be an integer from 1 or a fraction",
+        ),
+        (["genes.csv", "--target", "kind", "--subspace", "500"], "an int in 1..102"),
+        (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be 1MB at the least"),
+        (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
+        (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
+        (["genes.csv", "--target", "kind", "--probes", "3"], "--probes is for --relevance probe"),
+        (
+            ["genes.csv", "--target", "kind", "--relevance", "probe", "--level", ".1"],
+            "--level is for --relevance decoy and binomial, not for probe",
+        ),
+        (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
+        (["few.csv", "--target", "y"], "--relevance decoy needs 50 columns"),
+        (["gaps.csv", "--target", "y"], "missing"),
+        (["folder", "--target", "y"], "is no column store"),
+        (["memory://none.store", "--target", "y"], "there is no column store at memory://"),
+        (["none.bed", "--target", "y"], "there is no folder or file none.bed"),
+        (["s", "--target", "kin"], "s has no column 'kin'; did you mean 'kind'?"),
+        (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
+        (["s", "--target", "kind", "--drop", "kind"], "--drop kind is the target"),
+        (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
+        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, the table 150"),
+        (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
+        (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
+        (["gaps", "--target", "y"], "duramen select: --target y"),
+        (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column beside the target"),
+    ],
+)
+def test_bad_input(genes, out, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "few.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    (tmp_path / "gaps.csv").write_text("x,y\n1,a\n2,\n3,a\n4,b\n")
+    if words[:1] in (["s"], ["gaps"]):
+        dm.pack({"s": "genes.csv", "gaps": "gaps.csv"}[words[0]], words[0])
+    assert_refused("select", out, words, message)
+
+
+def test_an_extra_that_is_not_there(out, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    words = ["memory://cohort.store", "--target", "y"]
+    assert_refused("select", out, words, "pip install duramen[distributed]")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--alpha", "2"], ["--trees", "0"], ["--relevance", "magic"], ["--batch", "0"]],
+)
+def test_options_out_of_range(genes, option):
+    result = duramen("select", genes, "--target", "kind", *option)
+    assert result.exit_code == 2
+    assert "Invalid value" in result.stderr
+
+
+@pytest.mark.parametrize("step", ["duramen.reports.render", "duramen.tables.write_table"])
+def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
+    step, genes, out, tmp_path, monkeypatch
+):
+    def fail(*_, **__):
+        raise ValueError("a bug")
+
+    monkeypatch.setattr(step, fail)
+    result = duramen(*of_kind(genes), "--out", out)
+    assert isinstance(result.exception, ValueError)
+    assert not out.exists()
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_while_searching_stops_within_a_second(tmp_path):
+    random = np.random.default_rng(0)
+    columns = {f"x{j}": random.normal(size=500) for j in range(60)}
+    pq.write_table(pa.table(columns | {"y": random.normal(size=500)}), tmp_path / "t.parquet")
+    words = ["select", "t.parquet", "--target", "y", "--trees", 10**6, "--jobs", 1]
+    assert_stops(tmp_path, words, after=5)
+
+
+@pytest.mark.slow
+def test_demo_as_a_program(tmp_path):
+    ended = as_program(tmp_path, "select", "--demo")
+    assert ended.returncode == 0, ended.stderr
+    assert "72 rows x 7,129 features" in ended.stdout
+    assert sorted(path.name for path in (tmp_path / "duramen-select").iterdir()) == FILES
+
+
+def test_help_names_every_option():
+    shown = duramen("select", "--help").stdout
+    for option in ("--memory", "--subspace", "--alpha", "--relevance", "--patience", "--batch"):
+        assert option in shown

@@ -1,0 +1,125 @@
+"""Options that stand once, as fields of a dataclass: parameters, command line, record."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+
+import pytest
+import typer
+from tests.cli.commands import duramen
+from typer.testing import CliRunner
+
+from duramen.cli.app import app
+from duramen.cli.declaration import (
+    ChoiceCommand,
+    argument,
+    callback,
+    choice,
+    command_line,
+    declared,
+    group,
+    option,
+    parameters,
+    recorded,
+)
+from duramen.cli.options import Output
+
+CRITERIA = "duramen.forests.criteria:CRITERIA"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trees:
+    trees: int = option(7, "Number of trees.", min=1, parameter="n_estimators")
+    bootstrap: bool | None = option(None, "Draw rows.", "--bootstrap/--no-bootstrap")
+    drop: tuple[str, ...] = option((), "Column to leave out.", record="dropped")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    file: Path = argument(MISSING, "File.")
+    growth: Trees = group(Trees, trees=9)
+    criterion: str = choice("auto", CRITERIA, "Criterion.", before=("auto",), after=("of_mine",))
+    sign: str = option(".", "Sign.", echo="changed")
+    jobs: int = option(1, "Threads.", echo="never")
+    fast: bool = option(False, "Be fast.")
+    output: Output = group(Output, out=Path("there"))
+    typed: frozenset[str] = frozenset()
+
+
+def ran(*words: str) -> Options:
+    """The options of a command that is given these words."""
+    got: list[Options] = []
+
+    def toy(options: Options) -> None:
+        got.append(options)
+
+    own = typer.Typer()
+    own.command(cls=ChoiceCommand)(callback(toy))
+    done = CliRunner().invoke(own, list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return got[0]
+
+
+def test_values_and_defaults() -> None:
+    plain = ran("a.csv")
+    assert plain == Options(
+        file=Path("a.csv"), growth=Trees(trees=9), output=plain.output, typed=frozenset({"file"})
+    )
+    assert plain.output.out == Path("there")
+    words = (
+        "--trees",
+        "3",
+        "--drop",
+        "a",
+        "--drop",
+        "b",
+        "--no-bootstrap",
+        "--criterion",
+        "of-mine",
+    )
+    full = ran("a.csv", *words)
+    assert full.growth == Trees(trees=3, drop=("a", "b"), bootstrap=False)
+    assert full.criterion == "of_mine"
+    assert full.typed == {"file", "trees", "drop", "bootstrap", "criterion"}
+
+
+def test_command_line_does_the_same_again() -> None:
+    words = ("--sign", ",", "--fast", "--jobs", "4", "--no-bootstrap", "--criterion", "of-mine")
+    full = ran("folder/a.csv", "--trees", "3", "--drop", "a b", *words)
+    line = command_line("toy", full)
+    assert line == (
+        "duramen toy a.csv --trees 3 --no-bootstrap --drop 'a b' --criterion of-mine --sign , "
+        "--fast"
+    )
+    growth = ("--trees", "3", "--no-bootstrap", "--drop", "a b")
+    again = ran("a.csv", *growth, "--criterion", "of-mine", "--sign", ",", "--fast")
+    assert command_line("toy", again) == line
+    assert command_line("toy", ran("a.csv"), trees=50, drop=("x",), criterion=None, jobs=2) == (
+        "duramen toy a.csv --trees 50 --drop x --jobs 2"
+    )
+
+
+def test_record_and_parameters_have_names_of_their_own() -> None:
+    growth = Trees(drop=("a",))
+    assert recorded(growth) == {"n_estimators": 7, "bootstrap": None, "dropped": ["a"]}
+    assert recorded(growth, trees=8)["n_estimators"] == 8
+    assert parameters(growth) == {"n_estimators": 7, "bootstrap": None, "drop": ("a",)}
+    assert "sign" not in recorded(Options(file=Path("b/a.csv")))
+    assert recorded(Options(file=Path("b/a.csv"), sign=","))["file"] == "a.csv"
+
+
+def test_choices_are_those_of_the_library() -> None:
+    refused = duramen("rank", "--criterion", "gain")
+    assert refused.exit_code == 2
+    named = "'auto', 'gini', 'entropy', 'variance'."
+    assert named in " ".join(refused.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("name", ["rank", "exact", "plan", "context", "pack", "select"])
+def test_options_of_the_group_of_all_are_options_of_each_command(name: str) -> None:
+    shared = {one.word for one, _ in declared(Output)}
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    assert shared <= {word for one in command.params for word in one.opts}
+    assert all(inspect.cleandoc(str(one.help)) for one in command.params if one.name != "help")

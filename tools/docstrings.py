@@ -1,0 +1,151 @@
+"""Compare the parameters in docstrings with texts that are written once, or write them.
+
+    python tools/docstrings.py [--write]
+
+Estimators: the texts are those of ``duramen.estimators.parameters``, the defaults those of the
+signatures. Functions that measure or test features: the texts are those of ``SHARED``, except
+where a parameter means something else (``OWN``).
+"""
+
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from duramen.estimators.catalogue import FORESTS
+from duramen.estimators.parameters import PARAMETERS
+
+HEADING = "    Parameters\n    ----------\n"
+BLOCK = re.compile(re.escape(HEADING) + r"(?:    \S.*\n(?:        \S.*\n)+)+")
+ENTRY = re.compile(r"    (\S.*)\n((?:        \S.*\n)+)")
+TEXTS = {one.name: one for one in PARAMETERS}
+
+PACKAGES = ("duramen.importances", "duramen.significance", "duramen.context")
+SHARED = {
+    "estimator": ("estimator of duramen", "Parameters of the forests; it is cloned, not changed."),
+    "forest": ("fitted estimator or Forest", "A forest of this package."),
+    "X": ("table of shape (n, p), or LearningSet", "The rows."),
+    "y": ("array-like of shape (n,), optional", "Classes or numbers; None with a learning set."),
+    "measure": (
+        "str or callable",
+        "Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.",
+    ),
+    "strata": (
+        "array-like of shape (n,), optional",
+        "Stratum of each row; rows are exchanged within strata only (docs/guide/strata.md).",
+    ),
+    "blocks": (
+        "array-like of shape (n,), optional",
+        "Block of each row; the rows of a block stay together (docs/guide/strata.md).",
+    ),
+    "random_state": ("int, RandomState, Generator or None", "Seed of all random numbers."),
+    "n_jobs": ("int, optional", "Threads; the result does not depend on it."),
+    "client": (
+        "dask.distributed.Client, optional",
+        "Cluster that does the work instead of threads; the result does not depend on it.",
+    ),
+    "checkpoint": (
+        "path, optional",
+        "File that keeps finished work: an interrupted run resumes from it, to the same bytes.",
+    ),
+    "verbose": ("int", "Above 0: a progress bar with the time left."),
+}
+# Functions in which a parameter of these names means something more, or else.
+OWN = {
+    "estimator": {"frequency_control"},
+    "forest": {"trees_needed", "vote_change"},
+    "X": {
+        *("conditional_mda", "context_importances", "context_network", "frequency_control"),
+        *("mda", "mdi", "noising", "permutation_test", "probe_ranking", "propensity_strata"),
+        *("representatives", "trees_needed", "vote_change"),
+    },
+    "y": {"mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"},
+    "blocks": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
+    "strata": {"context_importances"},
+    "random_state": {
+        *("air", "conditional_mda", "holdout_mda", "mda", "noising", "sandri", "trees_needed"),
+        "vote_change",
+    },
+    "n_jobs": {"context_network", "permutation_test"},
+    "checkpoint": {"permutation_test"},
+}
+
+
+def entry(name: str, kind: str, text: str) -> str:
+    """Return the lines of a parameter in a docstring."""
+    lines = textwrap.fill(
+        text, 100, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False
+    )
+    return f"    {name} : {kind}\n{lines}\n"
+
+
+def parameter_block(kind: type) -> str:
+    """Return the section of parameters that the docstring of an estimator must have."""
+    lines = []
+    for name, given in inspect.signature(kind).parameters.items():
+        default = f'"{given.default}"' if isinstance(given.default, str) else given.default
+        allowed = f"{TEXTS[name].allowed_for(kind.task)}, default={default}"
+        lines.append(entry(name, allowed, TEXTS[name].text_for(kind.task)))
+    return HEADING + "".join(lines)
+
+
+def shared_block(function: Callable[..., Any], block: str) -> str:
+    """Return the section of parameters of a function with the shared texts in it.
+
+    Entries of several names without a type, such as ``a, b`` "As for ...", stay as they are.
+    """
+    lines = []
+    for match in ENTRY.finditer(block.removeprefix(HEADING)):
+        names, _, kind = match[1].partition(" : ")
+        own = [one for one in names.split(", ") if function.__name__ in OWN.get(one, ())]
+        shared = [one for one in names.split(", ") if one in SHARED and one not in own]
+        if not kind or not shared:
+            lines.append(match[0])
+            continue
+        lines += [f"    {one} : {kind}\n{match[2]}" for one in own]
+        lines += [entry(one, *SHARED[one]) for one in shared]
+    return HEADING + "".join(lines)
+
+
+def functions() -> Iterator[Callable[..., Any]]:
+    """Yield the public functions that measure or test features."""
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        yield from filter(inspect.isfunction, (getattr(module, name) for name in module.__all__))
+
+
+def rewritten(thing: Any, source: str) -> str:
+    """Return the source of a module with the section of a class or function replaced."""
+    word = "class" if inspect.isclass(thing) else "def"
+    start = re.search(rf"^{word} {thing.__name__}\(", source, re.MULTILINE)
+    assert start is not None
+    head, rest = source[: start.start()], source[start.start() :]
+    if inspect.isclass(thing):
+        return head + BLOCK.sub(lambda _: parameter_block(thing), rest, count=1)
+    return head + BLOCK.sub(lambda found: shared_block(thing, found[0]), rest, count=1)
+
+
+def main(write: bool) -> int:
+    """Compare all docstrings with their texts; return the number of files that differ."""
+    things: dict[Path, list[Any]] = {}
+    for thing in [*(kind for forest in FORESTS for kind in forest.estimators), *functions()]:
+        things.setdefault(Path(inspect.getfile(thing)), []).append(thing)
+    wrong = 0
+    for path, inside in things.items():
+        source = new = path.read_text(encoding="utf-8")
+        for thing in inside:
+            new = rewritten(thing, new)
+        if new != source:
+            wrong += 1
+            print(f"{path}: parameters differ from the texts that tools/docstrings.py has for them")
+            if write:
+                path.write_text(new, encoding="utf-8")
+    return 0 if write else wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main("--write" in sys.argv[1:]))
