@@ -53,7 +53,7 @@ class Parameters:
 
     distribution: str | None = choice(
         None,
-        "duramen.significance.p_values.nulls:LAWS",
+        "duramen.significance.p_values.nulls:DISTRIBUTIONS",
         "Distribution of importances under the null hypothesis: the permutations themselves, or "
         "one fitted to them; empirical by default.",
         before=("empirical",),
