@@ -107,8 +107,8 @@ void bind_forests(nb::module_& module) {
              "Mean leaf values of rows, row by value.");
   module.def("oob", &oob, nb::arg("forest"), nb::arg("table"), nb::arg("target"), nb::arg("bag"),
              nb::arg("n_threads"), "Out-of-bag sums, counts, and the error after 1, 2, ... trees.");
-  module.def("proximity", &proximity, nb::arg("leaves"), nb::arg("out").none(), nb::arg("n_threads"),
-             "Fraction of trees with a common leaf, row by row.");
+  module.def("proximity", &proximity, nb::arg("leaves"), nb::arg("out").none(),
+             nb::arg("n_threads"), "Fraction of trees with a common leaf, row by row.");
   module.def("mdi", &mdi, nb::arg("forest"), nb::arg("n_columns"), nb::arg("by_degree"),
              "Mean decrease of impurity of every column, its standard error, and its parts by "
              "degree.");
