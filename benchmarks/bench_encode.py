@@ -9,6 +9,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from duramen.tables import encode
+from duramen.tables.routing import routing_values
 
 CONTAINERS = {
     "rows together": np.ascontiguousarray,
@@ -39,7 +40,7 @@ class FewRows:
         encode(self.table)
 
     def time_routing_values(self, container: str) -> None:
-        self.encoded.routing_values(self.table)
+        routing_values(self.encoded, self.table)
 
     def peakmem_encode(self, container: str) -> None:
         encode(self.table)

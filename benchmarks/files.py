@@ -1,34 +1,26 @@
 """Time of reading and writing files: stores, archives of forests, tables.
 
 ``python -m benchmarks.files --dir DIR`` times each operation below once it has been run once, and
-prints the medians of 15 rounds. With ``--against SRC``, the folder ``src`` of another checkout with
-its kernel compiled, each round runs an operation in both versions right after one another, in an
-order that alternates, and the medians of the ratios are printed; exit status 1 where one is more
-than 5 % above 1 in processor time. Both versions are warm processes with one thread; wall-clock
-time includes waiting for the disk.
+prints the medians. With ``--against SRC``, the folder ``src`` of another checkout with its kernel
+compiled, it runs both versions in pairs (`benchmarks.pairs`) and prints the ratios; exit status 1
+where one is more than 5 % above 1 in processor time. All processes have one thread; wall-clock time
+includes waiting for the disk.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import re
-import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-LIMIT = 1.05
+from benchmarks import pairs
+from benchmarks.pairs import Operation
+
 ROWS, COLUMNS, TEXT_COLUMNS = 500, 50_000, 5_000
 LONG_ROWS, LONG_COLUMNS = 200_000, 20
-
-Operation = Callable[[], Any]
 
 
 def make_inputs(folder: Path) -> None:
@@ -129,110 +121,5 @@ def _reading(read: Callable[[Path], Any], path: Path) -> Operation:
     return lambda: read(path)
 
 
-def serve(inputs: Path, own: Path) -> None:
-    """Run the operations that are named on standard input, one a line, and print their times."""
-    import warnings
-
-    warnings.simplefilter("ignore")
-    own.mkdir(exist_ok=True)
-    known = operations(inputs, own)
-    print(json.dumps(list(known)), flush=True)
-    for line in sys.stdin:
-        run = known[line.strip()]
-        cpu, wall = time.process_time(), time.perf_counter()
-        run()
-        taken = [time.process_time() - cpu, time.perf_counter() - wall]
-        print(json.dumps(taken), flush=True)
-
-
-class Version:
-    """A process that runs operations with the package in the folder `src`."""
-
-    def __init__(self, src: Path, inputs: Path, own: Path) -> None:
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "ARROW_NUM_THREADS"), "1")
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--dir", str(inputs), "--serve", str(own)],
-            env={**os.environ, **threads, "PYTHONPATH": str(src)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.names: list[str] = self._answer()
-
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(
-                f"benchmarks.files: the timed process ended ({self._process.wait()})"
-            )
-        return json.loads(line)
-
-    def run(self, name: str) -> list[float]:
-        """Processor and wall-clock seconds of an operation."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(name + "\n")
-        self._process.stdin.flush()
-        taken: list[float] = self._answer()
-        return taken
-
-    def close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def compare(versions: list[Version], names: list[str], rounds: int) -> int:
-    """Time, print, and count what is slower than the limit."""
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, {rounds} rounds\n")
-    ratios = " | ratio, processor | ratio, wall" if len(versions) > 1 else ""
-    print(f"| operation | processor, s | wall, s{ratios} |")
-    print("| --- | --- | ---" + " | --- | ---" * (len(versions) > 1) + " |")
-    slower = 0
-    for name in names:
-        taken = np.empty((rounds, len(versions), 2))
-        for version in versions:
-            version.run(name)
-        for k in range(rounds):
-            order = range(len(versions)) if k % 2 else reversed(range(len(versions)))
-            for i in order:
-                taken[k, i] = versions[i].run(name)
-        cells = [f"{statistics.median(taken[:, 0, c]):.3g}" for c in range(2)]
-        if len(versions) > 1:
-            pairs = np.median(taken[:, 0] / taken[:, 1], axis=0)
-            cells += [f"{ratio:.3f}" for ratio in pairs]
-            slower += bool(pairs[0] > LIMIT)
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
-    return slower
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks.files", description=__doc__)
-    parser.add_argument("--dir", type=Path, required=True, help="place for about 1 GB of files")
-    parser.add_argument("--against", type=Path, help="folder src of another version")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument(
-        "--only", default="", help="operations whose names match this regular expression"
-    )
-    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.serve is not None:
-        serve(options.dir, options.serve)
-        return 0
-    folder = options.dir.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "long.parquet").exists():
-        make_inputs(folder)
-    sources = [Path(__file__).resolve().parents[1] / "src"]
-    sources += [] if options.against is None else [options.against.resolve()]
-    versions = [Version(src, folder, folder / f"version{i}") for i, src in enumerate(sources)]
-    names = [name for name in versions[0].names if re.search(options.only, name)]
-    try:
-        return int(compare(versions, names, options.rounds) > 0)
-    finally:
-        for version in versions:
-            version.close()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pairs.run("benchmarks.files", __doc__ or "", operations, make_inputs))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         estimators,
         forests,
         importances,
+        networks,
         plots,
         reports,
         selection,
@@ -46,14 +47,15 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesRegressor,
     )
     from duramen.forests import Forest
+    from duramen.networks import genie3
     from duramen.results.context_importances import ContextImportances
     from duramen.results.context_network import ContextNetwork
     from duramen.results.importances import Importances
+    from duramen.results.network import Network
     from duramen.results.significance import Significance
     from duramen.selection import SequentialRandomSubspace
-    from duramen.tables import EncodedTable, encode
+    from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
-    from duramen.tables.store import ColumnStore, open_store, pack
 
 __all__ = [
     "BaggedTreesClassifier",
@@ -67,6 +69,7 @@ __all__ = [
     "Forest",
     "Importances",
     "LearningSet",
+    "Network",
     "PERTClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -85,8 +88,10 @@ __all__ = [
     "encode",
     "estimators",
     "forests",
+    "genie3",
     "importances",
     "learning_set",
+    "networks",
     "open_store",
     "pack",
     "plots",
@@ -102,6 +107,7 @@ _ROOMS = (
     "estimators",
     "forests",
     "importances",
+    "networks",
     "plots",
     "reports",
     "results",
@@ -111,7 +117,7 @@ _ROOMS = (
     "theory",
 )
 _HOMES = {
-    "ColumnStore": "tables.store",
+    "ColumnStore": "tables",
     "ContextImportances": "results.context_importances",
     "ContextNetwork": "results.context_network",
     "context_importances": "context",
@@ -121,11 +127,13 @@ _HOMES = {
     "Forest": "forests",
     "Importances": "results.importances",
     "LearningSet": "tables",
+    "genie3": "networks",
     "learning_set": "tables",
+    "Network": "results.network",
     "SequentialRandomSubspace": "selection",
     "Significance": "results.significance",
-    "open_store": "tables.store",
-    "pack": "tables.store",
+    "open_store": "tables",
+    "pack": "tables",
 }
 
 

@@ -12,6 +12,7 @@ _FILES = (
     "forests",
     "estimators",
     "importances",
+    "networks",
     "significance",
     "error_rates",
     "selection",

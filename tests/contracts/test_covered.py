@@ -28,6 +28,8 @@ WITHOUT_CASE = {
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
     "selection.Detail": "a column of a table in a report",
     "selection.Selector": "the record of a selector",
+    "tables.Format": "a record; its files have cases",
+    "tables.Request": "arguments of a reader of files; every format takes them",
     "tables.Task": "the type of an argument",
 }
 # Options that say where and how to work, or are part of every case.

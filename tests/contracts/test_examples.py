@@ -17,8 +17,10 @@ MODULES = [
 # Packages whose public functions and classes all have an example.
 COMPLETE = [
     "duramen.context",
+    "duramen.datasets",
     "duramen.importances",
     "duramen.significance",
+    "duramen.tables",
     "duramen.theory.distributions",
     "duramen.theory.distributions.examples",
     "duramen.theory.distributions.specification",

@@ -12,9 +12,8 @@ from tests.faults.batches import READ, REFUSED
 from tests.faults.fuzzing import altered
 
 import duramen as dm
-from duramen.tables import read_table
-from duramen.tables.files import text_options
-from duramen.tables.store.inputs.text import TextInput
+from duramen.tables import Request, read_table
+from duramen.tables.formats.text import TextInput
 
 # The first byte is read as options, the rest as the file.
 OPTIONS: tuple[dict[str, Any], ...] = (
@@ -78,8 +77,7 @@ def _same(whole: Any, packed: Any) -> None:
 def _by_tiles(path: Path, options: dict[str, Any], folder: Path) -> dm.EncodedTable:
     """Encode a file column by column, as `pack` does where it is larger than its memory."""
     delimiter = "\t" if path.suffix == ".tsv" else ","
-    words, decimal = options.get("na_values", ()), options.get("decimal", ".")
-    text = TextInput(path, delimiter, 1, 1, "pack", text_options(words, decimal, "pack"))
+    text = TextInput(path, delimiter, Request("pack", **options, budget=1))
     columns = [column for group in text.groups(0, folder) for column in group.columns]
     assert len(columns) == text.n_columns
     return dm.encode(pa.table(columns, names=text.names))

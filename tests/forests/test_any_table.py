@@ -9,6 +9,7 @@ from tests.oracles import route as oracle
 from duramen import estimators
 from duramen.forests.growth import bag
 from duramen.forests.structure import child_counts, decreases
+from duramen.tables.routing import routing_values
 
 KINDS = {
     "classes": [
@@ -105,7 +106,7 @@ def test_any_forest_is_sound(problem):
     forest = estimator.forest_
     forest.check()
 
-    values = forest.schema.routing_values(X)
+    values = routing_values(forest.schema, X)
     schema = {
         "kinds": forest.schema.kinds,
         "value_offsets": forest.schema.value_offsets,

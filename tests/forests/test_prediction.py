@@ -11,6 +11,7 @@ from tests.oracles import route as oracle
 from duramen import estimators
 from duramen.forests.growth import bag, out_of_bag
 from duramen.tables import encode
+from duramen.tables.routing import routing_values
 
 NAMES = [
     *(
@@ -59,7 +60,7 @@ def estimator(request, grown):
 
 def test_leaves_and_predictions_of_training_rows(estimator, mixed):
     forest, X = estimator.forest_, mixed[0]
-    values = forest.schema.routing_values(X)
+    values = routing_values(forest.schema, X)
     wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
     np.testing.assert_array_equal(estimator.apply(X), wanted)
     means = oracle.predictions_of(forest.arrays(), schema_of(forest), values)
@@ -68,7 +69,7 @@ def test_leaves_and_predictions_of_training_rows(estimator, mixed):
 
 def test_leaves_and_predictions_of_odd_rows(estimator):
     forest, X = estimator.forest_, odd_rows()
-    values = forest.schema.routing_values(X)
+    values = routing_values(forest.schema, X)
     assert (values == -1).any()
     wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
     np.testing.assert_array_equal(estimator.apply(X), wanted)

@@ -10,6 +10,7 @@ import pytest
 from tests.tables.agree import assert_agrees, assert_same
 
 from duramen.tables import EncodedTable, encode
+from duramen.tables.routing import routing_values
 
 CELLS = {
     "price": [2.5, None, -1.0, 2.5, 0.0],
@@ -55,7 +56,7 @@ def test_same_codes_from_every_container(container: str) -> None:
             table.cut_values[table.value_offsets[j] : table.value_offsets[j + 1]],
             np.arange(len(table.labels[j])),
         )
-    routed = table.routing_values(X)
+    routed = routing_values(table, X)
     assert routed.flags.c_contiguous
     for j in range(8):
         codes = np.asarray(table.codes(j), dtype=float)
@@ -63,7 +64,7 @@ def test_same_codes_from_every_container(container: str) -> None:
         if table.kinds[j] == "numeric":
             codes[~np.isnan(codes)] = table.values(j)[codes[~np.isnan(codes)].astype(int)]
         np.testing.assert_array_equal(routed[:, j], codes)
-    np.testing.assert_array_equal(table.routing_values(table), routed)
+    np.testing.assert_array_equal(routing_values(table, table), routed)
 
 
 def test_numpy_strings() -> None:
@@ -110,7 +111,7 @@ def test_categories(container: str) -> None:
         position = table.values(0).tolist()
         expected = [3 if word is None else position.index(word) for word in WORDS]
         assert table.codes(0).tolist() == expected
-        routed = table.routing_values(X).ravel()
+        routed = routing_values(table, X).ravel()
         np.testing.assert_array_equal(routed, [np.nan if c == 3 else c for c in expected])
 
 
@@ -122,7 +123,7 @@ def test_categories_of_numbers() -> None:
     assert table.values(1).tolist() == [False, True]
     as_numbers = encode(X, kinds="numeric")
     assert_agrees(as_numbers, [[3, 1, None, 3], [1, 0, 1, 0]])
-    np.testing.assert_array_equal(as_numbers.routing_values(X)[:, 0], [3, 1, np.nan, 3])
+    np.testing.assert_array_equal(routing_values(as_numbers, X)[:, 0], [3, 1, np.nan, 3])
 
 
 def test_a_dictionary_that_repeats_itself() -> None:
@@ -141,7 +142,7 @@ def test_numbers_as_categories(kind: str) -> None:
     assert encode(X[:, 1:].astype(int), kinds=kind).values(0).dtype == np.int64
     new = np.array([[1.5, 8.0], [2.0, 9.0], [np.nan, np.nan], [-5, 2]])
     expected = [[0, -1], [-1, 2], [np.nan, np.nan], [-1, 0]]
-    np.testing.assert_array_equal(table.routing_values(new), expected)
+    np.testing.assert_array_equal(routing_values(table, new), expected)
 
 
 def test_kinds_by_name_index_and_sequence() -> None:
@@ -266,4 +267,4 @@ def test_many_categories_take_little_time() -> None:
         assert len(table.values(0)) == n
         assert table.block_of[0] == 2
         np.testing.assert_array_equal(table.values(0)[table.codes(0)[:100]], words[:100])
-        np.testing.assert_array_equal(table.routing_values(X[:10]).ravel(), table.codes(0)[:10])
+        np.testing.assert_array_equal(routing_values(table, X[:10]).ravel(), table.codes(0)[:10])

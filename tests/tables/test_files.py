@@ -11,8 +11,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from duramen.tables import encode, read_table, target_column, write_table
-from duramen.tables.store import pack
+from duramen.tables import encode, pack, read_table, target_column, write_table
 
 TABLE = pa.table({"gene": ["g,1", 'say "b"', None], "x": [1.5, None, -2.0], "n": [1, 2, 3]})
 TEXT = 'gene,x,n\n"g,1",1.5,1\n"say ""b""",NA,2\n,-2.0,3\n'
@@ -88,7 +87,7 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
         ("a.xlsx", "x", "the extension '.xlsx' of 'a.xlsx' is not known; files may be CSV"),
         ("table", "x", "'table', no extension, is not known"),
         ("a.tar.gz", "x", "the extension '.gz' of 'a.tar.gz' is not known"),
-        ("a.h5ad", "x", "feather.. Hint: duramen pack makes a store of it"),
+        ("a.h5ad", "x", r"\.ipc\)\. Hint: duramen pack makes a store of it"),
     ],
 )
 def test_bad_files(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
@@ -164,7 +163,7 @@ def test_a_failure_leaves_the_old_file(
 
 
 def test_other_formats_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; name it \.csv, \.tsv or"):
+    with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; files may be CSV \(\.csv\)"):
         write_table(TABLE, tmp_path / "a.xlsx")
 
 

@@ -61,6 +61,18 @@ class Choices:
         return names[value]
 
 
+@dataclass(frozen=True)
+class FileFormats:
+    """File formats that have one of some functions, listed where the help is written."""
+
+    uses: tuple[str, ...]
+
+    def __str__(self) -> str:
+        from duramen.tables import formats  # a slow import that most commands need not
+
+        return formats.listed(*self.uses)
+
+
 def _spelled(name: str) -> str:
     return name.replace("_", "-")
 
@@ -84,6 +96,8 @@ class Declared:
         default; only if the run settles another value.
     argument : bool
         Whether it is an argument.
+    formats : tuple of str
+        Functions of a `Format`; the help lists the file formats that have one of them.
     more : mapping
         Further settings of :class:`typer.Option`.
     default : object
@@ -98,6 +112,7 @@ class Declared:
     record: str = ""
     echo: Literal["always", "changed", "never"] = "always"
     argument: bool = False
+    formats: tuple[str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
     default: Any = None
     name: str = ""
@@ -138,7 +153,7 @@ class Declared:
             self.name,
             Parameter.KEYWORD_ONLY,
             default=Parameter.empty if default is MISSING else default,
-            annotation=Annotated[kind, info],
+            annotation=Annotated[kind, info, FileFormats(self.formats)],
         )
 
 
@@ -166,9 +181,9 @@ def choice(default: Any, reference: str, help: str, **more: Any) -> Any:
     return option(default, help, parser=parser, **{"metavar": "NAME", **more})
 
 
-def argument(default: Any, help: str, **more: Any) -> Any:
-    """Declare an argument."""
-    made = Declared(help, parameter="", argument=True, more=more)
+def argument(default: Any, help: str, *, formats: tuple[str, ...] = (), **more: Any) -> Any:
+    """Declare an argument, `formats` as for :class:`Declared`."""
+    made = Declared(help, parameter="", argument=True, formats=formats, more=more)
     return field(default=default, metadata={"declared": made})
 
 
@@ -307,7 +322,10 @@ class ChoiceCommand(TyperCommand):
         hints = self.callback.__annotations__ if self.callback else {}
         for param in self.params:
             for info in getattr(hints.get(str(param.name)), "__metadata__", ()):
-                if isinstance(info.parser, Choices):
+                if isinstance(info, FileFormats):
+                    if info.uses:
+                        listed.append(f"{param.metavar}: {info}.")
+                elif isinstance(info.parser, Choices):
                     shown = tuple(info.parser.shown().values())
                     if len(brief := "|".join(shown)) <= _SHORT and " " not in brief:
                         param.metavar = f"<{brief}>"

@@ -17,10 +17,9 @@ from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
     from duramen.cli.clock import Clock
-    from duramen.tables import EncodedTable
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore, EncodedTable
 
-_TABLES = "A .csv, .tsv, .parquet or .arrow file"
+_TABLE = "File with a table, in one of the formats below"
 _ALONE = "that ships with duramen, in place of FILE and --target."
 
 
@@ -57,7 +56,7 @@ class Missing(StrEnum):
 class Table:
     """Table in a file and its target."""
 
-    file: Any = argument(None, f"{_TABLES}.", metavar="FILE")
+    file: Any = argument(None, f"{_TABLE}.", formats=("read",), metavar="FILE")
     target: str | None = option(None, "Column to explain.", metavar="NAME")
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
@@ -158,7 +157,7 @@ _DATA = ("file", "target", "demo", "task")
 class Small(Table):
     """Table of few columns, in memory."""
 
-    file: Path | None = argument(None, f"{_TABLES}.", metavar="FILE")
+    file: Path | None = argument(None, f"{_TABLE}.", formats=("read",), metavar="FILE")
     demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
     missing: Missing | None = option(
         None,
@@ -192,7 +191,8 @@ class Input(Table):
 
     file: str | None = argument(
         None,
-        f"{_TABLES}, a folder made by duramen pack or its URL, or a PLINK .bed file.",
+        f"{_TABLE}, or a folder made by duramen pack, or its URL.",
+        formats=("read", "columns"),
         metavar="FILE",
     )
     annotations: Annotations = group(Annotations)

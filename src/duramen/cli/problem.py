@@ -12,8 +12,7 @@ from duramen.cli.reading import stray_notes
 from duramen.cli.source import Source, check_columns
 
 if TYPE_CHECKING:
-    from duramen.tables import EncodedTable, LearningSet, Target
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore, EncodedTable, LearningSet, Target
     from duramen.tables.stray import StrayValues
 
 TableT = TypeVar("TableT", bound="EncodedTable | ColumnStore")

@@ -67,11 +67,11 @@ class Reading:
 
 
 def is_text(file: Path | str) -> bool:
-    """Tell whether a file is CSV or TSV, compressed or not, by its name."""
-    suffixes = [suffix.lower() for suffix in Path(file).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2", ".zst"):
-        suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in (".csv", ".tsv", ".tab")
+    """Return whether the name of a file tells a format of text, such as CSV."""
+    from duramen.tables.formats import format_of
+
+    found = format_of(file)
+    return found is not None and found.text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,14 +10,17 @@ from duramen.cli.problem import Problem, stray_columns, target_of
 from duramen.cli.reading import Annotations, Reading, pairing_unwarned, stray_notes
 
 if TYPE_CHECKING:
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore
 
 
 def is_store(file: Path | str) -> bool:
-    """Tell whether a path looks like a store: a URL, a folder, or a PLINK file."""
-    if isinstance(file, str):
+    """Return whether a path looks like a store: a URL, a folder, or a file used in place."""
+    from duramen.tables.formats import format_of
+
+    if isinstance(file, str) or file.expanduser().is_dir():
         return True
-    return file.expanduser().is_dir() or file.suffix.lower() == ".bed"
+    found = format_of(file)
+    return found is not None and found.columns is not None
 
 
 def read_stored(
@@ -41,8 +44,8 @@ def read_stored(
     ValueError, OSError
         If there is no such store or column, or the target cannot be used.
     """
+    from duramen.tables import open_store
     from duramen.tables.learning_set import of_table
-    from duramen.tables.store import open_store
     from duramen.tables.store.view import without
 
     if reading.categorical:

@@ -30,6 +30,12 @@ def load_leukemia() -> Dataset:
     -------
     Dataset
         X float64 of shape (72, 7129), y of ``"ALL"`` (47) and ``"AML"`` (25).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.datasets.load_leukemia()
+    Dataset(leukemia: 72 rows x 7129 features)
     """
     table = _read(LEUKEMIA)
     names = tuple(table.column_names[1:])
@@ -51,6 +57,12 @@ def load_primary_tumor() -> Dataset:
     Dataset
         X a pyarrow table of dictionary columns with missing values, y the site of the primary
         tumor (21 sites).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.datasets.load_primary_tumor().names[:3]
+    ('age', 'sex', 'histologic-type')
     """
     table = _read(PRIMARY_TUMOR)
     return Dataset(

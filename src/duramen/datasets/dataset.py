@@ -1,4 +1,4 @@
-"""One shape for every data set."""
+"""Record of a data set."""
 
 from __future__ import annotations
 
@@ -26,11 +26,18 @@ class Dataset:
     description : str
         What the rows, the features and the target are.
     citation : str
-        What to cite; empty for a made-up problem that nobody need cite.
+        Source to cite; empty for a simulated problem without one.
     relevant : tuple of str or None
-        Names of the features that are relevant to the target; None where nobody knows.
+        Names of the features that are relevant to the target; None where they are not known.
     details : mapping
-        Further truths of a made-up problem, such as the weights of a linear one.
+        Further truths of a simulated problem, such as the weights of a linear one.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> digits = dm.datasets.digits7()
+    >>> digits.n_rows, digits.n_features, digits.relevant[0]
+    (10, 7, 'X1')
     """
 
     name: str

@@ -14,7 +14,7 @@ _SEGMENTS = (
 
 
 def digits7() -> Dataset:
-    """Ten digits on a seven-segment display.
+    """Make the ten digits on a seven-segment display.
 
     Seven binary features tell which segments are lit, the target is the digit; every digit comes
     once. All features are relevant. The exact importances of totally randomized multiway trees are
@@ -24,6 +24,13 @@ def digits7() -> Dataset:
     -------
     Dataset
         X int64 of shape (10, 7), y int64 with the digits 0..9 in order.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> digits = dm.datasets.digits7()
+    >>> digits.X[8].tolist(), digits.y[8].item()
+    ([1, 1, 1, 1, 1, 1, 1], 8)
     """
     names = tuple(f"X{m}" for m in range(1, 8))
     return Dataset(
@@ -42,12 +49,19 @@ def digits7() -> Dataset:
 
 
 def xor() -> Dataset:
-    """Exclusive or of two bits: neither alone is associated with the target, both determine it.
+    """Make the exclusive or of two bits: each alone is independent of the target, both give it.
 
     Returns
     -------
     Dataset
         X int64 of shape (4, 2) with the four pairs, y = X1 xor X2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> problem = dm.datasets.xor()
+    >>> problem.X.tolist(), problem.y.tolist()
+    ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
     """
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int64)
     return Dataset(

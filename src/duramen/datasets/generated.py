@@ -1,4 +1,4 @@
-"""Made-up problems of any size, with the truth at hand."""
+"""Simulated problems of any size, whose relevant features are known."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def madelon_like(
 
     Normal clouds, each with covariances of its own, sit on the vertices of a hypercube in the
     informative dimensions, at -2 and 2; half of the vertices, drawn at random, belong to class 1,
-    so that some dimensions may tell something alone, but only all together tell the class.
+    so that some dimensions may be relevant alone, but only all together determine the class.
     Redundant features are linear combinations of the informative ones with weights uniform on
     (-1, 1), repeated ones copies of both kinds; all have noise of their own. Probes are standard
     normal. The columns are shuffled.
@@ -48,13 +48,19 @@ def madelon_like(
         Standard deviation of the noise of a relevant feature, as a fraction of the feature's own.
         With .1 a feature and its copy have correlation .99, as in Madelon.
     random_state : int, numpy.random.Generator or None
-        Where the random numbers come from.
+        Source of the random numbers.
 
     Returns
     -------
     Dataset
         X float64, y of 0 and 1; `details` holds ``informative``, ``redundant`` and ``repeated``
         names.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.datasets.madelon_like(100, n_probes=30, random_state=0)
+    Dataset(madelon_like: 100 rows x 50 features, 20 relevant)
     """
     checks.check_integer("madelon_like", "n_samples", n_samples, 1)
     checks.check_integer("madelon_like", "n_informative", n_informative, 1, most=_MOST_INFORMATIVE)
@@ -130,7 +136,7 @@ def linear_sign(
     """Make the linear problem of Paul, Verleysen and Dupont: y = sign(X w), some labels flipped.
 
     Features are standard normal. The weights of the first `n_relevant` ones are uniform on (0, 1),
-    so that some of these matter hardly at all; the other weights are 0.
+    so that some of these hardly matter; the other weights are 0.
 
     Parameters
     ----------
@@ -141,12 +147,19 @@ def linear_sign(
     flip : float
         Fraction of labels that are flipped, rounded to whole rows.
     random_state : int, numpy.random.Generator or None
-        Where the random numbers come from.
+        Source of the random numbers.
 
     Returns
     -------
     Dataset
         X float64, y of -1 and 1; `details` holds ``weights``.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> problem = dm.datasets.linear_sign(100, 30, n_relevant=3, random_state=0)
+    >>> problem.X.shape, problem.relevant
+    ((100, 30), ('x1', 'x2', 'x3'))
     """
     checks.check_integer("linear_sign", "n_samples", n_samples, 1)
     checks.check_integer("linear_sign", "n_features", n_features, 1)

@@ -13,6 +13,7 @@ from duramen import _kernel
 from duramen.forests.forest import Forest
 from duramen.forests.growth import bag, out_of_bag
 from duramen.tables import EncodedTable, Schema, Target
+from duramen.tables.routing import routing_values
 
 Rows = EncodedTable | NDArray[np.float64]
 
@@ -39,8 +40,8 @@ def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
         X = X.as_table()
     if isinstance(X, EncodedTable) and same_encoding(forest.schema, X.schema):
         return X
-    values: NDArray[np.float64] = forest.schema.routing_values(
-        X, estimator_name=estimator_name, function=function
+    values: NDArray[np.float64] = routing_values(
+        forest.schema, X, estimator_name=estimator_name, function=function
     )
     return values
 

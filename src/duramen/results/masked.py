@@ -46,6 +46,21 @@ def unmasked(values: Any) -> Any:
     return plain
 
 
+def array_of(values: Any) -> NDArray[Any]:
+    """Return values as an array without a mask; numbers among strings stay numbers.
+
+    Raises
+    ------
+    ValueError
+        If they are sequences of unequal length.
+    """
+    values = unmasked(values)
+    array: NDArray[Any] = np.asarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.array(values, dtype=object)  # numbers would have become strings
+    return array
+
+
 def refuse_masked(values: Any, parameter: str, function: str) -> Any:
     """Return values that must not be masked as they are, without their mask.
 
@@ -82,7 +97,4 @@ def _of_scalars(values: list[Any] | tuple[Any, ...]) -> Any:
     mask = np.array([value is np.ma.masked for value in values])
     known = next((value for value in values if value is not np.ma.masked), 0.0)
     filled = [known if masked else value for value, masked in zip(values, mask, strict=True)]
-    data = np.asarray(filled)
-    if data.dtype.kind in "US":  # numbers among strings would have become strings
-        data = np.array(filled, dtype=object)
-    return np.ma.array(data, mask=mask)
+    return np.ma.array(array_of(filled), mask=mask)

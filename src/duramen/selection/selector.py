@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from duramen.checks import refuse
 from duramen.results.importances import Importances
 from duramen.selection.records import Account, Selector
-from duramen.tables import EncodedTable, LearningSet, Task
+from duramen.tables import ColumnStore, EncodedTable, LearningSet, Task
 from duramen.tables.learning_set import unweighted_set
-from duramen.tables.store import ColumnStore
 
 IntArray = NDArray[np.int64]
 Data = LearningSet[EncodedTable | ColumnStore]

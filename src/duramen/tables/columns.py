@@ -52,12 +52,12 @@ _WIDER = {"i1": np.int16, "u2": np.int32, "u4": np.int64, "f2": np.float32}
 
 
 def describe(name: str | None) -> str:
-    """How an error calls the column."""
+    """Return the name of a column for errors."""
     return "X" if name is None else f"column {quoted(name)}"
 
 
 def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> NDArray[Any]:
-    """The array, of one or two dimensions, in a type that the kernel reads; a view where possible.
+    """Return an array in a type that the kernel reads; a view where possible.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _odd_strides(array: NDArray[Any]) -> bool:
 
 
 def too_large(function: str, name: str | None) -> str:
-    """The message for integers that float64 cannot hold."""
+    """Return the message for integers that float64 cannot hold."""
     return (
         f"{function}: {describe(name)} holds integers beyond 2**53, which cannot be told apart as "
         "float64; if they are identifiers, leave the column out or give it kinds='nominal', else "
@@ -102,7 +102,7 @@ def too_large(function: str, name: str | None) -> str:
 
 
 def infinite(function: str, name: str | None) -> str:
-    """The message for infinities."""
+    """Return the message for infinities."""
     return (
         f"{function}: {describe(name)} contains infinity (inf); only finite values and missing "
         "ones (NaN) are allowed: replace infinities by NaN or by a large finite value"
@@ -110,7 +110,7 @@ def infinite(function: str, name: str | None) -> str:
 
 
 def refusal(type_name: str, function: str, name: str | None) -> str:
-    """The message for a type that has no codes, with what to do about it."""
+    """Return the message for a type that has no codes, with what to do about it."""
     lower = type_name.lower()
     if lower.startswith(("datetime", "date", "timestamp", "time", "duration", "period")):
         hint = "turn it into numbers first, for instance days since a date, or the month"
@@ -127,7 +127,7 @@ def refusal(type_name: str, function: str, name: str | None) -> str:
 
 
 def from_objects(array: NDArray[Any], *, function: str, name: str | None) -> Column:
-    """A column from an array of Python objects: all numbers, or all strings, or missing."""
+    """Make a column from an array of Python objects: all numbers, or all strings, or missing."""
     present = [_is_present(value) for value in array]
     types = {type(value) for value, there in zip(array, present, strict=True) if there}
     if all(issubclass(t, _NUMBERS) for t in types):
@@ -189,7 +189,7 @@ def from_arrow(
     name: str | None,
     ordered: bool | None = None,
 ) -> Column:
-    """A column from an Arrow array.
+    """Make a column from an Arrow array.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def categories_of_numbers(array: NDArray[Any]) -> Categories:
 
 
 def numbers_of_categories(column: Categories, *, function: str, name: str | None) -> NDArray[Any]:
-    """The values of a column whose categories are numbers."""
+    """Return the values of a column whose categories are numbers."""
     if column.labels.dtype == object and len(column.labels):
         example = column.labels[0]
         raise ValueError(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of, unmasked
 
 
 def table_like(X: Any) -> Any:
@@ -18,8 +17,7 @@ def table_like(X: Any) -> Any:
         return X
     if hasattr(X, "collect") or hasattr(X, "columns"):
         return X
-    array: NDArray[Any] = np.asarray(X)
-    return np.array(X, dtype=object) if array.dtype.kind in "US" else array
+    return array_of(X)
 
 
 def shape_of(X: Any) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """The encoded table: dense codes of every column, and the values they stand for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -51,6 +51,15 @@ class EncodedTable(KernelOwner):
         1 where the column has missing values; it then has m_j + 1 codes.
     named : bool
         Whether the names were given, by the table or the user, or are ``x0``, ``x1``, ...
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> table = dm.encode([[0.5, 7.0], [0.1, 7.0], [0.5, 8.0]])
+    >>> table
+    EncodedTable of 3 rows x 2 columns (2 numeric)
+    >>> table.codes(0).tolist(), table.values(0).tolist()
+    ([1, 0, 1], [0.1, 0.5])
     """
 
     n_rows: int
@@ -99,13 +108,13 @@ class EncodedTable(KernelOwner):
         return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot)
 
     def codes(self, j: int) -> NDArray[Any]:
-        """Codes of the j-th column; a read-only view of shape (n,)."""
+        """Return codes of the j-th column; a read-only view of shape (n,)."""
         view: NDArray[Any] = self.blocks[self.block_of[j]][self.slot[j]]
         view.flags.writeable = False
         return view
 
     def values(self, j: int) -> NDArray[Any]:
-        """What the codes of the j-th column stand for, in code order, without missing.
+        """Return the values of the j-th column in code order, without missing.
 
         Floats for a numeric column, labels for an ordinal or nominal one; shape (m_j,).
         """
@@ -117,7 +126,7 @@ class EncodedTable(KernelOwner):
         return view
 
     def n_codes(self) -> NDArray[np.int64]:
-        """Number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
         return np.asarray(np.diff(self.value_offsets) + self.missing, dtype=np.int64)
 
     def constant(self) -> NDArray[np.bool_]:
@@ -128,7 +137,7 @@ class EncodedTable(KernelOwner):
         return self.n_codes() <= 1
 
     def take_columns(self, index: ArrayLike) -> "EncodedTable":
-        """The columns of the given indices, or of a boolean mask, in that order."""
+        """Return the columns of the given indices, or of a boolean mask, in that order."""
         chosen = self._positions(index, self.n_columns, "take_columns")
         if len(np.unique(chosen)) < len(chosen):
             raise ValueError("take_columns: an index occurs twice, and column names are unique")
@@ -141,8 +150,8 @@ class EncodedTable(KernelOwner):
             blocks.append(self.blocks[number][self.slot[chosen[here]]])
         numbers = chosen.tolist()
         values, offsets = self._values_of(chosen)
-        return EncodedTable(
-            n_rows=self.n_rows,
+        return replace(
+            self,
             names=tuple([self.names[j] for j in numbers]),
             kinds=tuple([self.kinds[j] for j in numbers]),
             blocks=(blocks[0], blocks[1], blocks[2]),
@@ -154,13 +163,12 @@ class EncodedTable(KernelOwner):
             if self.labels
             else {},
             missing=self.missing[chosen],
-            named=self.named,
         )
 
     def _values_of(
         self, chosen: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The values of columns, one after the other, and where those of each begin and end."""
+        """Return the values of columns, one after the other, and where each begins and ends."""
         starts, ends = self.value_offsets[chosen], self.value_offsets[chosen + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
         if offsets[-1] > _MANY_VALUES * len(chosen):
@@ -170,35 +178,18 @@ class EncodedTable(KernelOwner):
         return self.cut_values[places], offsets
 
     def take_rows(self, index: ArrayLike) -> "EncodedTable":
-        """The rows of the given indices, or of a boolean mask; codes keep their meaning."""
+        """Return the rows of the given indices, or of a boolean mask; codes keep their meaning."""
         chosen = self._positions(index, self.n_rows, "take_rows")
         narrow, middle, wide = self.blocks
-        return EncodedTable(
-            n_rows=len(chosen),
-            names=self.names,
-            kinds=self.kinds,
-            blocks=(  # contiguous, unlike block[:, chosen]
-                np.take(narrow, chosen, axis=1),
-                np.take(middle, chosen, axis=1),
-                np.take(wide, chosen, axis=1),
-            ),
-            block_of=self.block_of,
-            slot=self.slot,
-            cut_values=self.cut_values,
-            value_offsets=self.value_offsets,
-            labels=self.labels,
-            missing=self.missing,
-            named=self.named,
+        taken = (  # contiguous, unlike block[:, chosen]
+            np.take(narrow, chosen, axis=1),
+            np.take(middle, chosen, axis=1),
+            np.take(wide, chosen, axis=1),
         )
-
-    def routing_values(
-        self, X: Any, *, estimator_name: str | None = None, function: str = "routing_values"
-    ) -> NDArray[np.float64]:
-        """Rows of X in the terms of this table; see `Schema.routing_values`."""
-        return self.schema.routing_values(X, estimator_name=estimator_name, function=function)
+        return replace(self, n_rows=len(chosen), blocks=taken)
 
     def fingerprint(self) -> str:
-        """64 hexadecimal digits that depend on shape, names, kinds, codes and values.
+        """Return 64 hexadecimal digits that depend on shape, names, kinds, codes and values.
 
         The same on every machine; see `duramen.results.fingerprint`.
         """
@@ -221,7 +212,7 @@ class EncodedTable(KernelOwner):
         )
 
     def nbytes(self) -> int:
-        """Bytes of codes and values."""
+        """Return bytes of codes and values."""
         return sum(block.nbytes for block in self.blocks) + self.cut_values.nbytes
 
     def __len__(self) -> int:

@@ -72,11 +72,19 @@ def encode(
     StrayValuesWarning
         Where a column of text whose kind is not given is nominal although most of its values are
         numbers: a ``?`` or ``n/a`` among them, or decimal commas.
-    """
-    from duramen.tables.store.column_store import ColumnStore
 
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> rows = [["A", 31.0], ["0", None], ["A", 47.0]]
+    >>> table = dm.encode(rows, names=["blood", "age"])
+    >>> table
+    EncodedTable of 3 rows x 2 columns (1 numeric, 1 nominal), 1 with missing values
+    >>> table.codes(0).tolist(), table.values(0).tolist()
+    ([1, 0, 1], ['0', 'A'])
+    """
     function = "encode"
-    if isinstance(X, EncodedTable | ColumnStore):
+    if isinstance(X, EncodedTable) or hasattr(X, "as_table"):
         if names is not None or kinds is not None:
             raise ValueError(
                 "encode: X is encoded already, so names and kinds cannot be given; "
@@ -221,7 +229,7 @@ def _add_columns(
 
 
 def _suit(column: Column, kind: str | None, function: str, name: str) -> Column:
-    """The column as its kind needs it."""
+    """Return a column in the form that its kind needs."""
     if isinstance(column, Categories):
         if kind == "numeric":
             return numbers_of_categories(column, function=function, name=name)
@@ -232,14 +240,14 @@ def _suit(column: Column, kind: str | None, function: str, name: str) -> Column:
 
 
 def _beyond_exact(array: NDArray[Any]) -> bool:
-    """Whether integers occur that float64 cannot tell from their neighbours."""
+    """Return whether integers occur that float64 cannot tell from their neighbors."""
     return array.dtype == np.int64 and bool(
         array.max() > LARGEST_EXACT or array.min() < -LARGEST_EXACT
     )
 
 
 def _needs_columns(matrix: NDArray[Any], asked: Sequence[str | None]) -> bool:
-    """Whether the matrix cannot go to the kernel as a whole."""
+    """Return whether the matrix cannot go to the kernel as a whole."""
     return not set(asked) <= {None, "numeric"} and _beyond_exact(matrix)
 
 

@@ -20,7 +20,7 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Exchangeability:
-    """Which rows of a table may exchange their targets under the null hypothesis.
+    """Rows of a table that may exchange their targets under the null hypothesis.
 
     Without `strata` and `blocks` all rows may. With `strata`, rows exchange within their stratum
     only. With `blocks`, the rows of a block stay together: blocks that have one target value each
@@ -35,6 +35,13 @@ class Exchangeability:
         Number of the stratum of each row. None where there is a single stratum.
     blocks : int64 array of shape (n,) or None
         Number of the block of each row. None where each row is a block.
+
+    Examples
+    --------
+    >>> from duramen.tables import Exchangeability
+    >>> rows = Exchangeability.checked(4, ["a", "a", "b", "b"], None, function="example")
+    >>> rows.restricted
+    True
     """
 
     n_rows: int
@@ -86,12 +93,12 @@ class Exchangeability:
 
     @property
     def restricted(self) -> bool:
-        """Whether some rows must not be exchanged."""
+        """True if some rows must not be exchanged."""
         return self.strata is not None or self.blocks is not None
 
     @property
     def clause(self) -> str:
-        """What strata and blocks add to the sentence of a null hypothesis; "" for none."""
+        """Clause on strata and blocks for the sentence of a null hypothesis; "" for none."""
         if self.blocks is None:
             within = " Rows are exchanged within strata only, on which all may depend."
             return "" if self.strata is None else within
@@ -246,7 +253,7 @@ class Exchangeability:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where the B blocks are.
+    """Places of the B blocks.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class Table(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return 64 hexadecimal digits that depend on all of the table."""
+        """Return a fingerprint: 64 hexadecimal digits that depend on all of the table."""
         ...
 
 
@@ -60,6 +60,13 @@ class LearningSet(Generic[TableT]):
         Weights of the rows, not negative; None for equal ones.
     exchangeability : Exchangeability
         Which rows a test may exchange: strata and blocks.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.learning_set([[0.1], [0.7], [0.2]], ["a", "b", "a"])
+    >>> data.task, data.classes.tolist(), data.target.values.tolist()
+    ('classification', ['a', 'b'], [0, 1, 0])
     """
 
     table: TableT

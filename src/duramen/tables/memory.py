@@ -1,4 +1,4 @@
-"""How much memory there is, to refuse what cannot fit before any work is done."""
+"""Memory that is left, to refuse what cannot fit before any work is done."""
 
 import os
 from pathlib import Path
@@ -52,7 +52,7 @@ def _from_meminfo() -> int | None:
 
 
 def _from_control_group() -> int | None:
-    """What a container may take, where one sets a limit; its file caches count as free."""
+    """Return the memory left to a container that has a limit; its file caches count as free."""
     folder = Path("/sys/fs/cgroup")
     try:
         limit = int((folder / "memory.max").read_text(encoding="ascii"))

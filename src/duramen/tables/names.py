@@ -19,12 +19,12 @@ def default_names(n_columns: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _remembered(n_columns: int) -> tuple[str, ...]:
-    """The default names; making those of a wide array takes as long as reading 20 MB."""
+    """Return default names, kept: those of a wide array take as long as reading 20 MB."""
     return tuple([f"x{j}" for j in range(n_columns)])
 
 
 def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | None:
-    """The column labels of a table as names, or None where none of them is a string."""
+    """Return the column labels of a table as names, or None where none of them is a string."""
     labels = list(labels)
     kinds_of_label = set(map(type, labels))
     strings = [issubclass(kind, str) for kind in kinds_of_label]
@@ -43,7 +43,7 @@ def names_of_labels(labels: Iterable[Any], function: str) -> tuple[str, ...] | N
 
 
 def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[str, ...]:
-    """The names given by the user: strings, one a column, each once."""
+    """Return the names given by the user: strings, one a column, each once."""
     if isinstance(names, str):
         raise TypeError(f"{function}: names is the string {names!r}; give a list of strings")
     names = tuple(names)
@@ -84,7 +84,7 @@ def resolve_kinds(
     names: Sequence[str],
     function: str,
 ) -> tuple[str | None, ...]:
-    """The kind asked for each column; None where the column's own type decides."""
+    """Return the kind asked for each column; None where the column's own type decides."""
     n_columns = len(names)
     if kinds is None:
         return (None,) * n_columns

@@ -131,7 +131,7 @@ def _beside(
     slot: NDArray[np.int64],
     names: tuple[str, ...],
 ) -> EncodedTable:
-    """The table with columns added that stand for the same values as the chosen ones."""
+    """Return the table with columns added that stand for the same values as the chosen ones."""
     p = table.n_columns
     counts = np.diff(table.value_offsets)[chosen]
     ends = np.cumsum(counts)
@@ -158,7 +158,7 @@ def _beside(
 
 
 def _heights(table: EncodedTable) -> NDArray[np.int64]:
-    """Number of columns in each block."""
+    """Return the number of columns in each block."""
     return np.array([len(block) for block in table.blocks], dtype=np.int64)
 
 
@@ -178,7 +178,7 @@ def _permutation(order: ArrayLike, n_rows: int, function: str) -> NDArray[np.int
 
 
 def _twice(block: NDArray[Any], permutation: NDArray[np.integer]) -> NDArray[Any]:
-    """The columns of a block (its rows), then the same with their entries permuted."""
+    """Return the columns of a block (its rows), then permuted copies of them."""
     height = len(block)
     both = np.empty((2 * height, block.shape[1]), dtype=block.dtype)
     both[:height] = block

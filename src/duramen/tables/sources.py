@@ -1,4 +1,4 @@
-"""Where a table comes from: one face for every container that X may be."""
+"""Tables column by column, with one interface for every container that X may be."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of, unmasked
 from duramen.tables.columns import Column, from_arrow, from_objects, numbers, refusal
 from duramen.tables.names import names_of_labels
 
@@ -31,7 +31,7 @@ class Source(Protocol):
     matrix: NDArray[Any] | None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column.
+        """Return the j-th column.
 
         `name` and `function` are for errors; `kind` is what the user named the column, which
         decides about the order of its categories.
@@ -40,7 +40,7 @@ class Source(Protocol):
 
 
 def open_source(X: Any, function: str) -> Source:
-    """The face of X; raises where X is no table."""
+    """Return the source of X; raises where X is no table."""
     X = unmasked(X)
     if isinstance(X, np.ndarray):
         return _open_array(X, function)
@@ -59,14 +59,11 @@ def _array_of(X: Any, function: str) -> NDArray[Any]:
             "an Arrow table or a sparse matrix"
         )
     try:
-        array = np.asarray(X)
-        if array.dtype.kind in "US":  # numbers and strings side by side would all become strings
-            array = np.array(X, dtype=object)
+        return array_of(X)
     except ValueError as error:
         raise ValueError(
             f"{function}: X is ragged, its rows differ in length; give rows of one length ({error})"
         ) from None
-    return array
 
 
 def _open_array(X: NDArray[Any], function: str) -> "ArraySource":
@@ -95,7 +92,7 @@ class ArraySource:
         self.matrix = None if X.dtype.kind in "OUT" else self._array
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column."""
+        """Return the j-th column."""
         column = self._array[:, j]
         if self.matrix is not None:
             return column
@@ -119,7 +116,7 @@ class SparseSource:
         self._columns: Any = None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column, dense."""
+        """Return the j-th column, dense."""
         if self._columns is None:  # not before the sizes are known to be sane
             self._columns = self._original.tocsc()
             if not self._columns.has_canonical_format:
@@ -143,7 +140,7 @@ class FrameSource:
         self.matrix = self._whole(function)
 
     def _whole(self, function: str) -> NDArray[Any] | None:
-        """All columns as one matrix where they are of one floating type and not large."""
+        """Return all columns as one matrix where they are of one floating type and not large."""
         if self.n_rows * self.n_columns * 8 > WHOLE_BYTES or self.n_columns == 0:
             return None
         if self._frame.implementation.is_pandas():
@@ -163,7 +160,7 @@ class FrameSource:
         return array if array.dtype.kind == "f" and array.ndim == 2 else None
 
     def column(self, j: int, name: str, function: str, kind: str | None = None) -> Column:
-        """The j-th column."""
+        """Return the j-th column."""
         import narwhals as nw
 
         series = self._frame.get_column(self._labels[j])
@@ -196,7 +193,7 @@ def _has_codes(dtype: Any) -> bool:
 
 
 def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
-    """Whether the order of a categorical column's categories is that of its codes.
+    """Return whether the order of a categorical column's categories is that of its codes.
 
     None where the column's own declaration is to decide.
     """
@@ -213,7 +210,7 @@ def _order_counts(series: Any, dtype: Any, kind: str | None) -> bool | None:
 
 
 def _to_arrow(series: Any) -> Any:
-    """The column in Arrow, its chunks as they lie and its order declared as it was."""
+    """Return the column in Arrow, its chunks as they lie and its order declared as it was."""
     native = series.to_native()
     if series.implementation.is_pyarrow():
         return native

@@ -44,6 +44,16 @@ class StrayValuesWarning(UserWarning):
     ----------
     columns : tuple of StrayValues
         The columns.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import duramen as dm
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = dm.encode([["1"], ["2"], ["?"], ["4"]], names=["grade"])
+    >>> caught[0].category.__name__, caught[0].message.columns[0].values
+    ('StrayValuesWarning', ('?',))
     """
 
     columns: tuple[StrayValues, ...] = ()
@@ -51,7 +61,7 @@ class StrayValuesWarning(UserWarning):
 
 @dataclass(frozen=True)
 class StrayValues:
-    """What keeps a column of text from being a column of numbers.
+    """Values that keep a column of text from being one of numbers.
 
     Attributes
     ----------
@@ -195,7 +205,7 @@ def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
 
 
 def _outside() -> int:
-    """The stack level of the first caller that is not in this package, seen from the caller."""
+    """Return the stack level of the first caller outside this package."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:

@@ -1,4 +1,4 @@
-"""Whether codes, values and labels from a file agree, so that the kernel can read them safely."""
+"""Checks that codes, values and labels from a file agree, so that the kernel can read them."""
 
 from __future__ import annotations
 

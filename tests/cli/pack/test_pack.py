@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import FILES, as_program, assert_refused, done, duramen
 
-from duramen.tables import encode, read_table
-from duramen.tables.store import layout, open_store, pack
+from duramen.tables import encode, open_store, pack, read_table
+from duramen.tables.store import layout
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert [int(row[1]) for row in rows] == table["entered"][:2]
     assert [int(row[2]) for row in rows] == table["draws"][:2]
     assert result.stderr == ""
-    for words in ("Features found, tree by tree", "beyond a copy of itself with permuted rows"):
+    for words in ("Features found, tree by tree", "exceeds that of its decoy"):
         assert words in page(out)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from duramen.tables import EncodedTable
-from duramen.tables.store import ColumnStore
+from duramen.tables import ColumnStore, EncodedTable
 
 
 def assert_same(store: ColumnStore, table: EncodedTable) -> None:
@@ -35,7 +34,7 @@ def assert_same(store: ColumnStore, table: EncodedTable) -> None:
 def small_budget(monkeypatch: pytest.MonkeyPatch, budget: int, chunk: int = 64) -> None:
     """Have packing work with less memory than it lets its users ask for."""
     monkeypatch.setattr("duramen.tables.store.packing.memory_bytes", lambda *_: budget)
-    monkeypatch.setattr("duramen.tables.store.inputs.text._LEAST_CHUNK", chunk)
+    monkeypatch.setattr("duramen.tables.formats.text._LEAST_CHUNK", chunk)
 
 
 def write_bed(

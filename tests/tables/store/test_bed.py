@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.tables.store.stores import assert_same, genotypes, left_over, small_budget, write_bed
 
 import duramen as dm
-from duramen.tables import encode, read_table
-from duramen.tables.store import open_store, pack
+from duramen.tables import encode, open_store, pack, read_table
 
 
 def numbers(copies: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import duramen as dm
-from duramen.tables.store import pack
+from duramen.tables import pack
 
 SPLITS = {
     "ordered": dm.RandomForestClassifier,

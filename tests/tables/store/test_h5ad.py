@@ -8,8 +8,7 @@ import pytest
 import scipy.sparse as sp
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
-from duramen.tables import encode
-from duramen.tables.store import pack
+from duramen.tables import encode, pack
 
 h5py = pytest.importorskip("h5py")
 

@@ -12,8 +12,8 @@ import pytest
 from tests.tables.store.stores import left_over
 
 import duramen as dm
-from duramen.tables import encode
-from duramen.tables.store import layout, open_store, pack
+from duramen.tables import encode, open_store, pack
+from duramen.tables.store import layout
 from duramen.tables.store.view import without
 
 FRAME = pd.DataFrame(
@@ -227,7 +227,7 @@ def test_default_names_are_found(tmp_path):
         ("nothing.csv", {}, FileNotFoundError, r"no file .*nothing\.csv"),
         ("a.xlsx", {}, ValueError, r"extension '\.xlsx' of 'a\.xlsx' is not known; files may be"),
         ("a.npy.gz", {}, ValueError, r"extension '\.gz'"),
-        ("table", {}, ValueError, "'table' is not known"),
+        ("table", {}, ValueError, "'table', no extension, is not known"),
         (".", {}, IsADirectoryError, "is a directory"),
         ("empty.csv", {}, ValueError, r"empty \(0 bytes\)"),
         ("bad.parquet", {}, ValueError, "is not a Parquet file, or is damaged"),

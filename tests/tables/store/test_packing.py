@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
-from duramen.tables import encode, read_table
-from duramen.tables.store import open_store, pack
+from duramen.tables import encode, open_store, pack, read_table
 from duramen.tables.store.budget import memory_bytes
 
 TINY = 20_000  # bytes

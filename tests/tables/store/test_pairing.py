@@ -10,7 +10,7 @@ import pytest
 from tests.tables.store.stores import genotypes, write_bed
 
 import duramen as dm
-from duramen.tables.store import open_store, pack
+from duramen.tables import open_store, pack
 
 N = 40
 ORDER = np.random.default_rng(1).permutation(N)

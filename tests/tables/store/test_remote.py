@@ -12,8 +12,8 @@ import pytest
 from tests.tables.store.stores import assert_same, genotypes, write_bed
 
 import duramen as dm
-from duramen.tables import encode
-from duramen.tables.store import layout, open_store, pack
+from duramen.tables import encode, open_store, pack
+from duramen.tables.store import layout
 from duramen.tables.store.remote import Place, RemoteFile
 
 fsspec = pytest.importorskip("fsspec")

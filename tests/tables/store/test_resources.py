@@ -22,7 +22,7 @@ pytestmark = [
 START = """
 import re, sys, numpy as np, pyarrow.csv, pyarrow.parquet
 import duramen as dm
-from duramen.tables.store import open_store, pack
+from duramen.tables import open_store, pack
 def status(what):
     return int(re.search(what + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1000
 dm.encode(np.eye(3))

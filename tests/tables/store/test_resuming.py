@@ -16,8 +16,8 @@ import pytest
 import scipy.sparse as sp
 from tests.tables.store.stores import genotypes, left_over, small_budget, write_bed
 
-from duramen.tables.store import open_store, pack
-from duramen.tables.store.inputs.text import TextInput
+from duramen.tables import open_store, pack
+from duramen.tables.formats.text import TextInput
 from duramen.tables.store.writer import StoreWriter
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="locks and kills")
@@ -189,7 +189,7 @@ def test_two_at_a_time_do_not_get_in_each_others_way(tmp_path):
 
 PACK = """
 import sys
-from duramen.tables.store import pack
+from duramen.tables import pack
 pack(sys.argv[1], sys.argv[2], memory="1MB", transpose=sys.argv[3] == "True")
 """
 

@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.tables.store.stores import assert_same, left_over, small_budget
 
-from duramen.tables import encode, read_table
-from duramen.tables.store import pack
-from duramen.tables.store.inputs.lines import lines_of, unquoted
+from duramen.tables import encode, pack, read_table
+from duramen.tables.formats.lines import lines_of, unquoted
 
 CELLS = ["", "1", "-2", "3.5", "NA", '"NA"', "true", "a", '"a,b"', '"q""r"', '"two\nlines"', 'x"y"']
 CELLS += ['"a"b', '""', " 1", "2020-01-01", "é", "1e3", "nan", '""""', '"\r\n"', "0"]

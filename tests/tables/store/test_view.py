@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from tests.tables.store.stores import assert_same, genotypes, write_bed
 
-from duramen.tables import encode
-from duramen.tables.store import layout, open_store, pack
+from duramen.tables import encode, open_store, pack
+from duramen.tables.store import layout
 from duramen.tables.store.view import without
 
 

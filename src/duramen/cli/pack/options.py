@@ -21,7 +21,7 @@ class Table:
         "Rows of the file, such as genes, are columns of the table; the first column names them.",
     )
     layer: str | None = option(
-        None, "Layer of an .h5ad file, or raw; X by default.", metavar="NAME"
+        None, "Layer of an AnnData file, or raw; X by default.", metavar="NAME"
     )
     annotations: Annotations = group(Annotations)
     reading: Reading = group(Reading)
@@ -33,7 +33,10 @@ class Options:
     """Options of `duramen pack`."""
 
     file: Path = argument(
-        MISSING, "A .csv, .tsv, .parquet, .arrow, .npy, .h5ad or PLINK .bed file.", metavar="FILE"
+        MISSING,
+        "File with a table, in one of the formats below.",
+        formats=("groups", "read"),
+        metavar="FILE",
     )
     table: Table = group(Table)
     overwrite: bool = option(False, "Replace the store in the folder --out.", echo="never")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from duramen.reports import Run
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore
 
 
 def pack(options: Options) -> None:
@@ -32,7 +32,7 @@ def pack(options: Options) -> None:
     """
     from duramen.cli.pack.show import show_pack, summarise_pack
     from duramen.results.replacing import naming
-    from duramen.tables.store import open_store
+    from duramen.tables import open_store
 
     given, output = options.table, options.output
     clock, start = Clock(), time.perf_counter()

@@ -9,7 +9,7 @@ from duramen.cli.show import Shown, show
 from duramen.reports import Report, Run
 from duramen.reports.facts import about
 from duramen.reports.report import Column, Fact, Facts, Prose, Table
-from duramen.tables.store import ColumnStore
+from duramen.tables import ColumnStore
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,6 +16,7 @@ from duramen.forests.structure import decreases
 from duramen.selection.sequential_random_subspace.drawing import IntArray
 from duramen.tables import EncodedTable, Schema
 from duramen.tables.containers import table_like
+from duramen.tables.routing import routing_values
 
 if TYPE_CHECKING:
     from duramen.selection.sequential_random_subspace.trees import Grower
@@ -149,7 +150,7 @@ def rows_for(forest: Forest, columns: IntArray, X: Any, n_features: int, owner: 
         schema.labels,
         schema.missing[:-1],
     )
-    values = known.routing_values(_taken(X, columns), estimator_name=owner, function="predict")
+    values = routing_values(known, _taken(X, columns), estimator_name=owner, function="predict")
     return np.column_stack([values, np.full(len(values), np.nan)])
 
 

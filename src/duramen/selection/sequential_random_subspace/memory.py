@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables import EncodedTable
-from duramen.tables.store import ColumnStore
+from duramen.tables import ColumnStore, EncodedTable
 from duramen.tables.store.budget import COLUMN_BYTES
 
 # Bytes of a row of a column while a tree grows: single-precision copies by column and by row, and

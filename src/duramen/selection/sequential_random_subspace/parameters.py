@@ -17,8 +17,7 @@ from duramen.selection.sequential_random_subspace.relevance import (
 )
 from duramen.selection.sequential_random_subspace.search import Plan
 from duramen.selection.sequential_random_subspace.trees import TREES
-from duramen.tables import EncodedTable, Task
-from duramen.tables.store import ColumnStore
+from duramen.tables import ColumnStore, EncodedTable, Task
 from duramen.tables.store.budget import memory_bytes
 from duramen.theory.subspaces.chains import kept_places
 

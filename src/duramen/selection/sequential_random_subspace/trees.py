@@ -19,7 +19,7 @@ from duramen.tables import EncodedTable, LearningSet
 from duramen.tables.shadows import with_probes
 
 if TYPE_CHECKING:
-    from duramen.tables.store import ColumnStore
+    from duramen.tables import ColumnStore
 
 TREES = {"extra": "random", "cart": "best", "random": "random"}
 """Kinds of trees, the default first, and how they choose the cut of a feature."""

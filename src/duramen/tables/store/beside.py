@@ -1,4 +1,4 @@
-"""What is known of the rows of a store beside its columns, such as their classes."""
+"""Sample annotations of a store, kept beside its columns."""
 
 from __future__ import annotations
 

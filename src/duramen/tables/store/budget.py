@@ -1,4 +1,4 @@
-"""How much memory packing may take, and how many columns that is at a time."""
+"""Memory that packing may take, and the number of columns that fit into it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BYTES = {
 
 
 def memory_bytes(memory: Any, function: str) -> int:
-    """A size such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes.
+    """Parse a size such as ``"512MB"``, ``"2GiB"`` or 10**9 in bytes.
 
     Raises
     ------
@@ -43,5 +43,5 @@ def memory_bytes(memory: Any, function: str) -> int:
 
 
 def columns_within(budget: int, n_rows: int, cell_bytes: float, column_bytes: float = 0) -> int:
-    """How many columns of `n_rows` cells can be worked on at a time; one at the least."""
+    """Return the number of columns of `n_rows` cells that fit into memory; one at the least."""
     return max(1, int(budget // (n_rows * cell_bytes + column_bytes + COLUMN_BYTES)))

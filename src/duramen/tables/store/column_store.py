@@ -6,18 +6,19 @@ import difflib
 import os
 import warnings
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.text import quoted
+from duramen.tables import formats
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.encoding import encode
+from duramen.tables.formats.columns import Columns
 from duramen.tables.names import KINDS
 from duramen.tables.store import layout
-from duramen.tables.store.bed import BedColumns
 from duramen.tables.store.packed import PackedColumns
 from duramen.tables.store.pairing import Names, names_of, pair
 from duramen.tables.store.reader import LocalFolder
@@ -28,50 +29,6 @@ if TYPE_CHECKING:
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
 POSITION_HINT = "Hint: samples_id names the column, samples_by_position says that this is right."
-
-
-class Columns(Protocol):
-    """What a store reads from: a packed folder, or a PLINK file."""
-
-    where: str
-    n_rows: int
-    n_columns: int
-
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """The kind of each column."""
-        ...
-
-    def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """Names of columns."""
-        ...
-
-    def find(self, name: str) -> int | None:
-        """The number of the column of that name."""
-        ...
-
-    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Columns in memory."""
-        ...
-
-    def table(self) -> EncodedTable:
-        """All columns."""
-        ...
-
-    def records(self) -> Iterator[NDArray[Any]]:
-        """What is known of each column, as in `layout.COLUMN`."""
-        ...
-
-    def fingerprint(self) -> str:
-        """As `layout.fingerprint_of`."""
-        ...
-
-    def verify(self) -> None:
-        """Raise ValueError where something is damaged."""
-        ...
-
-    def samples(self) -> pa.Table | None:
-        """What is known of the rows."""
-        ...
 
 
 class ColumnStore:
@@ -91,6 +48,19 @@ class ColumnStore:
     samples_pairing : str or None
         How the rows of `samples` were paired with those of the store; None where they are the
         store's own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> import duramen as dm
+    >>> samples = pa.table({"ill": [0, 1, 1]})
+    >>> store = dm.pack(np.arange(6.0).reshape(3, 2), "two.store", samples=samples)
+    >>> store.shape, store.names, store.kinds
+    ((3, 2), ('x0', 'x1'), ('numeric', 'numeric'))
+    >>> columns, y = store.target("ill")
+    >>> columns.tolist(), y.tolist()
+    ([0, 1], [0, 1, 1])
     """
 
     def __init__(
@@ -132,17 +102,17 @@ class ColumnStore:
         return tuple([KINDS[kind] for kind in self._columns.kind_codes().tolist()])
 
     def n_codes(self) -> NDArray[np.int64]:
-        """Number of codes of each column, that of missing included; shape (p,)."""
+        """Return the number of codes of each column, that of missing included; shape (p,)."""
         parts = [part["n_values"] + (part["n_missing"] > 0) for part in self._columns.records()]
         return np.concatenate(parts).astype(np.int64)
 
     def names_of(self, index: ArrayLike) -> tuple[str, ...]:
-        """The names of the columns of the given indices, or of a mask."""
+        """Return the names of the columns of the given indices, or of a mask."""
         chosen = EncodedTable._positions(index, self.n_columns, "names_of")
         return tuple(self._columns.names(chosen))
 
     def find(self, name: str) -> int:
-        """The index of the column of that name.
+        """Return the index of the column of that name.
 
         Raises
         ------
@@ -163,7 +133,7 @@ class ColumnStore:
         return f"{self._columns.where} has no column {quoted(name)}{hint}"
 
     def take_columns(self, index: ArrayLike) -> EncodedTable:
-        """The columns of the given indices, or of a boolean mask, in that order, in memory.
+        """Return the columns of the given indices, or of a boolean mask, in that order, in memory.
 
         Reads these columns and nothing else; memory does not grow with the store.
 
@@ -189,15 +159,15 @@ class ColumnStore:
         return self._columns.take(chosen)
 
     def codes(self, j: int) -> NDArray[Any]:
-        """Codes of the j-th column; read-only, of shape (n,)."""
+        """Return codes of the j-th column; read-only, of shape (n,)."""
         return self._columns.take(np.array([range(self.n_columns)[j]])).codes(0)
 
     def values(self, j: int) -> NDArray[Any]:
-        """What the codes of the j-th column stand for, as `EncodedTable.values`."""
+        """Return the values of the j-th column, as `EncodedTable.values`."""
         return self._columns.take(np.array([range(self.n_columns)[j]])).values(0)
 
     def as_table(self) -> EncodedTable:
-        """All columns; those of a packed store mapped into memory, others read into it.
+        """Return all columns; those of a packed store mapped into memory, others read into it.
 
         Everything is checked when this is first asked for. Names and kinds are in memory: some
         120 MB for a million columns.
@@ -217,7 +187,7 @@ class ColumnStore:
 
     @property
     def samples(self) -> pa.Table | None:
-        """What is known of the rows beside the columns, one row each; None where nothing is.
+        """Sample annotations, one row for each row of the store; None where there are none.
 
         The .fam file of a PLINK file, ``obs`` of an .h5ad file, the first line of a transposed
         text, or what `pack` or `open_store` was given.
@@ -235,7 +205,7 @@ class ColumnStore:
         return None if names is None else names.labels
 
     def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """A column, or else a column of `samples`, as a target, and what may explain it.
+        """Return a column, or else a column of `samples`, as a target, and what may explain it.
 
         Parameters
         ----------
@@ -261,8 +231,6 @@ class ColumnStore:
             return np.delete(everything, found), _decoded(table)
         samples = self.samples
         if samples is not None and name in samples.column_names:
-            from duramen.tables.encoding import encode
-
             return everything, _decoded(encode(samples.select([name])))
         others = () if samples is None else samples.column_names
         there = (
@@ -271,7 +239,7 @@ class ColumnStore:
         raise KeyError(f"{self._unknown(name)}{there}")
 
     def to_table(self) -> pa.Table:
-        """What the columns are: name, kind, number of distinct values and of missing ones."""
+        """Return name, kind, number of distinct values and of missing ones of all columns."""
         import pyarrow as pa
 
         codes = pa.array(self._columns.kind_codes())
@@ -286,7 +254,7 @@ class ColumnStore:
         return pa.table(columns)
 
     def fingerprint(self) -> str:
-        """64 hexadecimal digits that depend on shape, names, kinds, codes, values and labels.
+        """Return 64 hexadecimal digits that depend on shape, names, codes, values and labels.
 
         The same however and from whatever the table was packed, and for a .bed file in place and
         packed; another number than the fingerprint of an `EncodedTable`, which cannot be had
@@ -318,7 +286,7 @@ class ColumnStore:
 
 
 def _decoded(table: EncodedTable) -> NDArray[Any]:
-    """The values of the only column of a table."""
+    """Return the values of the only column of a table."""
     values, codes = table.values(0), table.codes(0)
     if not table.missing[0]:
         if values.dtype.kind == "f" and (values == np.floor(values)).all():
@@ -373,10 +341,19 @@ def open_store(
         If `samples` lacks a row of the store, has one twice, has another number of rows where they
         are paired by position, or several columns that could name them; if it is no store, is of a
         later version, is damaged as far as can be told by sizes and by the files that are read at
-        once, or a .bed file and its neighbours do not belong together; if the protocol of a URL is
+        once, or a .bed file and its neighbors do not belong together; if the protocol of a URL is
         not known.
     ModuleNotFoundError
         If a URL needs fsspec, and that is not there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> _ = dm.pack(np.arange(12.0).reshape(3, 4), "cells.store", names=["a", "b", "c", "d"])
+    >>> store = dm.open_store("cells.store")
+    >>> store.find("c"), store.take_columns([2]).values(0).tolist()
+    (2, [2.0, 6.0, 10.0])
     """
     function = "open_store"
     columns, place = _opened(path, function)
@@ -401,7 +378,7 @@ def open_store(
 
 
 def _names_in_column(columns: Columns, name: str | None) -> Names | None:
-    """The names of the rows that are in a column of a store; None where there is no such column.
+    """Return the names of rows in a column of a store; None where there is no such column.
 
     Raises
     ------
@@ -428,9 +405,7 @@ def _reopened(path: Any, samples: pa.Table | None, pairing: str | None) -> Colum
     return store
 
 
-def _opened(
-    path: str | os.PathLike[str] | Place, function: str
-) -> tuple[PackedColumns | BedColumns, Path | Place]:
+def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Columns, Path | Place]:
     place = place_of(path, function)
     if place is not None:
         return open_place(place, function), place
@@ -444,11 +419,11 @@ def _opened(
         return PackedColumns(LocalFolder(path), function), path
     if not path.exists():
         raise FileNotFoundError(f"{function}: there is no folder or file {path}")
-    if path.suffix.lower() != ".bed":
+    chosen = formats.format_of(path)
+    if chosen is None or chosen.columns is None:
+        others = formats.listed("columns")
         raise ValueError(
-            f"{function}: {path} is no column store; give the folder of one, or a .bed file. Hint: "
-            f"pack({path.name!r}, folder) makes one of a table"
+            f"{function}: {path} is no column store; give the folder of one, or a file of "
+            f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
         )
-    bed = BedColumns(path, function)
-    bed.check_names()
-    return bed, path
+    return chosen.columns(path, function), path

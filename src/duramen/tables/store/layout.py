@@ -65,17 +65,17 @@ SHARED_LIST = np.dtype([("count", "u1"), ("values", "<f8", LONGEST_SHARED)])
 
 
 def name_bytes(name: str) -> bytes:
-    """A name as it lies on disk."""
+    """Return a name as it lies on disk."""
     return name.encode("utf-8", "surrogatepass")
 
 
 def name_of_bytes(data: bytes) -> str:
-    """The name that lies so on disk."""
+    """Return the name of its bytes on disk."""
     return data.decode("utf-8", "surrogatepass")
 
 
 def labels_to_bytes(labels: NDArray[Any]) -> bytes:
-    """Labels as they lie on disk.
+    """Return labels as they lie on disk.
 
     A byte with the length of the type's name, the name, then the numbers; of strings, whose type
     is called ``O``, the lengths in UTF-8 as uint32, then the strings.
@@ -90,7 +90,7 @@ def labels_to_bytes(labels: NDArray[Any]) -> bytes:
 
 
 def labels_of_bytes(data: bytes, count: int) -> NDArray[Any]:
-    """The `count` labels that lie so on disk.
+    """Return `count` labels of their bytes on disk.
 
     Raises
     ------
@@ -135,9 +135,7 @@ class SharedLists:
         self._number = {values: number for number, values in enumerate(self.values)}
 
     def number(self, values: bytes) -> int:
-        """The number of a list, a new one where there is room, else `OWN`."""
-        if len(values) > 8 * LONGEST_SHARED:
-            return OWN
+        """Return the number of a short list, a new one where there is room, else `OWN`."""
         known = self._number.get(values)
         if known is None:
             if len(self.values) == MOST_SHARED:
@@ -147,7 +145,7 @@ class SharedLists:
         return known
 
     def to_bytes(self, begin: int = 0) -> bytes:
-        """The lists from the number `begin` on, as they lie on disk."""
+        """Return the lists from the number `begin` on, as they lie on disk."""
         rows = np.zeros(len(self.values) - begin, dtype=SHARED_LIST)
         for row, values in zip(rows, self.values[begin:], strict=True):
             row["count"] = len(values) // 8
@@ -196,26 +194,25 @@ def columns_of(table: EncodedTable, shared: SharedLists) -> Columns:
     values = np.ascontiguousarray(table.cut_values, dtype="<f8").view(np.uint8)
     ends = (8 * table.value_offsets).tolist()
     names = [name_bytes(name) for name in table.names] if table.named else [b""] * table.n_columns
-    labels = [
-        labels_to_bytes(table.labels[j]) if j in table.labels else b""
-        for j in range(table.n_columns)
-    ]
-    own = [values[begin:end].tobytes() for begin, end in pairwise(ends)]
-    records["shared"] = [shared.number(list_) for list_ in own]
+    labels = {j: labels_to_bytes(table.labels[j]) for j in sorted(table.labels)}
+    own = [values.data[begin:end] for begin, end in pairwise(ends)]
+    records["shared"] = OWN
+    short = np.flatnonzero(records["n_values"] <= LONGEST_SHARED).tolist()
+    records["shared"][short] = [shared.number(bytes(own[j])) for j in short]
     records["n_name"] = [len(name) for name in names]
-    records["n_labels"] = [len(label) for label in labels]
-    records["words_check"] = [
-        words_check(name, list_, label)
-        for name, list_, label in zip(names, own, labels, strict=True)
-    ]
+    checks = [crc32(list_, crc32(name)) for name, list_ in zip(names, own, strict=True)]
+    for j, label in labels.items():
+        records["n_labels"][j] = len(label)
+        checks[j] = crc32(label, checks[j])
+    records["words_check"] = checks
     data = dict(zip(CODES, blocks, strict=True))
     return Columns(
-        records, {**data, VALUES: values, NAMES: b"".join(names), LABELS: b"".join(labels)}
+        records, {**data, VALUES: values, NAMES: b"".join(names), LABELS: b"".join(labels.values())}
     )
 
 
 def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
-    """The codes of the columns in a block, in the order of the columns."""
+    """Return the codes of the columns in a block, in the order of the columns."""
     slots = table.slot[table.block_of == number]
     block: NDArray[Any] = table.blocks[number]
     if len(slots) != len(block) or (len(slots) and (np.diff(slots) != 1).any()):
@@ -224,7 +221,7 @@ def _in_order(table: EncodedTable, number: int) -> NDArray[Any]:
 
 
 def words_check(name: bytes, values: bytes, labels: bytes) -> int:
-    """CRC-32 of all that a column has beside its codes."""
+    """Return the CRC-32 of all that a column has beside its codes."""
     total = crc32(name) if name else 0
     total = crc32(values, total)
     return crc32(labels, total) if labels else total
@@ -233,7 +230,7 @@ def words_check(name: bytes, values: bytes, labels: bytes) -> int:
 def fingerprint_of(
     n_rows: int, n_columns: int, named: bool, records: Iterable[NDArray[Any]]
 ) -> str:
-    """The fingerprint of a store: 64 hexadecimal digits.
+    """Return the fingerprint of a store: 64 hexadecimal digits.
 
     It depends on names, kinds, codes, values and labels, in their order, and on nothing else:
     neither on where the columns came from nor on how they were packed. It notices accidents, and
@@ -251,12 +248,12 @@ def fingerprint_of(
 
 
 def header_to_bytes(header: Mapping[str, Any]) -> bytes:
-    """The header as it lies on disk, with a check of its own."""
+    """Return the header as it lies on disk, with a check of its own."""
     return json.dumps({**header, "check": _check(header)}, indent=1, allow_nan=False).encode()
 
 
 def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
-    """The header that lies so on disk.
+    """Return the header of its bytes on disk.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether names are unique, for very many of them, in little memory."""
+"""Uniqueness of very many names, in little memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Repeats:
         self._hashes.extend(map(hash, names))
 
     def among(self, names: Iterable[bytes]) -> list[bytes]:
-        """The names that came more than once, `names` being all of them once more."""
+        """Return the names that came more than once, `names` being all of them once more."""
         hashes = np.sort(np.frombuffer(self._hashes, dtype=np.int64)) if self._hashes else None
         if hashes is None or not (suspects := set(hashes[1:][np.diff(hashes) == 0].tolist())):
             return []
@@ -39,7 +39,7 @@ class Repeats:
 
 
 def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> ValueError:
-    """The error for names that came more than once."""
+    """Return the error for names that came more than once."""
     shown = ", ".join(repr(name.decode("utf-8", "replace")) for name in repeated[:_SHOWN])
     more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
     return ValueError(

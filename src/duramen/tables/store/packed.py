@@ -52,7 +52,7 @@ class PackedColumns:
         self._read_columns()
 
     def _opened(self, folder: Folder, name: str) -> File:
-        """A file of the store, its size checked."""
+        """Return a file of the store, its size checked."""
         wanted = self.header["files"][name]["size"]
         try:
             file = folder.open(name)
@@ -179,17 +179,17 @@ class PackedColumns:
     # Columns
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """The kind of each column, as its place in `KINDS`."""
+        """Return the kind of each column, as its place in `KINDS`."""
         return _bits(self._flags, 2, 3)
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """The names of the columns with these numbers."""
+        """Return the names of the columns with these numbers."""
         if self._names is None:
             return [f"x{j}" for j in chosen.tolist()]
         return [layout.name_of_bytes(name) for name in self._names.take(chosen)]
 
     def find(self, name: str) -> int | None:
-        """The number of the column of that name."""
+        """Return the number of the column of that name."""
         if self._names is None:
             number = name[1:]
             known = name[:1] == "x" and number.isdecimal() and int(number) < self.n_columns
@@ -197,7 +197,7 @@ class PackedColumns:
         return self._names.find(layout.name_bytes(name))
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """The columns with these numbers, in that order, in memory."""
+        """Return the columns with these numbers, in that order, in memory."""
         flags = self._flags[chosen]
         block_of, kinds, missing = _bits(flags, 0, 3), _bits(flags, 2, 3), _bits(flags, 4, 1)
         names = self._names.take(chosen) if self._names is not None else None
@@ -254,7 +254,7 @@ class PackedColumns:
     def _codes(
         self, number: int, columns: NDArray[np.int64], n_codes: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """The codes of columns of one block, checked; shape (len(columns), n)."""
+        """Return the codes of columns of one block, checked; shape (len(columns), n)."""
         kind = layout.CODE_TYPES[number]
         size = self.n_rows * kind.itemsize
         if len(columns) == 0:
@@ -279,7 +279,7 @@ class PackedColumns:
         return codes.astype(kind.newbyteorder("="), copy=False)
 
     def _values(self, chosen: NDArray[np.int64]) -> list[bytes]:
-        """The values of columns, as bytes."""
+        """Return the values of columns, as bytes."""
         numbers = self._shared[chosen]
         lists = self._lists
         if self._own is None:
@@ -309,7 +309,7 @@ class PackedColumns:
     # Everything
 
     def records(self) -> Iterator[NDArray[Any]]:
-        """The records of the columns, in their order, some at a time."""
+        """Yield the records of the columns, in their order, some at a time."""
         for records, _ in self._parts():
             yield records
 
@@ -366,7 +366,7 @@ class PackedColumns:
         return offsets
 
     def table(self) -> EncodedTable:
-        """All columns, codes and values mapped into memory; everything is checked once."""
+        """Return all columns, codes and values mapped into memory; everything is checked once."""
         if not self._verified:
             self.verify()
         p = self.n_columns
@@ -402,7 +402,7 @@ class PackedColumns:
         return read.astype(kind.newbyteorder("="), copy=False)
 
     def samples(self) -> pa.Table | None:
-        """What is known of the rows."""
+        """Return the sample annotations."""
         if layout.SAMPLES not in self._files:
             return None
         import pyarrow as pa
@@ -423,12 +423,12 @@ class PackedColumns:
 
 
 def _kinds(codes: NDArray[np.uint8]) -> tuple[str, ...]:
-    """The kinds that are in these places of `KINDS`."""
+    """Return the kinds that are in these places of `KINDS`."""
     if len(codes) and codes.min() == codes.max():
         return (KINDS[int(codes[0])],) * len(codes)
     return tuple(map(KINDS.__getitem__, codes.tolist()))
 
 
 def _bits(flags: NDArray[np.uint8], first: int, mask: int) -> NDArray[np.uint8]:
-    """A part of the flags of columns; see `layout.COLUMN`."""
+    """Return a part of the flags of columns; see `layout.COLUMN`."""
     return np.asarray(flags >> first & mask, dtype=np.uint8)

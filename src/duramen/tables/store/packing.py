@@ -17,16 +17,15 @@ from duramen.results.replacing import naming
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
+from duramen.tables.formats.format import Request
+from duramen.tables.formats.input import Input
 from duramen.tables.names import check_names, resolve_kinds
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
 from duramen.tables.store.beside import check_samples
 from duramen.tables.store.budget import memory_bytes
 from duramen.tables.store.column_store import POSITION_HINT, ColumnStore, open_store
-from duramen.tables.store.inputs.bed import BedInput
-from duramen.tables.store.inputs.choose import open_input
-from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.tables import Part
+from duramen.tables.store.inputs import Part, open_input
 from duramen.tables.store.names import Repeats, repetition
 from duramen.tables.store.pairing import Paired, names_of, pair
 from duramen.tables.store.part import check_place, making, part_of
@@ -67,8 +66,8 @@ def pack(
     Parameters
     ----------
     source : path or table
-        A .csv, .tsv or .tab file, also compressed (.gz, .bz2, .zst), a .parquet, .pq, .arrow,
-        .feather, .ipc, .npy, .h5ad or PLINK .bed file, or anything that `encode` takes.
+        A file whose ending names its format, one of `duramen.tables.catalogue`; text may be
+        compressed (.gz, .bz2, .zst). Or anything that `encode` takes.
     path : path
         The folder to make.
     names : iterable of str, optional
@@ -122,6 +121,14 @@ def pack(
         If a column holds dates, nested values or mixed types.
     OSError
         If the source cannot be read, or the folder not be made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> np.save("genes.npy", np.arange(12.0).reshape(3, 4))
+    >>> dm.pack("genes.npy", "genes.store")
+    ColumnStore genes.store of 3 rows x 4 columns (4 numeric)
     """
     asked = Options(
         names=names,
@@ -143,7 +150,7 @@ def pack(
 
 @dataclass(frozen=True)
 class Options:
-    """What `pack` is told, as there."""
+    """Options of `pack`."""
 
     names: Iterable[str] | None = None
     kinds: str | Mapping[Any, str] | Sequence[str | None] | None = None
@@ -176,16 +183,8 @@ def pack_with(
     n_threads = kernel_threads(_FUNCTION, asked.n_jobs)
     check_place(place, overwrite, _FUNCTION)
     require_arrow_threads(_FUNCTION)
-    given = open_input(
-        source,
-        transpose=transpose,
-        layer=layer,
-        budget=budget,
-        n_threads=n_threads,
-        function=_FUNCTION,
-        na_values=asked.na_values,
-        decimal=asked.decimal,
-    )
+    text = (asked.na_values, asked.decimal)
+    given = open_input(source, Request(_FUNCTION, *text, transpose, layer, budget, n_threads))
     chosen: Sequence[str] | None = given.names
     if names is not None:
         chosen = check_names(names, given.n_columns, _FUNCTION)
@@ -224,7 +223,7 @@ def pack_with(
 
 
 def _paired(given: Input, samples: Any, samples_id: str | None, by_position: bool) -> Paired | None:
-    """The annotations that a user gives, in the order of the rows; None where none are given."""
+    """Return the annotations that are given, in the order of the rows; None without any."""
     if samples is None:
         if samples_id is not None or by_position:
             raise ValueError(f"{_FUNCTION}: samples_id and samples_by_position need samples.")
@@ -257,8 +256,7 @@ class _Encoder:
                 f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
                 "when it is encoded first"
             )
-        if isinstance(given, BedInput):
-            given.as_numbers = kinds is not None
+        given.kinds_chosen = kinds is not None
         known = names
         if isinstance(kinds, Mapping) and names is None:
             known = [f"x{j}" for j in range(given.n_columns)]
@@ -321,7 +319,7 @@ def _plan(
     kinds: Any,
     options: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """What is packed and how; None for a table in memory, of which nothing can be kept."""
+    """Return a record of source and options; None for a table in memory, which cannot resume."""
     if not given.files:
         return None
     files = []
@@ -339,7 +337,7 @@ def _plan(
 
 
 def _described(given: Input, transpose: bool, layer: str | None) -> dict[str, Any]:
-    """What the header tells of the source."""
+    """Return the entries of the header about the source."""
     return {
         "version": __version__,
         "source": [path.name for path in given.files],

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import printable, quoted
+from duramen.tables.row_names import ROW_NAMES, named_rows
 from duramen.tables.store.beside import check_samples, samples_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_KEY = b"duramen.row_names"  # of the schema's metadata: the columns that name the rows
 _SHOWN = 5
 _MOSTLY = 0.5  # share of numbered rows that a column of numbers names, to be taken for their names
 _UNIQUE = 1.1  # rows per name at most, in a column that is taken for names
@@ -65,12 +65,6 @@ class Paired:
     doubtful: bool = False
 
 
-def named_rows(samples: pa.Table, *columns: str) -> pa.Table:
-    """Return annotations that know which of their columns name the rows."""
-    known = {k: v for k, v in (samples.schema.metadata or {}).items() if k != b"pandas"}
-    return samples.replace_schema_metadata({**known, _KEY: json.dumps(columns).encode()})
-
-
 def names_of(samples: pa.Table | None) -> Names | None:
     """Return the names of the rows that annotations know; None where they know none.
 
@@ -79,7 +73,7 @@ def names_of(samples: pa.Table | None) -> Names | None:
     ValueError
         If they do not hold what they say names the rows.
     """
-    found = None if samples is None else (samples.schema.metadata or {}).get(_KEY)
+    found = None if samples is None else (samples.schema.metadata or {}).get(ROW_NAMES)
     if samples is None or found is None:
         return None
     try:
@@ -172,7 +166,7 @@ class _Key:
     numbers: bool
 
     def places(self) -> dict[str, list[int]]:
-        """Where the annotations have each name of the table."""
+        """Return where the annotations have each name of the table."""
         found: dict[str, list[int]] = {name: [] for name in self.wanted}
         for row, label in enumerate(self.labels):
             if label in found:
@@ -180,7 +174,7 @@ class _Key:
         return found
 
     def names_rows(self) -> bool:
-        """Whether the values look like names of the rows: some of them are, and seldom twice."""
+        """Return whether values look like names of the rows: some are, and seldom twice."""
         rows = [len(places) for places in self.places().values() if places]
         enough = _MOSTLY * len(set(self.wanted)) if self.numbers else 1
         return len(rows) >= max(1, enough) and sum(rows) <= max(len(rows) + 1, _UNIQUE * len(rows))

@@ -15,8 +15,8 @@ from typing import IO, Any
 from duramen.results.interrupts import uninterrupted
 from duramen.results.locking import InUseError, held, taken
 from duramen.results.replacing import finished, put_in_place, real, unfinished
+from duramen.tables.formats import spool
 from duramen.tables.store import layout
-from duramen.tables.store.inputs import spool
 from duramen.tables.store.writer import PROGRESS
 
 PLAN = "plan.json"
@@ -30,7 +30,7 @@ _KNOWN = {
 
 
 def part_of(path: Path) -> Path:
-    """Where the store `path` is made."""
+    """Return where the store `path` is made."""
     place = real(path)
     return place.parent / f".{place.name}.part"
 

@@ -44,7 +44,7 @@ class File(Protocol):
         ...
 
     def whole(self) -> memoryview:
-        """Everything, mapped into memory where that can be done."""
+        """Return everything, mapped into memory where that can be done."""
         ...
 
 
@@ -114,7 +114,7 @@ class LocalFile:
             return os.read(self._descriptor, size)
 
     def whole(self) -> memoryview:
-        """Everything, mapped into memory."""
+        """Return everything, mapped into memory."""
         if self.size == 0:
             return memoryview(b"")
         return memoryview(mmap.mmap(self._descriptor, 0, access=mmap.ACCESS_READ))
@@ -133,7 +133,7 @@ class LocalFolder:
 
 
 def read_rows(file: File, rows: NDArray[np.int64], row_bytes: int, base: int = 0) -> list[bytes]:
-    """Read rows of one length, in the order asked for, neighbours of ascending order together.
+    """Read rows of one length, in the order asked for, neighbors of ascending order together.
 
     Parameters
     ----------

@@ -143,5 +143,5 @@ class RemoteFile:
         return found
 
     def whole(self) -> memoryview:
-        """Everything, in memory: it cannot be mapped."""
+        """Return everything, in memory: it cannot be mapped."""
         return memoryview(self.read(0, self.size))

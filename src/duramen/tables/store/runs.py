@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duramen.tables.store.reader import File, pieces_of
 
-_TOGETHER = 4096  # so many neighbours are read at once
+_TOGETHER = 4096  # so many neighbors are read at once
 
 
 class Runs:
@@ -54,7 +54,7 @@ class Runs:
         return crc32(self._data) == check
 
     def take(self, chosen: NDArray[np.int64]) -> list[bytes]:
-        """The runs of the given numbers, in that order."""
+        """Return the runs of the given numbers, in that order."""
         if len(chosen) == 0:
             return []
         begins = (self.offsets[chosen].astype(np.int64) * self._item).tolist()
@@ -80,12 +80,12 @@ class Runs:
         return [data[b - start : e - start] for b, e in zip(begins, ends, strict=True)]
 
     def chunks(self, size: int = 1 << 16) -> Iterator[list[bytes]]:
-        """All runs in their order, `size` of them at a time."""
+        """Yield all runs in their order, `size` of them at a time."""
         for begin in range(0, len(self), size):
             yield self.take(np.arange(begin, min(begin + size, len(self))))
 
     def find(self, wanted: bytes) -> int | None:
-        """The number of the first run that is `wanted`."""
+        """Return the number of the first run that is `wanted`."""
         begin = 0
         for chunk in self.chunks():
             try:
@@ -96,7 +96,7 @@ class Runs:
 
 
 def offsets_of(sizes: NDArray[np.unsignedinteger]) -> NDArray[Any]:
-    """Where runs of these lengths begin, and where the last one ends; narrow where that does."""
+    """Return where runs of these lengths begin, and where the last ends; narrow if it fits."""
     total = int(sizes.sum(dtype=np.uint64))
     offsets = np.zeros(len(sizes) + 1, dtype=np.uint32 if total < 2**32 else np.uint64)
     np.cumsum(sizes, out=offsets[1:])

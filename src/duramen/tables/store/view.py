@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.fingerprint import fingerprint
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.formats.columns import Columns
 from duramen.tables.memory import require_memory
-from duramen.tables.store.column_store import Columns, ColumnStore
+from duramen.tables.store.column_store import ColumnStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,19 +77,19 @@ class _Others:
         self.n_columns = base.n_columns - len(left_out)
 
     def _there(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers that columns have in the source."""
+        """Return the numbers that columns have in the source."""
         return np.asarray(chosen + np.searchsorted(self._before, chosen, side="right"))
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """The kind of each column."""
+        """Return the kind of each column."""
         return np.delete(self._base.kind_codes(), self._left_out)
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """Names of columns."""
+        """Return names of columns."""
         return self._base.names(self._there(chosen))
 
     def find(self, name: str) -> int | None:
-        """The number of the column of that name."""
+        """Return the number of the column of that name."""
         there = self._base.find(name)
         if there is None:
             return None
@@ -97,11 +98,11 @@ class _Others:
         return None if gone else there - place
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """Columns in memory."""
+        """Return columns, in memory."""
         return self._base.take(self._there(chosen))
 
     def table(self) -> EncodedTable:
-        """All columns, in memory."""
+        """Return all columns, in memory."""
         whole = self._base.table()
         require_memory(
             whole.nbytes(),
@@ -112,7 +113,7 @@ class _Others:
         return whole.take_columns(self._there(np.arange(self.n_columns)))
 
     def records(self) -> Iterator[NDArray[Any]]:
-        """What is known of each column, as in `layout.COLUMN`."""
+        """Yield records of all columns, as in `layout.COLUMN`."""
         begin = 0
         for part in self._base.records():
             first, last = np.searchsorted(self._left_out, [begin, begin + len(part)]).tolist()
@@ -128,5 +129,5 @@ class _Others:
         self._base.verify()
 
     def samples(self) -> pa.Table | None:
-        """What is known of the rows."""
+        """Return the sample annotations."""
         return self._base.samples()

@@ -66,7 +66,7 @@ class StoreWriter:
                 self._repeats.see(names)
 
     def _noted(self) -> dict[str, Any] | None:
-        """What another writer noted, if the files hold what it wrote."""
+        """Return the note of another writer, if the files hold what it wrote."""
         try:
             noted: dict[str, Any] = json.loads((self._folder / PROGRESS).read_bytes())
         except FileNotFoundError:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of, unmasked
 from duramen.theory.distributions.partition import FloatArray
 from duramen.theory.distributions.values import (
     Codes,
@@ -115,11 +115,8 @@ def _columns_of(X: Any, function: str) -> tuple[tuple[str, ...] | None, list[Any
 
 
 def _two_dimensional(X: Any, function: str) -> NDArray[Any]:
-    X = unmasked(X.toarray() if callable(getattr(X, "toarray", None)) else X)
     try:
-        array = np.asarray(X)
-        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            array = np.array(X, dtype=object)
+        array = array_of(X.toarray() if callable(getattr(X, "toarray", None)) else X)
     except ValueError as error:
         raise ValueError(f"{function}: X is ragged; give rows of one length ({error}).") from None
     if array.ndim != 2:

@@ -67,11 +67,11 @@ class Discretized:
     n_rows: int
 
     def codes(self, j: int) -> Codes:
-        """Codes of the j-th column, shape (n,)."""
+        """Return codes of the j-th column, shape (n,)."""
         return self.columns[j]
 
     def values(self, j: int) -> NDArray[Any]:
-        """Values that the codes of the j-th column stand for, in code order."""
+        """Return values that the codes of the j-th column stand for, in code order."""
         return self.labels[j]
 
     @property

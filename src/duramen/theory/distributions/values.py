@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.results.masked import unmasked
+from duramen.results.masked import array_of
 
 Codes = NDArray[np.uint32]
 
@@ -53,12 +53,8 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
 
 
 def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
-    """Return a column as an array; numbers among strings stay numbers."""
-    column = unmasked(column)
     try:
-        values = np.asarray(column)
-        if values.dtype.kind in "US" and not isinstance(column, np.ndarray):
-            values = np.array(column, dtype=object)
+        values = array_of(column)
     except (TypeError, ValueError, NotImplementedError) as error:
         raise TypeError(
             f"{function}: {what} cannot become an array ({type(error).__name__}: {error})."

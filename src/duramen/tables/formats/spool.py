@@ -1,6 +1,6 @@
-"""What does not fit into memory on its way from rows to columns: pieces of tiles, on disk.
+"""Pieces of tiles on disk, for tables that do not fit into memory as rows become columns.
 
-A table that comes in rows is cut into tiles, groups of neighbouring columns. The pieces of the
+A table that comes in rows is cut into tiles, groups of neighboring columns. The pieces of the
 tiles are appended to one file as they come; afterwards the pieces of a tile are read together.
 """
 
@@ -84,7 +84,7 @@ class Spool:
         self._first = np.searchsorted(tiles[order], np.arange(int(tiles.max(initial=-1)) + 2))
 
     def read(self, tile: int) -> bytearray:
-        """The pieces of a tile, one after the other."""
+        """Return the pieces of a tile, one after the other."""
         here = slice(int(self._first[tile]), int(self._first[tile + 1]))
         data = bytearray(int(self._lengths[here].sum()))
         view, at = memoryview(data), 0

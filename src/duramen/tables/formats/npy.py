@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import first_line
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.input import Input
 from duramen.tables.store.budget import columns_within
-from duramen.tables.store.inputs.input import Input
 from duramen.tables.store.reader import LocalFile
 
 _CELL_BYTES = 24  # of a cell beside itself: its code and value, and room to sort
@@ -24,15 +25,12 @@ class NpyInput(Input):
     Parameters
     ----------
     path : Path
-    transpose : bool
-        Whether its rows are the columns of the table.
-    budget : int
-        Bytes to use.
-    function : str
-        The function that the user called, for errors.
+    request : Request
+        Whether its rows are the columns of the table, and how much memory to use.
     """
 
-    def __init__(self, path: Path, transpose: bool, budget: int, function: str) -> None:
+    def __init__(self, path: Path, request: Request) -> None:
+        function = request.function
         self.where = str(path)
         self.files = (path,)
         shape, by_columns, self._kind, self._begin = _head(path, function)
@@ -41,7 +39,7 @@ class NpyInput(Input):
                 f"{function}: {path} holds an array of shape {shape}; a table has two dimensions, "
                 "and a row and a column at least"
             )
-        if transpose:
+        if request.transpose:
             shape, by_columns = shape[::-1], not by_columns
         self._shape, self._by_columns = shape, by_columns
         self.n_columns = shape[1]
@@ -53,10 +51,10 @@ class NpyInput(Input):
                 f"tells of {wanted}"
             )
         cell = _CELL_BYTES + 2 * self._kind.itemsize
-        self._width = columns_within(budget, shape[0], cell)
+        self._width = columns_within(request.budget, shape[0], cell)
 
     def groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
-        """Neighbouring columns."""
+        """Yield neighboring columns."""
         for begin in range(start, self.n_columns, self._width):
             yield self._columns(begin, min(begin + self._width, self.n_columns))
 
@@ -91,3 +89,6 @@ def _head(path: Path, function: str) -> tuple[tuple[int, ...], bool, np.dtype[An
                 "type of numbers or of text"
             )
         return shape, by_columns, kind, file.tell()
+
+
+NPY = Format("npy", "NumPy", (".npy",), groups=NpyInput)

@@ -7,7 +7,7 @@ beside it lie the variants (.bim) and the samples (.fam).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.input import Input
 from duramen.tables.memory import require_memory
+from duramen.tables.row_names import named_rows
 from duramen.tables.store import layout
+from duramen.tables.store.budget import columns_within
 from duramen.tables.store.names import Repeats, repetition
-from duramen.tables.store.pairing import named_rows
 from duramen.tables.store.reader import LocalFile, read_rows
 from duramen.tables.store.runs import Runs, offsets_of
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"\x6c\x1b"
 FAM_COLUMNS = ("FID", "IID", "father", "mother", "sex", "phenotype")
+_CELL_BYTES = 8  # codes, checks, and what stands behind the bits
+_NUMBER_BYTES = 40  # of a genotype that is encoded as a number
 _GROUP_BYTES = 1 << 22  # codes that are looked at together where all of them are
 
 # What a pair of bits means: the number of copies of the first allele, 3 where it is missing.
@@ -35,7 +40,7 @@ _COPIES = np.array([2, _MISSING, 1, 0], dtype=np.uint8)
 
 
 def _tables() -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
-    """What the four genotypes of a byte are.
+    """Return the four genotypes of each byte.
 
     Returns
     -------
@@ -116,19 +121,19 @@ class BedColumns:
             )
 
     def kind_codes(self) -> NDArray[np.uint8]:
-        """All numeric."""
+        """Return the kind of each column: all are numeric."""
         return np.zeros(self.n_columns, dtype=np.uint8)
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
-        """The names of the variants with these numbers."""
+        """Return the names of the variants with these numbers."""
         return [layout.name_of_bytes(name) for name in self.variants.take(chosen)]
 
     def find(self, name: str) -> int | None:
-        """The number of the variant of that name."""
+        """Return the number of the variant of that name."""
         return self.variants.find(layout.name_bytes(name))
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
-        """The variants with these numbers, in that order, in memory."""
+        """Return the variants with these numbers, in that order, in memory."""
         raw, seen = self._read(chosen)
         places = (seen.astype(np.intp) << 8)[:, np.newaxis] + raw
         codes = _CODES.take(places).view(np.uint8)[:, : self.n_rows]
@@ -154,7 +159,7 @@ class BedColumns:
         )
 
     def _read(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The bytes of variants, and what occurs in each: bit v for v copies, 3 for missing."""
+        """Return bytes of variants, and the genotypes of each: bit v for v copies, 3 if missing."""
         data = b"".join(read_rows(self._file, chosen, self._bytes, base=3))
         raw = np.frombuffer(data, dtype=np.uint8).reshape(len(chosen), self._bytes)
         whole, rest = divmod(self.n_rows, 4)
@@ -173,13 +178,13 @@ class BedColumns:
         return values.T
 
     def groups(self, start: int = 0, width: int | None = None) -> Iterator[EncodedTable]:
-        """The variants from `start` on, in groups of `width`."""
+        """Yield the variants from `start` on, in groups of `width`."""
         width = width or max(1, _GROUP_BYTES // max(1, self.n_rows))
         for begin in range(start, self.n_columns, width):
             yield self.take(np.arange(begin, min(begin + width, self.n_columns)))
 
     def table(self) -> EncodedTable:
-        """All variants, in memory."""
+        """Return all variants, in memory."""
         require_memory(
             self.n_rows * self.n_columns,
             what=f"a table of {self.n_rows} x {self.n_columns} codes",
@@ -189,7 +194,7 @@ class BedColumns:
         return self.take(np.arange(self.n_columns))
 
     def records(self) -> Iterator[NDArray[Any]]:
-        """The records of the columns, as a packed store would have them."""
+        """Yield the records of the columns, as a packed store would have them."""
         shared = layout.SharedLists()
         for group in self.groups():
             yield layout.columns_of(group, shared).records
@@ -203,12 +208,12 @@ class BedColumns:
         self._check_file()
 
     def samples(self) -> pa.Table:
-        """The .fam file as a table."""
+        """Return the .fam file as a table."""
         return samples_of_fam(self._samples)
 
 
 def beside(path: Path, suffix: str, function: str) -> Path:
-    """The file of that suffix beside a .bed file."""
+    """Return the file with a suffix beside a .bed file."""
     other = path.with_suffix(suffix)
     if not other.is_file():
         raise FileNotFoundError(
@@ -219,7 +224,7 @@ def beside(path: Path, suffix: str, function: str) -> Path:
 
 
 def read_bim(path: Path, function: str) -> Runs:
-    """The names of the variants: the second word of every line."""
+    """Return the names of the variants: the second word of every line."""
     sizes, data, line = array("I"), bytearray(), 0
     with open(path, "rb") as file:
         while lines := file.readlines(1 << 20):
@@ -241,7 +246,7 @@ def read_bim(path: Path, function: str) -> Runs:
 
 
 def read_fam(path: Path, function: str) -> list[list[str]]:
-    """The six words of every sample."""
+    """Return the six words of every sample."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -259,7 +264,7 @@ def read_fam(path: Path, function: str) -> list[list[str]]:
 
 
 def samples_of_fam(samples: list[list[str]]) -> pa.Table:
-    """The samples as a table: sex and phenotype as numbers, -9 missing, where they all are.
+    """Return the samples as a table: sex and phenotype as numbers, -9 missing, where they all are.
 
     IID names the rows; FID and IID do where IID alone is not unique.
     """
@@ -285,3 +290,65 @@ def _numbers(words: tuple[str, ...]) -> pa.Array:
             continue
         return pa.array([None if number == -9 else number for number in numbers])
     return pa.array(words, pa.string())
+
+
+class Names(Sequence[str]):
+    """Names that stay in their bytes until they are asked for."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = np.arange(len(self._runs))[index]
+        if chosen.ndim:
+            return [layout.name_of_bytes(name) for name in self._runs.take(chosen)]
+        return layout.name_of_bytes(self._runs.take(chosen.reshape(1))[0])
+
+    def __iter__(self) -> Iterator[str]:
+        for names in self._runs.chunks():
+            yield from map(layout.name_of_bytes, names)
+
+
+class BedInput(Input):
+    """A .bed file with its neighbors."""
+
+    def __init__(self, path: Path, request: Request) -> None:
+        if request.transpose:
+            raise ValueError(
+                f"{request.function}: transpose=True is not for .bed files: their variants are "
+                "columns, their samples rows"
+            )
+        self.where = str(path.with_suffix(".bim"))
+        self.files = (path, path.with_suffix(".bim"), path.with_suffix(".fam"))
+        self._columns = BedColumns(path, request.function)
+        self.n_columns = self._columns.n_columns
+        self.names = Names(self._columns.variants)
+        self._budget = request.budget
+
+    def samples(self) -> pa.Table:
+        """Return the .fam file."""
+        return self._columns.samples()
+
+    def groups(self, start: int, work: Path) -> Iterator[Any]:
+        """Yield neighboring variants."""
+        cell = _NUMBER_BYTES if self.kinds_chosen else _CELL_BYTES
+        width = columns_within(self._budget, self._columns.n_rows, cell)
+        if not self.kinds_chosen:
+            yield from self._columns.groups(start, width)
+            return
+        for begin in range(start, self.n_columns, width):
+            chosen = np.arange(begin, min(begin + width, self.n_columns))
+            yield self._columns.numbers(chosen)
+
+
+def _in_place(path: Path, function: str) -> BedColumns:
+    """Open a .bed file as a store, which needs unique names."""
+    columns = BedColumns(path, function)
+    columns.check_names()
+    return columns
+
+
+PLINK = Format("plink", "PLINK", (".bed",), groups=BedInput, columns=_in_place)

@@ -1,32 +1,36 @@
-"""CSV and TSV files as inputs.
+"""CSV and TSV files, whole and as inputs.
 
-Types are inferred by Arrow over all of a column, as `read_table` has them: whatever is spooled is
-text, and a column is parsed when all of it is there.
+Types are inferred by Arrow over all of a column: whatever is spooled is text, and a column is
+parsed when all of it is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from duramen.results.text import first_line
-from duramen.tables.files import (
-    _bytes_of,
-    _explain_encoding,
-    _explain_ragged,
+from duramen.tables.formats.delimited import (
+    bytes_of,
+    end_of,
     ends_in_quote,
+    explain_encoding,
+    explain_ragged,
+    explained,
+    last_cell,
     text_options,
 )
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.input import Input
+from duramen.tables.formats.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
+from duramen.tables.formats.spool import Spool
+from duramen.tables.row_names import named_rows
 from duramen.tables.store.budget import columns_within
-from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.lines import BOM, Lines, UnclosedQuote, lines_of, unquoted
-from duramen.tables.store.inputs.spool import Spool
-from duramen.tables.store.pairing import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +43,51 @@ _WORK = 24  # bytes that cutting a byte of text takes
 _SPLIT_WORK = 96  # where every field becomes a Python object
 
 
+def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
+    """Read a text file whole."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    function, options = request.function, text_options(request)
+
+    def parsed(source: Any) -> pa.Table:
+        return pa_csv.read_csv(
+            source,
+            parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=options,
+        )
+
+    with explained(path, delimiter, function):
+        table = parsed(path)
+        if last_cell(table) == "" and path.is_file() and end_of(path, 1) == delimiter.encode():
+            # Without a line end, Arrow takes an empty last field for quoted if one before it is.
+            with bytes_of(path) as stream:
+                table = parsed(BytesIO(stream.read() + b"\n"))
+        table.column_names  # noqa: B018  decodes the names
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        explain_encoding(path, function)
+    # What comes through a pipe cannot be read again.
+    if path.is_file() and ends_in_quote(
+        table, lambda size: end_of(path, size), lambda: bytes_of(path), delimiter
+    ):
+        raise ValueError(f"{function}: cannot read {path} (a quote is not closed)")
+    return table
+
+
+def write_text(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
+    """Write a text file."""
+    import pyarrow.csv as pa_csv
+
+    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    pa_csv.write_csv(table, file, options)
+
+
+def open_text(path: Path, request: Request, delimiter: str) -> Input:
+    """Open a text file as an input."""
+    kind = TransposedTextInput if request.transpose else TextInput
+    return kind(path, delimiter, request)
+
+
 class _Text(Input):
     """A file of delimited text.
 
@@ -46,61 +95,37 @@ class _Text(Input):
     ----------
     path : Path
     delimiter : str
-    budget : int
-        Bytes to use.
-    n_threads : int
-    function : str
-        The function that the user called, for errors.
-    options : pyarrow.csv.ConvertOptions, optional
-        How text becomes values, as `text_options` gives it.
+    request : Request
+        Memory and threads to use, and how text becomes values.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        delimiter: str,
-        budget: int,
-        n_threads: int,
-        function: str,
-        options: Any = None,
-    ) -> None:
+    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
         self.where = str(path)
         self.files = (path,)
         self._path = path
         self._delimiter = delimiter
-        self._budget = budget
-        self._threads = n_threads > 1
-        self._function = function
-        self._options = options or text_options((), ".", function)
+        self._budget, self._function = request.budget, request.function
+        self._threads = request.n_threads > 1
+        self._options = text_options(request)
 
     def _lines(self, work: int) -> Iterator[Lines]:
-        """The lines of the file, in parts that take `work` times their length to be cut."""
+        """Yield the lines of the file, in parts that take `work` times their length to be cut."""
         chunk = max(_LEAST_CHUNK, self._budget // work)
-        with self._explained(), _bytes_of(self._path) as stream:
+        with self._explained(), bytes_of(self._path) as stream:
             yield from lines_of(stream, self._delimiter.encode(), chunk)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say what is wrong with the file where reading or parsing fails."""
-        import pyarrow as pa
-
-        try:
-            yield
-        except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
-            _explain_encoding(self._path, self._function)
-            _explain_ragged(self._path, self._delimiter, self._function)
-            what = first_line(error) if str(error) else "a quote is not closed"
-            raise ValueError(f"{self._function}: cannot read {self._path} ({what})") from None
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self._path, self._delimiter, self._function)
 
     def _header(self) -> list[str]:
-        """The fields of the first line."""
+        """Return the fields of the first line."""
         for lines in self._lines(_WORK):
             with self._explained():
                 return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
         raise ValueError(f"{self._function}: {self._path} is empty; its first line names columns")
 
     def _ragged(self, n_fields: int, wanted: int) -> ValueError:
-        _explain_ragged(self._path, self._delimiter, self._function)
+        explain_ragged(self._path, self._delimiter, self._function)
         return ValueError(
             f"{self._function}: {self._path} has a line of {n_fields} fields, but its header has "
             f"{wanted}"
@@ -132,7 +157,7 @@ class _Text(Input):
                 convert_options=self._options,
             )
         if any(pa.types.is_binary(field.type) for field in table.schema):
-            _explain_encoding(self._path, self._function)
+            explain_encoding(self._path, self._function)
         return table
 
 
@@ -142,21 +167,13 @@ class TextInput(_Text):
     Where the whole would take more than the budget, the text of groups of columns is spooled.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        delimiter: str,
-        budget: int,
-        n_threads: int,
-        function: str,
-        options: Any = None,
-    ) -> None:
-        super().__init__(path, delimiter, budget, n_threads, function, options)
+    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
+        super().__init__(path, delimiter, request)
         names = self._header()
         self.names, self.n_columns = names, len(names)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Groups of columns: all at once, or tile by tile."""
+        """Yield groups of columns: all at once, or tile by tile."""
         n_lines, n_bytes = self._size()
         width = min(
             columns_within(
@@ -165,7 +182,7 @@ class TextInput(_Text):
             max(1, _LARGEST_TILE * self.n_columns // n_bytes),
         )
         if width >= self.n_columns:
-            with self._explained(), _bytes_of(self._path) as stream:
+            with self._explained(), bytes_of(self._path) as stream:
                 text = stream.read()
             if not text.endswith((b"\n", b"\r")):
                 text += b"\n"  # else Arrow takes an empty last field for quoted if one before it is
@@ -193,9 +210,9 @@ class TextInput(_Text):
         spool.remove()
 
     def _size(self) -> tuple[int, int]:
-        """Number of lines at the most, and bytes of text."""
+        """Return the number of lines at the most, and bytes of text."""
         n_lines = n_bytes = 0
-        with self._explained(), _bytes_of(self._path) as stream:
+        with self._explained(), bytes_of(self._path) as stream:
             while block := stream.read(1 << 20):
                 n_lines += max(block.count(b"\n"), block.count(b"\r"))
                 n_bytes += len(block)
@@ -223,7 +240,7 @@ class TextInput(_Text):
 
 
 def _tiles(lines: Lines, bounds: list[int]) -> list[bytes]:
-    """The text of the columns between the bounds, line by line."""
+    """Return the text of the columns between the bounds, line by line."""
     view = memoryview(lines.data)
     pieces = []
     first = lines.first_cut[:-1]
@@ -243,16 +260,8 @@ class TransposedTextInput(_Text):
     That first line may lack a field above the names, as R writes it.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        delimiter: str,
-        budget: int,
-        n_threads: int,
-        function: str,
-        options: Any = None,
-    ) -> None:
-        super().__init__(path, delimiter, budget, n_threads, function, options)
+    def __init__(self, path: Path, delimiter: str, request: Request) -> None:
+        super().__init__(path, delimiter, request)
         self._rows = self._header()
         names: list[str] = []
         wanted = 0
@@ -279,13 +288,13 @@ class TransposedTextInput(_Text):
         self.n_columns = len(names)
 
     def samples(self) -> pa.Table:
-        """The names of the rows."""
+        """Return the names of the rows."""
         import pyarrow as pa
 
         return named_rows(pa.table({"sample": pa.array(self._rows, pa.string())}), "sample")
 
     def _columns(self, start: int, work: int) -> Iterator[Lines]:
-        """The lines from `start` on, the first one not counted."""
+        """Yield the lines from `start` on, the first one not counted."""
         seen = 0
         for lines in self._lines(work):
             skip = max(0, start + 1 - seen)
@@ -294,9 +303,26 @@ class TransposedTextInput(_Text):
                 yield lines.rest(skip)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
-        """Groups of lines, turned."""
+        """Yield groups of lines as columns."""
         delimiter = self._delimiter.encode()
         for lines in self._columns(start, _SPLIT_WORK):
             columns = [lines.fields(i)[1:] for i in range(len(lines))]
             text = b"\n".join([delimiter.join(row) for row in zip(*columns, strict=True)] + [b""])
             yield self._parsed(text, [f"{j}" for j in range(len(lines))], skip_empty=False)
+
+
+def _delimited(name: str, title: str, suffixes: tuple[str, ...], delimiter: str) -> Format:
+    """Return the record of text with a delimiter."""
+    return Format(
+        name,
+        title,
+        suffixes,
+        read=partial(read_text, delimiter=delimiter),
+        groups=partial(open_text, delimiter=delimiter),
+        write=partial(write_text, delimiter=delimiter),
+        text=True,
+    )
+
+
+CSV = _delimited("csv", "CSV", (".csv",), ",")
+TSV = _delimited("tsv", "TSV", (".tsv", ".tab"), "\t")

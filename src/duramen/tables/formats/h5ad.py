@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.h5ad_frames import frame_of, index_of, text_of
+from duramen.tables.formats.input import Input
+from duramen.tables.formats.spool import Spool
 from duramen.tables.store.budget import columns_within
-from duramen.tables.store.inputs.h5ad_frames import frame_of, index_of, text_of
-from duramen.tables.store.inputs.input import Input
-from duramen.tables.store.inputs.spool import Spool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,22 +31,15 @@ _STORED_BYTES = 48  # of an entry of a sparse matrix, in a group of columns
 _SORTED_BYTES = 160  # of an entry that is sorted into a group
 
 
-def open_h5ad(
-    path: Path, layer: str | None, transpose: bool, budget: int, function: str
-) -> DenseInput | SparseInput:
+def open_h5ad(path: Path, request: Request) -> DenseInput | SparseInput:
     """Open a matrix of an .h5ad file.
 
     Parameters
     ----------
     path : Path
-    layer : str, optional
-        Name of a layer, or "raw"; by default X.
-    transpose : bool
-        Whether the rows of the matrix are the columns of the table.
-    budget : int
-        Bytes to use.
-    function : str
-        The function that the user called, for errors.
+    request : Request
+        Name of a layer, or "raw", by default X; whether the rows of the matrix are the columns of
+        the table; how much memory to use.
 
     Raises
     ------
@@ -54,6 +48,7 @@ def open_h5ad(
     ModuleNotFoundError
         If h5py is not installed.
     """
+    function, transpose = request.function, request.transpose
     try:
         h5py: Any = import_module("h5py")
     except ModuleNotFoundError:
@@ -63,12 +58,12 @@ def open_h5ad(
     with _explained(path, function):
         file = h5py.File(path, "r")
         _check_links(file)
-        matrix, rows, columns = _matrix(file, layer, path, function)
+        matrix, rows, columns = _matrix(file, request.layer, path, function)
         given = Axes(path, file, *((columns, rows) if transpose else (rows, columns)), function)
         if not isinstance(matrix, h5py.Dataset):
-            found: DenseInput | SparseInput = SparseInput(given, matrix, transpose, budget)
+            found: DenseInput | SparseInput = SparseInput(given, matrix, request)
         elif matrix.ndim == 2 and matrix.dtype.kind in "biuf":
-            found = DenseInput(given, matrix, transpose, budget)
+            found = DenseInput(given, matrix, request)
         else:
             raise ValueError(
                 f"its matrix is of shape {matrix.shape} and type {matrix.dtype}, not of two "
@@ -126,7 +121,7 @@ def _check_links(group: Any) -> None:
 
 
 def _matrix(file: Any, layer: str | None, path: Path, function: str) -> tuple[Any, str, str]:
-    """The matrix, and where the names of its rows and columns are."""
+    """Return the matrix, and where the names of its rows and columns are."""
     if layer is None:
         if "X" not in file:
             raise ValueError(f"{function}: {path} has no matrix X; it has {sorted(file)}")
@@ -153,28 +148,28 @@ class Axes:
         self.names = index_of(file[columns])
 
     def samples(self) -> pa.Table:
-        """What is known of the rows, their names first."""
+        """Return the annotations of the rows, their names first."""
         with _explained(self.path, self.function):
             return frame_of(self.file, self._rows, self.row_names)
 
 
 class _Matrix(Input):
-    """What both kinds of matrices have."""
+    """Matrix of an .h5ad file, dense or sparse."""
 
     shape: tuple[int, int]
 
-    def __init__(self, given: Axes, budget: int) -> None:
-        self._given, self._budget = given, budget
+    def __init__(self, given: Axes, request: Request) -> None:
+        self._given, self._budget, self._transpose = given, request.budget, request.transpose
         self.where = str(given.path)
         self.files = (given.path,)
         self.names = given.names
 
     def samples(self) -> pa.Table:
-        """The obs of the file, or its var where it is transposed."""
+        """Return the obs of the file, or its var where it is transposed."""
         return self._given.samples()
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Neighbouring columns."""
+        """Yield neighboring columns."""
         with _explained(self._given.path, self._given.function):
             yield from self._groups(start, work)
 
@@ -186,11 +181,11 @@ class _Matrix(Input):
 class DenseInput(_Matrix):
     """A dense matrix; where its chunks are wider than a group, it is spooled."""
 
-    def __init__(self, given: Axes, matrix: Any, transpose: bool, budget: int) -> None:
-        super().__init__(given, budget)
-        self._matrix, self._transpose = matrix, transpose
+    def __init__(self, given: Axes, matrix: Any, request: Request) -> None:
+        super().__init__(given, request)
+        self._matrix = matrix
         rows, columns = matrix.shape
-        self.shape = (columns, rows) if transpose else (rows, columns)
+        self.shape = (columns, rows) if request.transpose else (rows, columns)
         self.n_columns = self.shape[1]
 
     def _groups(self, start: int, work: Path) -> Iterator[NDArray[Any]]:
@@ -229,8 +224,8 @@ class DenseInput(_Matrix):
 class SparseInput(_Matrix):
     """A sparse matrix; one that is stored by rows is spooled."""
 
-    def __init__(self, given: Axes, group: Any, transpose: bool, budget: int) -> None:
-        super().__init__(given, budget)
+    def __init__(self, given: Axes, group: Any, request: Request) -> None:
+        super().__init__(given, request)
         attributes = group.attrs
         kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if kind[:3] not in ("csr", "csc"):
@@ -240,12 +235,12 @@ class SparseInput(_Matrix):
             )
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))
         rows, columns = (int(count) for count in shape)
-        self.shape = (columns, rows) if transpose else (rows, columns)
+        self.shape = (columns, rows) if request.transpose else (rows, columns)
         self.n_columns = self.shape[1]
-        self._by_columns = (kind[:3] == "csc") != transpose
+        self._by_columns = (kind[:3] == "csc") != request.transpose
         self._data, self._indices = group["data"], group["indices"]
         self._starts = np.asarray(group["indptr"][:], dtype=np.int64)
-        self._step = max(1 << 12, budget // _SORTED_BYTES)
+        self._step = max(1 << 12, request.budget // _SORTED_BYTES)
         major, self._minor = self.shape[:: -1 if self._by_columns else 1]
         whole = (
             min(self.shape) >= 0
@@ -266,7 +261,7 @@ class SparseInput(_Matrix):
         return indices
 
     def _groups(self, start: int, work: Path) -> Iterator[Any]:
-        """Neighbouring columns, as sparse matrices."""
+        """Yield neighboring columns, as sparse matrices."""
         stored = self._stored()
         bounds = self._bounds(stored)
         if self._by_columns:
@@ -283,7 +278,7 @@ class SparseInput(_Matrix):
         spool.remove()
 
     def _stored(self) -> NDArray[np.int64]:
-        """Number of stored entries of each column."""
+        """Return the number of stored entries of each column."""
         if self._by_columns:
             return np.diff(self._starts)
         counts = np.zeros(self.n_columns, dtype=np.int64)
@@ -293,7 +288,7 @@ class SparseInput(_Matrix):
         return counts
 
     def _bounds(self, stored: NDArray[np.int64]) -> list[int]:
-        """Where groups begin and end, that take the budget each."""
+        """Return the bounds of groups that take the budget each."""
         costs = self.shape[0] * _CELL_BYTES / 2 + stored * _STORED_BYTES
         bounds, total = [0], 0.0
         for j, cost in enumerate(costs.tolist()):
@@ -346,3 +341,6 @@ class SparseInput(_Matrix):
         entries = np.frombuffer(spool.read(tile), dtype=self._entry)
         places = (entries["row"], entries["column"] - np.uint32(begin))
         return sparse.csc_matrix((entries["value"], places), shape=(self.shape[0], end - begin))
+
+
+ANNDATA = Format("anndata", "AnnData", (".h5ad",), groups=open_h5ad, layers=True)

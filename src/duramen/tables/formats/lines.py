@@ -44,11 +44,11 @@ class Lines:
         return len(self.begin)
 
     def n_fields(self) -> NDArray[np.int64]:
-        """Number of fields of each line."""
+        """Return the number of fields of each line."""
         return np.diff(self.first_cut) + 1
 
     def fields(self, line: int) -> list[bytes]:
-        """The fields of a line, quotes and all."""
+        """Return the fields of a line, quotes and all."""
         cuts = self.cuts[self.first_cut[line] : self.first_cut[line + 1]].tolist()
         begins = [int(self.begin[line]), *(cut + 1 for cut in cuts)]
         ends = [*cuts, int(self.end[line])]
@@ -56,7 +56,7 @@ class Lines:
         return [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
     def rest(self, first: int) -> Lines:
-        """The lines from the given one on."""
+        """Return the lines from the given one on."""
         return Lines(
             self.data, self.begin[first:], self.end[first:], self.cuts, self.first_cut[first:]
         )
@@ -118,7 +118,7 @@ def _cut(data: bytes, delimiter: int, final: bool) -> tuple[Lines, int]:
 
 
 def _regular(text: NDArray[np.uint8], quotes: NDArray[np.int64], delimiter: int) -> bool:
-    """Whether quotes open and close in turn: at the borders of fields, or doubled within one."""
+    """Return whether quotes open and close in turn: at borders of fields, or doubled in one."""
     opening, closing = quotes[::2], quotes[1::2]
     before = text[np.maximum(opening - 1, 0)]
     opens = (opening == 0) | (before == delimiter) | (before == LF) | (before == CR)
@@ -152,7 +152,7 @@ def _by_the_rules(
 
 
 def unquoted(field: bytes) -> bytes:
-    """What a field says, without the quotes around it."""
+    """Return the text of a field, without the quotes around it."""
     if not field.startswith(b'"'):
         return field
     found = re.compile(rb'"([^"]*(?:""[^"]*)*)"').match(field)

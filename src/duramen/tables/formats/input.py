@@ -1,4 +1,4 @@
-"""The one face of everything that can be packed."""
+"""Tables that give their columns in groups, as packing takes them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Input(ABC):
         Names that the input itself gives; None where it gives none.
     encoded : bool
         Whether the groups are encoded already, so that kinds cannot be chosen.
+    kinds_chosen : bool
+        Whether kinds are asked for, so that groups cannot be codes; set before the first group.
     on_spooled : callable
         Is told of bytes that were cut into tiles, before there is a first group.
     """
@@ -34,15 +36,16 @@ class Input(ABC):
     n_columns: int
     names: Sequence[str] | None = None
     encoded: bool = False
+    kinds_chosen: bool = False
     on_spooled: Callable[[int], None] = staticmethod(lambda n_bytes: None)
 
     def samples(self) -> pa.Table | None:
-        """What is known of the rows; None where nothing is."""
+        """Return the sample annotations; None where there are none."""
         return None
 
     @abstractmethod
     def groups(self, start: int, work: Path) -> Iterator[Any]:
-        """The columns from `start` on: tables that `encode` takes, or sources.
+        """Give the columns from `start` on: tables that `encode` takes, or sources.
 
         `work` is a folder for what does not fit into memory; what an interrupted call with the
         same input left there may be used.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.tables.store.pairing import named_rows
+from duramen.tables.row_names import named_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ def text_of(value: Any) -> str:
 
 
 def index_of(frame: Any) -> list[str]:
-    """The row names of a table."""
+    """Return the row names of a table."""
     if hasattr(frame, "dtype"):  # up to version 0.6: one array of records
         name = "index" if "index" in frame.dtype.names else frame.dtype.names[0]
         return [text_of(value) for value in frame[:][name]]
@@ -29,7 +29,7 @@ def index_of(frame: Any) -> list[str]:
 
 
 def frame_of(file: Any, where: str, names: Sequence[str]) -> pa.Table:
-    """A table of the file with its row names first, as the column ``name``.
+    """Return a table of the file with its row names first, as the column ``name``.
 
     Columns that are neither numbers, truth values, text nor categories are left out.
     """
@@ -53,7 +53,7 @@ def _column_names(frame: Any) -> list[str]:
 
 
 def _column(file: Any, frame: Any, name: str) -> Any:
-    """A column in Arrow; None where it is of no kind that is known."""
+    """Return a column in Arrow; None where it is of no kind that is known."""
     if hasattr(frame, "dtype"):
         values = frame[:][name]
         categories = file.get(f"uns/{name}_categories")
@@ -76,7 +76,7 @@ def _column(file: Any, frame: Any, name: str) -> Any:
 
 
 def _array(node: Any) -> Any:
-    """An array, with a mask beside it or without, in Arrow; None where its kind is not known."""
+    """Return an array, with or without a mask, in Arrow; None where its kind is unknown."""
     if hasattr(node, "dtype"):
         return _plain(node[:])
     if {"values", "mask"} <= set(node):

@@ -1,0 +1,13 @@
+"""Network inference: which variables, such as genes, regulate which."""
+
+from duramen.networks.challenge import ChallengeScore, challenge_score
+from duramen.networks.inference import genie3
+from duramen.results.network_scores import NetworkScores, Orientation
+
+__all__ = [
+    "ChallengeScore",
+    "NetworkScores",
+    "Orientation",
+    "challenge_score",
+    "genie3",
+]

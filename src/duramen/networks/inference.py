@@ -1,0 +1,382 @@
+"""GENIE3: a forest for each target; the importances of its inputs are the weights of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.jobs.replicates import Plan, run_jobs
+from duramen.networks.targets import (
+    NORMALIZATIONS,
+    NULLS,
+    TargetForest,
+    forest_names,
+    measure_names,
+)
+from duramen.networks.time_series import decay_rates, pairs_of, responses_of
+from duramen.networks.variables import Variables, chosen, encoded, refuse_missing
+from duramen.results.fingerprint import fingerprint
+from duramen.results.network import Network
+from duramen.results.notes import warn_of
+from duramen.results.provenance import versions
+from duramen.results.text import quoted
+from duramen.tables import EncodedTable
+from duramen.tables.memory import require_memory
+
+FloatArray = NDArray[np.float64]
+
+_FUNCTION = "genie3"
+_FEW = 5
+SOURCE_SCALINGS = ("none", "variance")
+
+
+def genie3(
+    expression: Any,
+    *,
+    regulators: Any = None,
+    targets: Any = None,
+    names: Iterable[str] | None = None,
+    kinds: Any = None,
+    genes: str = "columns",
+    time: Any = None,
+    series: Any = None,
+    decay: Any = "estimate",
+    knocked_out: Any = None,
+    forest: str = "random_forest",
+    n_estimators: int = 1000,
+    max_features: str | int | float | None = "sqrt",
+    max_depth: int | None = None,
+    min_samples_split: int | float | None = None,
+    min_samples_leaf: int | float | None = None,
+    stop_alpha: float | None = None,
+    bootstrap: bool | None = None,
+    splits: str | None = None,
+    measure: str = "mdi",
+    normalization: str = "unit",
+    source_scaling: str = "none",
+    n_permutations: int = 0,
+    null: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> Network:
+    r"""Infer which variables, such as genes, regulate which (GENIE3 and dynGENIE3).
+
+    Each target in turn is predicted from all regulators but itself by a forest. The importance of
+    regulator i in the forest of target j is the weight of the link from i to j:
+
+    .. math:: W_{ij} = Imp_j(X_i), \qquad W_{jj} = 0
+
+    Parameters
+    ----------
+    expression : table of shape (n, p)
+        Samples by genes: an array, data frame, sparse matrix, `EncodedTable` or `ColumnStore`.
+        Numbers are predicted by regression, categories by classification.
+    regulators, targets : iterable of str or int, or bool array of shape (p,), optional
+        Genes that may be the source, or the target, of a link, by name or index; all by default.
+    names, kinds : optional
+        Names and kinds of the genes, as for :func:`duramen.encode`.
+    genes : {"columns", "rows"}
+        Where the genes are. With "rows", a first column of text holds their names.
+    time : array-like of shape (n,), optional
+        Time of each sample, NaN for steady states. The forests then predict rates of change:
+        :math:`(x_j(t') - x_j(t)) / (t' - t) + \alpha_j x_j(t)` from the levels at t, with t' the
+        next time of the series (dynGENIE3).
+    series : array-like of shape (n,), optional
+        Label of the time series of each sample; one series by default.
+    decay : "estimate", float or array-like of shape (p,)
+        Decay rates :math:`\alpha_j`, in 1 / unit of `time`; "estimate" takes them from the steepest
+        series of each gene.
+    knocked_out : sequence of length n, optional
+        For each sample the gene, or genes, whose expression was set by the experiment, by name;
+        None for none. Such samples are left out where that gene is the target.
+    forest : {"random_forest", "extra_trees", "totally_randomized_trees", ...}
+        Kind of forest.
+    n_estimators, max_features, max_depth, min_samples_split, min_samples_leaf, stop_alpha, \
+bootstrap, splits
+        Parameters of the forest, as for its estimator; None for the default of the kind, except
+        that ``max_features=None`` tries all regulators. More candidates at a node mask indirect
+        links by direct ones, and stopping early avoids splits of few samples (thesis, 8.2.2).
+    measure : str
+        Importance measure of a fitted forest, such as "mdi", "mdi_oob" or "mda"; or "last_level",
+        the MDI of splits below all other inputs, which is 0 for indirect links of totally
+        randomized multiway trees on infinite samples (thesis, eq. 8.1).
+    normalization : {"unit", "sum", "none"}
+        "unit": numeric targets have unit variance; scores of categorical ones are divided by their
+        entropy (MDI) or by the error rate of the most frequent class. "sum": the weights of a
+        target add up to 1. "none": the unit of each target.
+    source_scaling : {"none", "variance"}
+        "variance": the weights of each source are multiplied by their variance over the targets,
+        so that links of regulators of many targets go first (ENNET; Slawek and Arodz 2013).
+    n_permutations : int
+        Number of permutations of each target for p-values of links; 0 for none.
+    null : {"auto", "pooled", "source"}
+        Permuted scores that a link is compared with: of all sources of the target ("pooled"), or of
+        its own source only. "auto" pools where all regulators are numbers without ties.
+    random_state : int, RandomState, Generator or None
+        Seed. The forest of a target depends on it and on the index of the target alone.
+    n_jobs : int, optional
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that grows the forests in place of threads; the result is the same.
+    checkpoint : path, optional
+        File that keeps the targets that are done; the same call continues from it.
+    verbose : int
+        Above 0: a progress bar over the targets, with the time left.
+
+    Returns
+    -------
+    Network
+        Weights of shape (p, p), source by target; with `p_values` if asked for. Links to constant
+        targets have weight 0 and p-value 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as described, a gene is unknown, or a target has missing values.
+    MemoryError
+        If the weights would not fit in memory.
+
+    Warns
+    -----
+    UserWarning
+        Naming constant genes.
+
+    References
+    ----------
+    V. A. Huynh-Thu, A. Irrthum, L. Wehenkel, P. Geurts (2010). Inferring regulatory networks from
+    expression data using tree-based methods. PLoS ONE 5(9). V. A. Huynh-Thu, P. Geurts (2018).
+    dynGENIE3: dynamical GENIE3 for the inference of gene networks from time series expression
+    data. Scientific Reports 8. A. Sutera (2019), thesis, sections 8.1 and 8.2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> made = dm.datasets.gene_network(60, 5, n_links=3, random_state=1)
+    >>> network = dm.genie3(made.expression, names=made.names, n_estimators=50, random_state=0)
+    >>> network.score(made.links).n_true
+    3
+    """
+    plan = Plan.checked(_FUNCTION, n_jobs, checkpoint, verbose, client)
+    scoring = Scoring(measure, normalization, source_scaling, n_permutations, null)
+    scoring.check()
+    checks.check_choice(_FUNCTION, "forest", forest, forest_names())
+    grown = {"n_estimators": n_estimators, "max_features": max_features} | _given(
+        max_depth=max_depth,
+        min_samples_split=min_samples_split,
+        min_samples_leaf=min_samples_leaf,
+        stop_alpha=stop_alpha,
+        bootstrap=bootstrap,
+        splits=splits,
+    )
+    reading = {"genes": genes, "names": names, "kinds": kinds, "n_threads": plan.n_threads}
+    table = encoded(expression, function=_FUNCTION, **reading)
+    _refuse_large(table, n_permutations)
+    variables = _variables(table, regulators, targets, time, series, decay, knocked_out)
+    seed = checks.draw_seed(random_state)
+    network = _inferred(variables, forest, grown, scoring, seed, plan)
+    warn_of(_FUNCTION, network.notes)
+    return network
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Parameters of `genie3` on the score of a link."""
+
+    measure: str
+    normalization: str
+    source_scaling: str
+    n_permutations: int
+    null: str
+
+    def check(self) -> None:
+        """Raise where a choice is unknown or a number out of range."""
+        checks.check_choice(_FUNCTION, "measure", self.measure, measure_names())
+        checks.check_choice(_FUNCTION, "normalization", self.normalization, NORMALIZATIONS)
+        checks.check_choice(_FUNCTION, "source_scaling", self.source_scaling, SOURCE_SCALINGS)
+        checks.check_choice(_FUNCTION, "null", self.null, NULLS)
+        checks.check_integer(_FUNCTION, "n_permutations", self.n_permutations, 0)
+
+
+def _inferred(
+    variables: Variables,
+    forest: str,
+    parameters: dict[str, Any],
+    scoring: Scoring,
+    seed: int,
+    plan: Plan,
+) -> Network:
+    """Grow the forests of all targets, and put their scores side by side."""
+    table = variables.table
+    job = TargetForest(
+        variables,
+        forest,
+        parameters,
+        scoring.measure,
+        scoring.normalization,
+        seed,
+        scoring.n_permutations,
+        scoring.null,
+        _FUNCTION,
+    )
+    identity = {
+        "forest": forest,
+        "parameters": parameters,
+        **asdict(scoring),
+        "fingerprint": fingerprint(table.fingerprint(), variables.responses, variables.usable),
+    }
+    links = {"sources": variables.sources.tolist(), "targets": variables.targets.tolist()}
+    found = run_jobs(
+        job,
+        len(variables.targets),
+        seed=seed,
+        identity={**identity, **links},
+        plan=plan,
+        function=_FUNCTION,
+        unit="target",
+    )
+    settings = {**identity, "seed": seed, "versions": versions()}
+    return _network(variables, found, scoring, settings)
+
+
+def _given(**parameters: Any) -> dict[str, Any]:
+    """Return the parameters that are not None."""
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def _refuse_large(table: EncodedTable, n_permutations: int) -> None:
+    p = table.n_columns
+    require_memory(
+        8 * p * p * (2 if n_permutations else 1),
+        what=f"the weights of {p} x {p} links",
+        function=_FUNCTION,
+        hint="give fewer genes",
+    )
+
+
+def _variables(
+    table: EncodedTable,
+    regulators: Any,
+    targets: Any,
+    time: Any,
+    series: Any,
+    decay: Any,
+    knocked_out: Any,
+) -> Variables:
+    """Settle sources, targets, and the rows and numbers of the learning sets."""
+    sources = chosen(regulators, "regulators", table, _FUNCTION)
+    wanted = chosen(targets, "targets", table, _FUNCTION)
+    refuse_missing(table, wanted, _FUNCTION)
+    usable = None if knocked_out is None else _usable(knocked_out, table)
+    if time is None:
+        if series is not None:
+            raise ValueError(f"{_FUNCTION}: series needs time. Hint: give the time of each sample.")
+        return Variables(table, sources, wanted, None, usable)
+    for j in wanted.tolist():
+        if table.kinds[j] != "numeric":
+            raise ValueError(
+                f"{_FUNCTION}: with time all targets must be numbers, got {quoted(table.names[j])} "
+                f"of kind {table.kinds[j]}."
+            )
+    now, following, elapsed = pairs_of(time, series, table.n_rows, _FUNCTION)
+    values = np.zeros(table.shape)
+    for j in wanted.tolist():
+        values[:, j] = np.asarray(table.values(j))[table.codes(j)]
+    rates = decay_rates(values, time, series, decay, _FUNCTION)
+    responses = responses_of(values, now, following, elapsed, rates)
+    if usable is not None:
+        usable = usable[now] & usable[following]
+    return Variables(table.take_rows(now), sources, wanted, responses, usable)
+
+
+def _usable(knocked_out: Any, table: EncodedTable) -> NDArray[np.bool_]:
+    """Tell which rows tell of the regulation of each gene: those where it was not set."""
+    given = list(knocked_out)
+    if len(given) != table.n_rows:
+        raise checks.refuse(
+            _FUNCTION, "knocked_out", f"one entry a sample ({table.n_rows})", len(given)
+        )
+    usable = np.ones(table.shape, dtype=np.bool_)
+    for row, which in enumerate(given):
+        if which is None or which == "" or which != which:
+            continue
+        usable[row, chosen(which, "knocked_out", table, _FUNCTION)] = False
+    return usable
+
+
+def _network(
+    variables: Variables,
+    found: list[dict[str, NDArray[Any]]],
+    scoring: Scoring,
+    settings: dict[str, Any],
+) -> Network:
+    """Put the weights of all targets side by side."""
+    table, sources = variables.table, variables.sources
+    p = table.n_columns
+    weights = np.zeros((p, p))
+    tested = any(len(one["p_values"]) for one in found)
+    p_values = np.ones((p, p)) if tested else None
+    for j, one in zip(variables.targets.tolist(), found, strict=True):
+        weights[sources, j] = one["weights"]
+        if p_values is not None:
+            p_values[sources, j] = one["p_values"]
+    if scoring.source_scaling == "variance":
+        weights = scaled_by_variance(weights, variables.targets)
+    is_source, is_target = np.zeros((2, p), dtype=np.bool_)
+    is_source[sources] = True
+    is_target[variables.targets] = True
+    for matrix in (weights, p_values):
+        if matrix is not None:
+            matrix.setflags(write=False)
+    notes = _notes(table, is_source | is_target)
+    return Network(
+        table.names,
+        weights,
+        is_source,
+        is_target,
+        measure=scoring.measure,
+        p_values=p_values,
+        notes=notes,
+        metadata=settings,
+    )
+
+
+def scaled_by_variance(weights: FloatArray, targets: NDArray[np.int64]) -> FloatArray:
+    """Multiply the weights of each source by their variance over its targets.
+
+    Parameters
+    ----------
+    weights : float64 array of shape (p, p)
+        Source by target.
+    targets : int64 array
+        Indices of the targets; a source is no target of itself.
+    """
+    among = np.zeros(weights.shape, dtype=np.bool_)
+    among[:, targets] = True
+    np.fill_diagonal(among, False)
+    count = np.maximum(among.sum(axis=1), 1)
+    mean = (weights * among).sum(axis=1) / count
+    variance = (((weights - mean[:, None]) * among) ** 2).sum(axis=1) / count
+    scaled: FloatArray = weights * variance[:, None]
+    return scaled
+
+
+def _notes(table: EncodedTable, involved: NDArray[np.bool_]) -> tuple[str, ...]:
+    constant = np.flatnonzero(table.constant() & involved)
+    if not len(constant):
+        return ()
+    shown = ", ".join(quoted(table.names[j]) for j in constant[:_FEW])
+    more = f" and {len(constant) - _FEW} more" if len(constant) > _FEW else ""
+    which = "gene has" if len(constant) == 1 else "genes have"
+    return (
+        f"{len(constant)} {which} the same value in all samples, so that their links have weight "
+        f"0: {shown}{more}",
+    )

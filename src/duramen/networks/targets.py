@@ -1,0 +1,164 @@
+"""Forest of a target: the scores of its inputs, and their null distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks, importances
+from duramen.estimators.catalogue import FORESTS
+from duramen.importances.measure import Inputs
+from duramen.jobs.replicates import replicate_seed
+from duramen.networks.variables import Variables
+from duramen.tables import EncodedTable, LearningSet
+
+FloatArray = NDArray[np.float64]
+
+LAST_LEVEL = "last_level"
+NORMALIZATIONS = ("unit", "sum", "none")
+NULLS = ("auto", "pooled", "source")
+_SEEDS = 2**32  # seeds of estimators lie below
+
+
+def forest_names() -> tuple[str, ...]:
+    """Return the names of the forests that predict numbers as well as classes."""
+    return tuple(one.name.replace("-", "_") for one in FORESTS if one.regressor is not None)
+
+
+def measure_names() -> tuple[str, ...]:
+    """Return the names of the measures of fitted forests that can score links."""
+    fitted = (one for one in importances.catalogue if not one.refits and not one.classes)
+    return (*(one.name for one in fitted), LAST_LEVEL)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetForest:
+    """Scores of the inputs of one target, as a job.
+
+    Attributes
+    ----------
+    variables : Variables
+        All variables.
+    forest : str
+        Kind of the forest, one of `forest_names`.
+    parameters : mapping
+        Parameters of the forest by name, without those that have the default of the kind.
+    measure : str
+        One of `measure_names`.
+    normalization : {"unit", "sum", "none"}
+        Scale of the scores.
+    seed : int
+        Seed of the network; that of a target follows from it and the target's index.
+    n_permutations : int
+        Number of permutations of the target for p-values; 0 for none.
+    null : {"auto", "pooled", "source"}
+        Scores that a link is compared with.
+    function : str
+        Function that the user called, for errors.
+    """
+
+    variables: Variables
+    forest: str
+    parameters: Mapping[str, Any]
+    measure: str
+    normalization: str
+    seed: int
+    n_permutations: int
+    null: str
+    function: str
+
+    def __call__(self, b: int, _: int) -> dict[str, NDArray[Any]]:
+        """Return the weights, and p-values, of the sources for target number b.
+
+        The weight of a source for itself is 0, and its p-value 1.
+        """
+        j = int(self.variables.targets[b])
+        others = self.variables.inputs_of(j)
+        weights = np.zeros(len(others))
+        p_values = np.ones(len(others) if self.n_permutations else 0)
+        data = None
+        if others.any():
+            scale = self.normalization != "none"
+            data = self.variables.learning_set(j, scale=scale, function=self.function)
+        if data is not None and not _constant(data):
+            seed = replicate_seed(self.seed, j)
+            scores = self._scores(data, seed)
+            weights[others] = self._normalized(scores, data)
+            if self.n_permutations:
+                p_values[others] = self._p_values(scores, data, seed)
+        return {"weights": weights, "p_values": p_values}
+
+    def estimator(self, task: str, seed: int) -> Any:
+        """Return the unfitted forest for a task."""
+        kind = next(one for one in FORESTS if one.name.replace("-", "_") == self.forest)
+        unknown = [name for name in self.parameters if name not in kind.defaults]
+        if unknown:
+            raise ValueError(
+                f"{self.function}: {unknown[0]} is no parameter of forest={self.forest!r}. "
+                f"Parameters of it: {', '.join(kind.defaults)}."
+            )
+        if task == "classification":
+            parameters = {"criterion": "entropy", **self.parameters}
+            return kind.classifier(**parameters, random_state=seed % _SEEDS)
+        if kind.regressor is None:
+            raise checks.refuse(self.function, "forest", "one that predicts numbers", self.forest)
+        return kind.regressor(**self.parameters, random_state=seed % _SEEDS)
+
+    def _scores(self, data: LearningSet[EncodedTable], seed: int) -> FloatArray:
+        """Grow the forest of a seed, and return the importances of the inputs."""
+        estimator = self.estimator(data.task, seed).fit(data)
+        if self.measure == LAST_LEVEL:
+            degrees = importances.mdi(estimator, by_degree=True).by_degree
+            last = data.n_columns - 1
+            has = degrees is not None and degrees.shape[1] > last
+            return np.array(degrees[:, last]) if has else np.zeros(data.n_columns)  # type: ignore[index]
+        found = importances.catalogue[self.measure].compute(Inputs(estimator, data, seed % _SEEDS))
+        scores: FloatArray = np.array(getattr(found, "values", found), dtype=np.float64)
+        return scores
+
+    def _normalized(self, scores: FloatArray, data: LearningSet[EncodedTable]) -> FloatArray:
+        """Return scores as fractions of the target's uncertainty, or of their sum."""
+        if self.normalization == "sum":
+            total = float(np.abs(scores).sum())
+            return scores / total if total > 0 else scores
+        if self.normalization == "none" or data.target.codes is None:
+            return scores  # numbers have unit variance, or are to be as they are
+        fractions = np.bincount(data.target.codes) / data.n_rows
+        present = fractions[fractions > 0]
+        if self.measure.startswith("mdi") or self.measure == LAST_LEVEL:
+            return scores / float(-(present * np.log2(present)).sum())
+        return scores / float(1.0 - present.max())
+
+    def _p_values(
+        self, scores: FloatArray, data: LearningSet[EncodedTable], seed: int
+    ) -> FloatArray:
+        """Compare scores with those for permuted targets, (1 + count) / (1 + number)."""
+        least = np.zeros(len(scores), dtype=np.int64)
+        pooled = self.null == "pooled" or (self.null == "auto" and _alike(data.table))
+        for b in range(self.n_permutations):
+            seed_b = replicate_seed(seed, b)
+            order = np.random.default_rng(seed_b).permutation(data.n_rows)
+            null = self._scores(data.permuted(order, key=(seed, b)), seed_b)
+            if pooled:
+                least += len(null) - np.sort(null).searchsorted(scores, side="left")
+            else:
+                least += null >= scores
+        drawn = self.n_permutations * (len(scores) if pooled else 1)
+        result: FloatArray = ((1 + least) / np.float64(1 + drawn)).astype(np.float64)
+        return result
+
+
+def _constant(data: LearningSet[EncodedTable]) -> bool:
+    """Tell whether the target has one value only."""
+    values = data.target.values
+    return bool((values == values[0]).all()) if len(values) else True
+
+
+def _alike(table: EncodedTable) -> bool:
+    """Tell whether all columns are numbers without ties, which trees treat alike."""
+    numeric = all(kind == "numeric" for kind in table.kinds)
+    return numeric and bool((table.n_codes() == table.n_rows).all())

@@ -1,0 +1,211 @@
+"""Variables of a network: each in turn is the target of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.results.text import quoted
+from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.tables.containers import table_like
+from duramen.tables.exchangeability import Exchangeability
+
+FloatArray = NDArray[np.float64]
+
+GENES = ("columns", "rows")
+_FEW = 5  # names that a message lists
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """Encoded variables, and which of them may be the source or the target of a link.
+
+    Attributes
+    ----------
+    table : EncodedTable
+        n rows of p variables: the inputs.
+    sources, targets : int64 arrays
+        Indices of variables, ascending.
+    responses : float64 array of shape (n, p) or None
+        Numbers that the forests of the targets predict; None where each predicts the variable
+        itself.
+    usable : bool array of shape (n, p) or None
+        Rows that tell of the regulation of a variable; None for all.
+    """
+
+    table: EncodedTable
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    responses: FloatArray | None = None
+    usable: NDArray[np.bool_] | None = None
+
+    def inputs_of(self, j: int) -> NDArray[np.bool_]:
+        """Tell which of the sources are inputs of target j: all but itself."""
+        others: NDArray[np.bool_] = self.sources != j
+        return others
+
+    def learning_set(self, j: int, *, scale: bool, function: str) -> LearningSet[EncodedTable]:
+        """Return the inputs of a target with the target: classes, or numbers with mean 0.
+
+        Parameters
+        ----------
+        j : int
+            Index of the target.
+        scale : bool
+            Whether numbers are divided by their standard deviation (ddof 0), unless it is 0.
+        function : str
+            Function that the user called, for errors.
+        """
+        table = self.table.take_columns(self.sources[self.inputs_of(j)])
+        values = self._values(j)
+        if self.usable is not None and not self.usable[:, j].all():
+            rows = np.flatnonzero(self.usable[:, j])
+            table, values = table.take_rows(rows), values[rows]
+        numeric = self.responses is not None or self.table.kinds[j] == "numeric"
+        task: Task = "regression" if numeric else "classification"
+        target = encode_target(values, task, allow_one_class=True, function=function)
+        if target.codes is None:
+            numbers = target.values - target.values.mean()
+            spread = float(numbers.std())
+            target = Target(numbers / spread if scale and spread > 0 else numbers)
+        return LearningSet(table, target, None, Exchangeability(table.n_rows))
+
+    def _values(self, j: int) -> NDArray[Any]:
+        if self.responses is not None:
+            return self.responses[:, j]
+        values: NDArray[Any] = np.asarray(self.table.values(j))[self.table.codes(j)]
+        return values
+
+    def constant(self) -> NDArray[np.bool_]:
+        """Tell which variables have one value only."""
+        return self.table.constant()
+
+
+def encoded(
+    given: Any,
+    *,
+    genes: str,
+    names: Iterable[str] | None,
+    kinds: Any,
+    n_threads: int,
+    function: str,
+) -> EncodedTable:
+    """Encode the variables.
+
+    Parameters
+    ----------
+    given : table of shape (n, p), or (p, n) with ``genes="rows"``
+        What the user gave.
+    genes : {"columns", "rows"}
+        Where the variables are.
+    names, kinds
+        As for :func:`duramen.encode`.
+    n_threads : int
+        Threads that encode.
+    function : str
+        Function that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two variables or rows.
+    """
+    if checks.check_choice(function, "genes", genes, GENES) == "rows":
+        given, names = _transposed(given, names, function)
+    table = encode(table_like(given), names=names, kinds=kinds, n_jobs=n_threads)
+    if min(table.shape) < 2:
+        raise ValueError(
+            f"{function}: expression must have at least 2 samples of 2 genes, got "
+            f"{table.n_rows} samples of {table.n_columns} genes."
+        )
+    return table
+
+
+def chosen(asked: Any, what: str, table: EncodedTable, function: str) -> NDArray[np.int64]:
+    """Return the indices of variables that are given by name, index or mask, ascending.
+
+    Parameters
+    ----------
+    asked : iterable of str or int, bool array of shape (p,), or None
+        None for all.
+    what : str
+        Name of the parameter, for errors.
+    table : EncodedTable
+        p variables.
+    function : str
+        Function that the user called, for errors.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is unknown.
+    """
+    p = table.n_columns
+    if asked is None:
+        return np.arange(p)
+    mask = np.asarray(asked) if isinstance(asked, np.ndarray) else None
+    if mask is not None and mask.dtype == np.bool_ and mask.shape == (p,):
+        asked = np.flatnonzero(mask)
+    given = [asked] if isinstance(asked, str) else list(asked)
+    place = {name: j for j, name in enumerate(table.names)}
+    places = [int(one) if checks.is_integer(one) else place.get(one, -1) for one in given]
+    unknown = [one for one, j in zip(given, places, strict=True) if not 0 <= j < p]
+    if unknown or not given:
+        shown = ", ".join(map(quoted, unknown[:_FEW])) or "none"
+        more = f" and {len(unknown) - _FEW} more" if len(unknown) > _FEW else ""
+        raise ValueError(
+            f"{function}: {what} must be names or indices of genes, got {shown}{more}. Genes: "
+            f"{', '.join(map(quoted, table.names[:_FEW]))}{', ...' if p > _FEW else ''}."
+        )
+    return np.unique(np.array(places, dtype=np.int64))
+
+
+def refuse_missing(table: EncodedTable, targets: NDArray[np.int64], function: str) -> None:
+    """Raise where a target has missing values.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such target.
+    """
+    lacking = targets[table.missing[targets].astype(np.bool_)]
+    if len(lacking):
+        raise ValueError(
+            f"{function}: {quoted(table.names[lacking[0]])} has missing values, and a target must "
+            f"have none; so have {len(lacking)} targets in all. Hint: leave out the samples, fill "
+            "the gaps, or name the complete genes as targets."
+        )
+
+
+def _transposed(given: Any, names: Any, function: str) -> tuple[Any, Any]:
+    """Turn genes by samples into samples by genes; a first column of text holds the names."""
+    import narwhals.stable.v2 as nw
+
+    if isinstance(given, EncodedTable) or hasattr(given, "as_table"):
+        raise ValueError(
+            f'{function}: genes="rows" is for arrays and data frames, got {type(given).__name__}. '
+            "Hint: encode the table of samples by genes."
+        )
+    frame = nw.from_native(given, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return np.asarray(given).T, names
+    columns = list(frame.columns)
+    labels = None
+    if not frame[columns[0]].dtype.is_numeric():
+        labels, columns = list(map(str, frame[columns[0]].to_list())), columns[1:]
+    elif hasattr(given, "index") and given.index.dtype.kind in "OUT":
+        labels = list(map(str, given.index))
+    text = [name for name in columns if not frame[name].dtype.is_numeric()]
+    if text:
+        raise ValueError(
+            f"{function}: column {quoted(text[0])} must hold numbers, got "
+            f'{frame[text[0]].dtype}. Hint: with genes="rows" only the first column may be text, '
+            "the names of the genes."
+        )
+    values = np.column_stack([frame[name].to_numpy() for name in columns]).T
+    return values.astype(np.float64), labels if names is None else names

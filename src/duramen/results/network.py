@@ -1,0 +1,401 @@
+"""Networks: a weight for every link from a source to a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.results.fields import checked_names
+from duramen.results.frames import native_frame
+from duramen.results.metadata import frozen_metadata
+from duramen.results.multiplicity import adjusted
+from duramen.results.network_scores import (
+    PAIRS,
+    NetworkScores,
+    Orientation,
+    links_of,
+    orientation_of,
+    score_ranking,
+)
+from duramen.results.notes import note_lines
+from duramen.results.replacing import replacing
+from duramen.results.result import Result
+from duramen.results.text import aligned, fixed
+
+FloatArray = NDArray[np.float64]
+
+_OWNER = "Network"
+_SHOWN = 10
+_BLOCK = 1 << 20  # links that are sorted at a time, at least
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network(Result):
+    """Weights of the links between p variables, such as genes or neurons.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the p variables, all different.
+    weights : float64 or float32 array of shape (p, p)
+        ``weights[i, j]`` is the evidence for the link from i to j, in `unit`; 0 on the diagonal.
+    sources, targets : bool arrays of shape (p,), optional
+        Variables that may be the source, or the target, of a link; all by default.
+    directed : bool
+        Whether the link from i to j differs from that from j to i.
+    measure : str
+        Name of the score of a link, such as ``"mdi"``.
+    unit : str
+        Unit of the weights: ``"1"`` for a pure number.
+    p_values : float64 array of shape (p, p), optional
+        P-value of each link; 1 where there is no candidate.
+    notes : tuple of str
+        Limits of the result, one sentence each.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, names repeat, a weight is not finite, or a weight outside the
+        candidates is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from duramen.results.network import Network
+    >>> network = Network(("a", "b"), np.array([[0.0, 0.7], [0.1, 0.0]]))
+    >>> network.top(1)
+    [('a', 'b', 0.7)]
+    """
+
+    names: tuple[str, ...]
+    weights: NDArray[Any]
+    sources: NDArray[np.bool_] = None  # type: ignore[assignment]
+    targets: NDArray[np.bool_] = None  # type: ignore[assignment]
+    directed: bool = True
+    measure: str = "weight"
+    unit: str = "1"
+    p_values: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        names = checked_names(_OWNER, "names", self.names)
+        settle(self, "names", names)
+        settle(self, "weights", _matrix("weights", self.weights, len(names)))
+        for what in ("sources", "targets"):
+            settle(self, what, _mask(what, getattr(self, what), len(names)))
+        if self.p_values is not None:
+            settle(self, "p_values", _matrix("p_values", self.p_values, len(names)))
+        w = self.weights
+        if w.diagonal().any() or w[~self.sources].any() or w[:, ~self.targets].any():
+            raise ValueError(
+                f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are no "
+                "source, and in columns of variables that are no target."
+            )
+        settle(self, "notes", tuple(self.notes))
+        settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
+
+    # --- links -----------------------------------------------------------------------------
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of links that can have a weight: pairs of a source and another target."""
+        both = int((self.sources & self.targets).sum())
+        pairs = int(self.sources.sum()) * int(self.targets.sum()) - both
+        return pairs if self.directed else pairs - both * (both - 1) // 2
+
+    def ranked(self, n: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return sources and targets of the links by decreasing weight, as indices.
+
+        Equal weights are in the order of the sources, then of the targets. Of an undirected network
+        each pair comes once.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of links; all candidates by default. With n, memory beyond the weights grows with
+            n alone.
+        """
+        count = self.n_candidates if n is None else checks.check_integer(_OWNER, "n", n, 0)
+        keep = min(count, self.n_candidates)
+        best = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        rows = np.flatnonzero(self.sources)
+        columns = np.flatnonzero(self.targets)
+        step = max(1, max(keep, _BLOCK) // max(1, len(columns)))
+        for first in range(0, len(rows), step):
+            i = np.repeat(rows[first : first + step], len(columns))
+            j = np.tile(columns, len(i) // max(1, len(columns)))
+            # The other half of an undirected network, where it can be stated the other way round.
+            twice = self.sources[j] & self.targets[i] & (i > j) & (not self.directed)
+            wanted = (i != j) & ~twice
+            w = self.weights[i[wanted], j[wanted]]
+            best = tuple(map(np.concatenate, zip(best, (i[wanted], j[wanted], w), strict=True)))  # type: ignore[assignment]
+            order = np.lexsort((best[1], best[0], -best[2]))[:keep]
+            best = best[0][order], best[1][order], best[2][order]
+        return best[0], best[1]
+
+    def top(self, k: int) -> list[tuple[str, str, float]]:
+        """Return source, target and weight of the `k` heaviest links."""
+        return [
+            (self.names[i], self.names[j], float(self.weights[i, j]))
+            for i, j in zip(*(one.tolist() for one in self.ranked(k)), strict=True)
+        ]
+
+    def columns(self, n: int | None = None) -> dict[str, Any]:
+        """Return the columns of `edges` by name."""
+        i, j = self.ranked(n)
+        found: dict[str, Any] = {
+            "source": [self.names[a] for a in i.tolist()],
+            "target": [self.names[b] for b in j.tolist()],
+            "weight": self.weights[i, j].astype(np.float64),
+        }
+        if self.p_values is not None:
+            found["p_value"] = self.p_values[i, j]
+        return found
+
+    def edges(self, n: int | None = None) -> Any:
+        """Return a data frame of the links by decreasing weight.
+
+        Its columns are ``source``, ``target``, ``weight`` and, where known, ``p_value``.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of links; all candidates by default.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            The first of these libraries that is installed.
+        """
+        return native_frame(self.columns(n))
+
+    def to_frame(self) -> Any:
+        """Return `edges` of all candidates."""
+        return self.edges()
+
+    # --- other forms -----------------------------------------------------------------------
+
+    def to_networkx(self, n: int | None = None) -> Any:
+        """Return the heaviest links as a networkx.DiGraph, or Graph where undirected.
+
+        All variables are nodes; edges have ``weight`` and, where known, ``p_value``.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of links; by default all with a weight other than 0.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If networkx is not installed.
+        """
+        nx = _networkx("to_networkx")
+        graph = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from(self.names)
+        columns = self.columns(n)
+        names = [name for name in columns if name not in ("source", "target")]
+        kept = np.ones(len(columns["source"]), dtype=np.bool_)
+        if n is None:
+            kept = columns["weight"] != 0
+        for k in np.flatnonzero(kept).tolist():
+            values = {name: float(columns[name][k]) for name in names}
+            graph.add_edge(columns["source"][k], columns["target"][k], **values)
+        return graph
+
+    def write_graphml(self, path: str | PathLike[str], n: int | None = None) -> None:
+        """Write the heaviest links as GraphML, which Cytoscape and Gephi read.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        n : int, optional
+            As for `to_networkx`.
+        """
+        graph = self.to_networkx(n)
+        with replacing(Path(path)) as file:
+            _networkx("write_graphml").write_graphml(graph, file)
+
+    def write_tsv(self, path: str | PathLike[str], n: int | None = None) -> None:
+        """Write source, target and weight of the heaviest links, one a line, without a header.
+
+        This is the format of the DREAM challenges.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        n : int, optional
+            Number of links; all candidates by default.
+        """
+        i, j = self.ranked(n)
+        lines = (
+            f"{self.names[a]}\t{self.names[b]}\t{self.weights[a, b]:.17g}\n"
+            for a, b in zip(i.tolist(), j.tolist(), strict=True)
+        )
+        with replacing(Path(path)) as file:
+            file.writelines(line.encode() for line in lines)
+
+    def score(self, gold: Any, *, pairs: str = "candidates") -> NetworkScores:
+        """Score the ranked links against a gold standard.
+
+        Parameters
+        ----------
+        gold : bool array of shape (p, p), data frame, networkx graph, or iterable of tuples
+            True links: a matrix from source to target; or source, target and, optionally, 1 for
+            links and 0 for pairs that are none.
+        pairs : {"candidates", "listed", "dream5"}
+            Pairs that are scored. "candidates": those of a source and another target of this
+            network. "listed": those that `gold` lists, as in DREAM4. "dream5": each source of a
+            link of `gold` with each variable that `gold` names; pairs that are no candidates of
+            this network are ranked last, in random order (Marbach et al. 2012).
+
+        Returns
+        -------
+        NetworkScores
+
+        Raises
+        ------
+        ValueError
+            If `gold` has another shape, names no pair of the network, or holds none or all of the
+            pairs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from duramen.results.network import Network
+        >>> network = Network(("a", "b", "c"), np.triu(np.arange(9.0).reshape(3, 3), 1))
+        >>> network.score([("b", "c"), ("a", "c")]).auroc
+        1.0
+        """
+        checks.check_choice(f"{_OWNER}.score", "pairs", pairs, PAIRS)
+        links, listed = links_of(gold, self.names)
+        candidates = self.sources[:, None] & self.targets
+        scored: NDArray[np.bool_] = candidates if pairs == "candidates" else listed
+        if pairs == "dream5":
+            named = links.any(axis=0) | links.any(axis=1)
+            scored = np.outer(links.any(axis=1), named)
+        scored = np.logical_and(scored, ~np.eye(len(self.names), dtype=np.bool_))
+        if not self.directed:
+            links, scored = links | links.T, np.triu(np.asarray(scored | scored.T))
+        weights = np.where(candidates[scored], self.weights[scored], -np.inf)
+        return score_ranking(weights.astype(np.float64), links[scored])
+
+    def orientation(self, gold: Any) -> Orientation:
+        """Tell whether the weights give the direction of the links of a gold standard.
+
+        Compared are pairs with exactly one true direction, both of whose directions are candidates
+        (Huynh-Thu et al. 2010; thesis, 8.2.3).
+
+        Parameters
+        ----------
+        gold
+            True links, as for `score`.
+
+        Returns
+        -------
+        Orientation
+
+        Raises
+        ------
+        ValueError
+            If there is no such pair.
+        """
+        links, _ = links_of(gold, self.names)
+        candidates = np.outer(self.sources, self.targets)
+        i, j = np.nonzero(links & ~links.T & candidates & candidates.T)
+        if not len(i) or not self.directed:
+            raise ValueError(
+                f"{_OWNER}.orientation: there must be links in gold of one direction, between "
+                "variables that are both sources and targets of a directed network."
+            )
+        forward, backward = self.weights[i, j], self.weights[j, i]
+        return orientation_of(forward.astype(np.float64), backward.astype(np.float64))
+
+    def q_values(self) -> FloatArray:
+        """Return p-values of the candidates adjusted for the false discovery rate, shape (p, p).
+
+        Benjamini and Hochberg's rule over all candidates; 1 for other pairs.
+
+        Raises
+        ------
+        ValueError
+            If the network has no p-values.
+        """
+        if self.p_values is None:
+            raise ValueError(
+                f"{_OWNER}.q_values: this network has no p-values. Hint: genie3 with "
+                "n_permutations=20."
+            )
+        i, j = self.ranked()
+        result = np.ones(self.weights.shape)
+        result[i, j] = adjusted(self.p_values[i, j], "fdr")
+        return result
+
+    def undirected(self) -> Network:
+        """Return the network of pairs: each has the larger weight of its two directions."""
+        both = np.maximum(self.weights, self.weights.T)
+        ends = self.sources | self.targets
+        return replace(
+            self, weights=both, sources=ends, targets=ends, directed=False, p_values=None
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        lines = [
+            f"Network: {len(self.names):,} variables, {int(self.sources.sum()):,} sources, "
+            f"{int(self.targets.sum()):,} targets, {self.n_candidates:,} {kind} links; "
+            f"weight: {self.measure}"
+        ]
+        columns = self.columns(min(_SHOWN, self.n_candidates))
+        cells = [columns["source"], columns["target"], fixed(columns["weight"], 4)]
+        lines += aligned(["source", "target", "weight"], cells, right=[False, False, True])
+        return "\n".join([*lines, *note_lines(self.notes)])
+
+
+def _networkx(method: str) -> Any:
+    try:
+        return import_module("networkx")
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f"{_OWNER}.{method} needs the package networkx; pip install duramen[networks]"
+        ) from None
+
+
+def _matrix(what: str, given: Any, p: int) -> NDArray[Any]:
+    """Return a read-only matrix of finite numbers; it is copied where it can be changed."""
+    array = np.asarray(given)
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.shape != (p, p):
+        raise ValueError(f"{_OWNER}: {what} must have shape ({p}, {p}), got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{_OWNER}: {what} must be finite, got NaN or infinity.")
+    if array.flags.writeable:
+        array = array.copy()
+        array.setflags(write=False)
+    return array
+
+
+def _mask(what: str, given: Any, p: int) -> NDArray[np.bool_]:
+    mask = np.ones(p, dtype=np.bool_) if given is None else np.array(given, dtype=np.bool_)
+    if mask.shape != (p,):
+        raise ValueError(f"{_OWNER}: {what} must have shape ({p},), got {mask.shape}.")
+    mask.setflags(write=False)
+    return mask

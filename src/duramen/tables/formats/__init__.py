@@ -1,0 +1,117 @@
+"""File formats of tables: one record a format, found by the ending of a file's name.
+
+Whatever reads, packs, opens or writes files goes by `catalogue`, and so do help texts and messages.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from duramen.catalogue import Catalogue
+from duramen.tables.formats.arrow import ARROW
+from duramen.tables.formats.delimited import COMPRESSIONS
+from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.h5ad import ANNDATA
+from duramen.tables.formats.npy import NPY
+from duramen.tables.formats.parquet import PARQUET
+from duramen.tables.formats.plink import PLINK
+from duramen.tables.formats.text import CSV, TSV
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+catalogue = Catalogue("file format", (CSV, TSV, PARQUET, ARROW, NPY, ANNDATA, PLINK))
+"""All file formats; ``register`` adds one."""
+
+
+def able(one: Format, *uses: str) -> bool:
+    """Return whether a format has one of some functions: "read", "groups", "columns", "write"."""
+    return any(getattr(one, use) is not None for use in uses)
+
+
+def listed(*uses: str) -> str:
+    """Name the formats that have one of some functions, with the endings of their files."""
+    chosen = [one for one in catalogue if able(one, *uses)]
+    names = [f"{one.title} ({', '.join(one.suffixes)})" for one in chosen]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def format_of(path: str | os.PathLike[str]) -> Format | None:
+    """Return the format of a file by the ending of its name; None where it is not known."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes] or [""]
+    compressed = len(suffixes) > 1 and suffixes[-1] in COMPRESSIONS
+    wanted = suffixes[-2] if compressed else suffixes[-1]
+    found = (one for one in catalogue if wanted in one.suffixes and (one.text or not compressed))
+    return next(found, None)
+
+
+def checked_file(path: Path, function: str, *uses: str) -> Format:
+    """Return the format of a file that is to be read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    function : str
+        The function or command that the user called, for errors.
+    *uses : str
+        Functions of a format, of which it must have one.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+    ValueError
+        If its format is not known, or another one, or the file is empty.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{function}: {path} is a directory; give a file: {listed(*uses)}")
+    if not path.exists():
+        raise FileNotFoundError(f"{function}: there is no file {path}{_similar_file(path)}")
+    found, last = format_of(path), path.suffix.lower()
+    if found is None or not able(found, *uses):
+        what = f"the extension {last!r} of {path.name!r}"
+        takers = "duramen rank and duramen select"
+        hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
+        raise ValueError(
+            f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
+            f"may be {listed(*uses)}{hint}"
+        )
+    if path.stat().st_size == 0 and path.is_file():
+        raise ValueError(f"{function}: {path} is empty (0 bytes)")
+    return found
+
+
+def whole(path: Path, one: Format, request: Request) -> pa.Table:
+    """Read a table whole, by a format that can be read.
+
+    Raises
+    ------
+    ValueError
+        If options of text are given for a file that holds none, or the file cannot be read.
+    """
+    refuse_text_options(path.name, one, request)
+    assert one.read is not None
+    return one.read(path, request)
+
+
+def refuse_text_options(name: str, one: Format | None, request: Request) -> None:
+    """Raise ValueError where options of text are given for what holds none."""
+    if request.of_text is not None and not (one is not None and one.text):
+        text = " and ".join(known.title for known in catalogue if known.text)
+        raise ValueError(
+            f"{request.function}: {request.of_text} must not be given for {name}, whose values "
+            f"have types; it is for {text} files."
+        )
+
+
+def _similar_file(path: Path) -> str:
+    try:
+        others = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return f": the folder {path.parent} does not exist"
+    close = difflib.get_close_matches(path.name, others, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,193 @@
+"""Delimited text: how it becomes values, and what is wrong with text that cannot be read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from duramen.results.text import first_line
+from duramen.tables.formats.format import Request
+from duramen.tables.formats.lines import UnclosedQuote, lines_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COMPRESSIONS = (".gz", ".bz2", ".zst")
+_LONGEST_NUMBER = 1024  # characters that a field without text takes at the most
+
+
+def text_options(request: Request) -> Any:
+    """Return Arrow's options that turn text into values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `decimal` is neither a point nor a comma, or `na_values` a single string.
+    """
+    import pyarrow.csv as pa_csv
+
+    function, na_values, decimal = request.function, request.na_values, request.decimal
+    if isinstance(na_values, str):
+        raise TypeError(
+            f"{function}: na_values must be a list of words, got {na_values!r}. Hint: "
+            f"na_values=[{na_values!r}]"
+        )
+    if decimal not in (".", ","):
+        raise ValueError(f"{function}: decimal must be '.' or ',', got {decimal!r}.")
+    usual = pa_csv.ConvertOptions().null_values
+    return pa_csv.ConvertOptions(
+        null_values=[*usual, *map(str, na_values)],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=bool(na_values),
+        decimal_point=decimal,
+    )
+
+
+def last_cell(table: pa.Table) -> Any:
+    """Return the value in the last row of the last column; None where there is no row."""
+    return table.column(table.num_columns - 1)[-1].as_py() if table.num_rows else None
+
+
+def ends_in_quote(
+    table: pa.Table,
+    end: Callable[[int], bytes],
+    opened: Callable[[], AbstractContextManager[Any]],
+    delimiter: str,
+) -> bool:
+    """Return whether the text of a table ends within a quoted field, which Arrow does not mind.
+
+    The last field then is all that comes after its quote, be it most of the file.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        What Arrow made of the text.
+    end : callable
+        Returns so many bytes from the end of the text, or all where there are fewer.
+    opened : callable
+        Opens the text, to be read from its beginning where its end looks as if.
+    delimiter : str
+        What lies between two fields.
+    """
+    import pyarrow as pa
+
+    if not table.num_rows:
+        return False
+    borders = (b"\n", b"\r", delimiter.encode())
+    last = last_cell(table)
+    if pa.types.is_string(table.schema.types[-1]) and last is not None:
+        field = b'"' + last.encode("utf-8").replace(b'"', b'""')
+        text = end(len(field) + 1)
+        begins = text[: -len(field)] if text.endswith(field) else None
+    else:
+        text = end(_LONGEST_NUMBER)
+        at = text.rfind(b'"')
+        begins = text[:at][-1:] if at >= 0 else None
+    if begins not in (b"", *borders):
+        return False
+    try:
+        with opened() as stream:
+            for _ in lines_of(stream, delimiter.encode(), 1 << 20):
+                pass
+    except UnclosedQuote:
+        return True
+    return False
+
+
+def end_of(path: Path, size: int) -> bytes:
+    """Return the last bytes of a file, unpacked where it is compressed."""
+    if path.suffix.lower() not in COMPRESSIONS:
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read()
+    rest = b""
+    with bytes_of(path) as stream:
+        while block := stream.read(1 << 20):
+            rest = (rest + block)[-size:]
+    return rest
+
+
+@contextmanager
+def bytes_of(path: Path) -> Iterator[Any]:
+    """Open the bytes of a file, unpacked where it is compressed."""
+    import pyarrow as pa
+
+    with pa.input_stream(path, compression="detect") as stream:
+        yield stream
+
+
+def explain_encoding(path: Path, function: str) -> None:
+    """Raise for the first byte that is not UTF-8, if there is one."""
+    offset, lines, rest = 0, 1, b""
+    try:
+        with bytes_of(path) as stream:
+            while block := stream.read(1 << 20):
+                data = rest + block
+                try:
+                    data.decode("utf-8")
+                    rest = b""
+                    good = len(data)
+                except UnicodeDecodeError as error:
+                    good = error.start
+                    if len(data) - good >= 4 or error.reason != "unexpected end of data":
+                        _raise_encoding(path, offset + good, data, good, lines, function)
+                    rest = data[good:]
+                lines += data.count(b"\n", 0, good)
+                offset += good
+    except OSError:
+        return
+    if rest:
+        _raise_encoding(path, offset, rest, 0, lines, function)
+
+
+def _raise_encoding(
+    path: Path, offset: int, data: bytes, position: int, lines: int, function: str
+) -> NoReturn:
+    line = lines + data.count(b"\n", 0, position)
+    if offset == 0 and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        guess = "UTF-16"
+    else:
+        guess = "LATIN1 or WINDOWS-1252"
+    raise ValueError(
+        f"{function}: {path} is not UTF-8 text: byte {data[position]:#04x} at offset {offset} "
+        f"(line {line}); it may be {guess}: convert it, for instance by "
+        f"iconv -f {guess.split()[0]} -t UTF-8"
+    )
+
+
+def explain_ragged(path: Path, delimiter: str, function: str) -> None:
+    """Raise for the first row that is longer or shorter than the header, if there is one."""
+    try:
+        with (
+            bytes_of(path) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+        ):
+            rows = csv.reader(text, delimiter=delimiter)
+            header = next(rows, [])
+            for row in rows:
+                if row and len(row) != len(header):
+                    raise ValueError(
+                        f"{function}: {path} has {len(row)} fields in line {rows.line_num}, but "
+                        f"its header has {len(header)}; mend that line (quote fields that hold "
+                        f"the delimiter {delimiter!r}), or check that the delimiter is right"
+                    )
+    except (OSError, csv.Error):
+        return
+
+
+@contextmanager
+def explained(path: Path, delimiter: str, function: str) -> Iterator[None]:
+    """Raise ValueError that says what is wrong with a file where reading or parsing fails."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, UnclosedQuote) as error:
+        explain_encoding(path, function)
+        explain_ragged(path, delimiter, function)
+        what = first_line(error) if str(error) else "a quote is not closed"
+        raise ValueError(f"{function}: cannot read {path} ({what})") from None

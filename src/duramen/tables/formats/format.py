@@ -1,0 +1,111 @@
+"""Records of file formats, and requests to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from duramen.catalogue import Entry
+from duramen.tables.formats.columns import Columns
+from duramen.tables.formats.input import Input
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Request:
+    """Function that asks for a file, and the options it was given.
+
+    Attributes
+    ----------
+    function : str
+        The function or command that the user called, for errors.
+    na_values : sequence of str
+        Further words that are missing values, in text.
+    decimal : str
+        Decimal point of the numbers in text: "." or ",".
+    transpose : bool
+        Whether rows of the file are columns of the table.
+    layer : str or None
+        Matrix to take, in a file that holds several.
+    budget : int
+        Bytes of memory to use, where columns come in groups.
+    n_threads : int
+        Threads to use.
+
+    Examples
+    --------
+    >>> from duramen.tables import Request
+    >>> Request("read_table", na_values=["?"]).of_text
+    'na_values'
+    """
+
+    function: str
+    na_values: Sequence[str] = ()
+    decimal: str = "."
+    transpose: bool = False
+    layer: str | None = None
+    budget: int = 0
+    n_threads: int = 1
+
+    @property
+    def of_text(self) -> str | None:
+        """Name of an option that is for text and was given; None where none was."""
+        if len(self.na_values):
+            return "na_values"
+        return None if self.decimal == "." else "decimal"
+
+
+@dataclass(frozen=True, eq=False)
+class Format(Entry):
+    """Record of a file format.
+
+    Attributes
+    ----------
+    name : str
+        Name in the catalogue.
+    title : str
+        Name of the format, as messages and the help have it.
+    suffixes : tuple of str
+        Endings of the names of files, in lower case, the usual one first.
+    read : callable, optional
+        ``read(path, request)`` returns the whole table, a pyarrow table; a file that cannot be
+        read raises ValueError. Without it, the format is for `pack` and `open_store`.
+    groups : callable, optional
+        ``groups(path, request)`` returns an `Input`, whose columns come in groups that fit into
+        memory. Without it, `pack` takes the table that `read` returns.
+    columns : callable, optional
+        ``columns(path, function)`` returns the `Columns` of a file that `open_store` uses in place.
+    write : callable, optional
+        ``write(table, file)`` writes a pyarrow table to an open binary file.
+    text : bool
+        Whether values are text: `na_values` and `decimal` apply, and files may be compressed.
+    layers : bool
+        Whether a file holds several matrices, of which `layer` names one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pathlib import Path
+    >>> from duramen.tables import Format, catalogue, read_table
+    >>> def read_words(path, request):
+    ...     return pa.table({"word": path.read_text().split()})
+    >>> _ = catalogue.register(Format("words", "Words", (".words",), read=read_words))
+    >>> _ = Path("few.words").write_text("to be or not")
+    >>> read_table("few.words").num_rows
+    4
+    >>> catalogue.remove("words")
+    """
+
+    title: str
+    suffixes: tuple[str, ...]
+    _: KW_ONLY
+    read: Callable[[Path, Request], pa.Table] | None = None
+    groups: Callable[[Path, Request], Input] | None = None
+    columns: Callable[[Path, str], Columns] | None = None
+    write: Callable[[Any, IO[bytes]], None] | None = None
+    text: bool = False
+    layers: bool = False

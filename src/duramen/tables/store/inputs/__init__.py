@@ -1,1 +1,0 @@
-"""What can be packed: every kind of file and table as groups of neighbouring columns."""

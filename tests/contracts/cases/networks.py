@@ -1,0 +1,111 @@
+"""Networks and their scores."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.contracts import extracts
+from tests.contracts.inputs import jobs, mixed, uniform
+from tests.contracts.registry import case
+
+import duramen as dm
+
+SMALL = {"n_estimators": 6, "random_state": 2}
+
+
+def _expression() -> np.ndarray:
+    return uniform(24, 5, seed=6)
+
+
+@case("datasets/gene_network", dm.datasets.gene_network, dm.datasets.GeneNetwork, random_state=1)
+@case("datasets/gene_network, equal odds", dm.datasets.gene_network, hubs=None, random_state=1)
+def _made(**given: Any) -> Any:
+    made = dm.datasets.gene_network(12, 6, **given)
+    # Powers and exponentials may differ in their last digits from one processor to another.
+    return (made.expression.round(6), made.names, made.links, made.activating)
+
+
+@case("datasets/load_dream4", dm.datasets.load_dream4)
+def _dream4() -> Any:
+    values = uniform(10, 10, seed=9)
+    names = [f"G{k}" for k in range(1, 11)]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = ["\t".join(names), *("\t".join(map(repr, row)) for row in values.tolist())]
+        file = Path(folder) / "insilico_size10_1_multifactorial.tsv"
+        file.write_text("\n".join(lines) + "\n")
+        file = Path(folder) / "DREAM4_GoldStandard_InSilico_Size10_multifactorial_1.tsv"
+        file.write_text("G1\tG2\t1\nG2\tG1\t0\nG3\tG9\t1\n")
+        made = dm.datasets.load_dream4(1, folder, size=10)
+    return (made.expression, made.names, made.links)
+
+
+@case("genie3/random forest", dm.genie3)
+@case("genie3/extra-trees", dm.genie3, forest="extra_trees", min_samples_leaf=2)
+@case("genie3/mda", dm.genie3, measure="mda")
+@case("genie3/out of bag", dm.genie3, measure="mdi_oob", normalization="none")
+@case("genie3/sum", dm.genie3, normalization="sum", max_features=None)
+@case("genie3/regulators", dm.genie3, regulators=["x1", "x3"], targets=[0, 1])
+@case("genie3/variance of sources", dm.genie3, source_scaling="variance")
+@case("genie3/p-values", dm.genie3, n_permutations=3)
+@case("genie3/p-values of sources", dm.genie3, n_permutations=3, null="source")
+@case("genie3/mixed", dm.genie3, expression=mixed(), targets=["count", "flag"])
+@case("genie3/genes in rows", dm.genie3, genes="rows", expression=uniform(5, 24, seed=7))
+@case("genie3/knocked out", dm.genie3, knocked_out=["x2"] * 4 + [None] * 20)
+@case("genie3/time", dm.genie3, time=list(range(12)) * 2, series=[0] * 12 + [1] * 12)
+@case(
+    "genie3/last level",
+    dm.genie3,
+    expression=np.floor(2 * uniform(40, 3, seed=8)).astype(int).astype(str),
+    measure="last_level",
+    forest="totally_randomized_trees",
+    splits="multiway",
+)
+def _network(expression: Any = None, **given: Any) -> Any:
+    found = dm.genie3(
+        _expression() if expression is None else expression, n_jobs=jobs(), **{**SMALL, **given}
+    )
+    return (found.weights, found.p_values, found.names, found.sources, found.targets)
+
+
+@case("Network/methods", dm.Network)
+def _methods() -> Any:
+    found = dm.genie3(_expression(), n_permutations=3, **SMALL)
+    with tempfile.TemporaryDirectory() as folder:
+        found.save(Path(folder) / "network.npz")
+        again = dm.Network.load(Path(folder) / "network.npz")
+        found.write_tsv(Path(folder) / "links.tsv", 4)
+        lines = (Path(folder) / "links.tsv").read_text().splitlines()
+    graph = found.to_networkx(4)
+    return (
+        extracts.frame(found),
+        found.top(3),
+        found.q_values(),
+        found.undirected().weights,
+        [line.split("\t")[:2] for line in lines],
+        sorted(graph.edges),
+        again.equals(found),
+    )
+
+
+@case(
+    "Network/score",
+    dm.networks.challenge_score,
+    dm.networks.ChallengeScore,
+    dm.networks.NetworkScores,
+    dm.networks.Orientation,
+)
+def _scores() -> Any:
+    found = dm.genie3(_expression(), **SMALL)
+    gold = [("x0", "x1", 1), ("x2", "x3", 1), ("x4", "x0", 0), ("x1", "x4", 0)]
+    scores = {pairs: found.score(gold, pairs=pairs) for pairs in ("candidates", "listed", "dream5")}
+    overall = dm.networks.challenge_score(scores, n_random=1000)
+    oriented = found.orientation(gold)
+    return (
+        [(one.auroc, one.aupr, one.early_precision) for one in scores.values()],
+        [(one.true_positives, one.ranked) for one in scores.values()],
+        overall.log10_p_auroc,
+        (oriented.fraction, oriented.n_links, oriented.p_value),
+    )

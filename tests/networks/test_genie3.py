@@ -1,0 +1,186 @@
+"""GENIE3 against a loop over forests, and what its options do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import duramen as dm
+from duramen.jobs.replicates import replicate_seed
+from duramen.networks.inference import scaled_by_variance
+
+FAST = {"n_estimators": 25, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return dm.datasets.gene_network(40, 8, n_links=8, random_state=3)
+
+
+def test_weights_are_the_importances_of_one_forest_a_target(made):
+    network = dm.genie3(made.expression, names=made.names, **FAST)
+    seed = network.metadata["seed"]
+    for j in range(8):
+        others = [i for i in range(8) if i != j]
+        y = made.expression[:, j]
+        y = (y - y.mean()) / np.std(y)
+        forest = dm.RandomForestRegressor(
+            25, max_features="sqrt", random_state=replicate_seed(seed, j) % 2**32
+        ).fit(made.expression[:, others], y)
+        expected = dm.importances.mdi(forest).values
+        assert np.allclose(network.weights[others, j], expected, rtol=1e-12, atol=0)
+        assert network.weights[j, j] == 0
+
+
+def test_columns_of_fully_grown_extra_trees_sum_to_one(made):
+    network = dm.genie3(made.expression, forest="extra_trees", **FAST)
+    assert np.abs(network.weights.sum(axis=0) - 1).max() < 1e-9
+
+
+def test_same_bytes_for_threads_subsets_and_resumed_runs(made, tmp_path):
+    whole = dm.genie3(made.expression, **FAST)
+    assert dm.genie3(made.expression, n_jobs=2, **FAST).equals(whole)
+    some = dm.genie3(made.expression, targets=[2, 5], **FAST)
+    assert np.array_equal(some.weights[:, [2, 5]], whole.weights[:, [2, 5]])
+    assert not some.weights[:, [0, 1, 3, 4, 6, 7]].any()
+    path = tmp_path / "run"
+
+    class Stop(Exception):
+        pass
+
+    calls = []
+    import duramen.networks.targets as targets
+
+    original = targets.TargetForest._scores
+
+    def stopping(self, data, seed):
+        calls.append(seed)
+        if len(calls) == 4:
+            raise Stop
+        return original(self, data, seed)
+
+    targets.TargetForest._scores = stopping
+    try:
+        with pytest.raises(Stop):
+            dm.genie3(made.expression, checkpoint=path, **FAST)
+        resumed = dm.genie3(made.expression, checkpoint=path, **FAST)
+    finally:
+        targets.TargetForest._scores = original
+    assert resumed.equals(whole)
+    assert len(calls) == 4 + 5  # three targets were kept
+
+
+def test_regulators_by_name_index_and_mask(made):
+    frame = pd.DataFrame(made.expression, columns=made.names)
+    by_name = dm.genie3(frame, regulators=["G2", "G5"], **FAST)
+    assert by_name.equals(dm.genie3(frame, regulators=[4, 1], **FAST))
+    assert by_name.equals(dm.genie3(frame, regulators=np.isin(range(8), [1, 4]), **FAST))
+    assert by_name.weights[[1, 4]].any(axis=1).all()
+    assert not np.delete(by_name.weights, [1, 4], axis=0).any()
+    assert by_name.n_candidates == 14
+
+
+def test_genes_in_rows_with_names_in_a_column_or_the_index(made):
+    expected = dm.genie3(made.expression, names=made.names, **FAST)
+    rows = pd.DataFrame(made.expression.T, columns=[f"s{i}" for i in range(40)])
+    named = rows.assign(gene=made.names)[["gene", *rows.columns]]
+    assert dm.genie3(named, genes="rows", **FAST).equals(expected)
+    assert dm.genie3(rows.set_index(pd.Index(made.names)), genes="rows", **FAST).equals(expected)
+    array = dm.genie3(made.expression.T, genes="rows", names=made.names, **FAST)
+    assert array.equals(expected)
+
+
+def test_constant_genes_are_named_and_have_no_links(made):
+    expression = made.expression.copy()
+    expression[:, [1, 6]] = 3.5
+    with pytest.warns(UserWarning, match="2 genes have the same value.*'x1', 'x6'"):
+        network = dm.genie3(expression, **FAST)
+    assert not network.weights[[1, 6]].any()
+    assert not network.weights[:, [1, 6]].any()
+    assert network.notes
+
+
+def test_mixed_variables_are_fractions_of_their_uncertainty(made):
+    frame = pd.DataFrame(made.expression, columns=made.names)
+    frame["G1"] = np.where(frame["G1"] > frame["G1"].median(), "high", "low")
+    # Extra-Trees take all uncertainty away from classes as from numbers.
+    network = dm.genie3(frame, forest="extra_trees", **FAST)
+    assert np.abs(network.weights.sum(axis=0) - 1).max() < 1e-9
+    for measure in ("mda", "mdi_oob"):
+        assert np.isfinite(dm.genie3(frame, measure=measure, **FAST).weights).all()
+
+
+def test_normalizations(made):
+    unit = dm.genie3(10 * made.expression, **FAST)
+    assert np.allclose(unit.weights, dm.genie3(made.expression, **FAST).weights)
+    summed = dm.genie3(made.expression, normalization="sum", **FAST)
+    assert np.allclose(summed.weights.sum(axis=0), 1)
+    plain = dm.genie3(made.expression, normalization="none", **FAST)
+    variances = made.expression.var(axis=0)
+    assert np.allclose(plain.weights, unit.weights * variances, rtol=1e-9)
+
+
+def test_scaling_by_the_variance_of_sources(made):
+    plain = dm.genie3(made.expression, **FAST)
+    scaled = dm.genie3(made.expression, source_scaling="variance", **FAST)
+    off = ~np.eye(8, dtype=bool)
+    for i in range(8):
+        row = plain.weights[i, off[i]]
+        assert np.allclose(scaled.weights[i, off[i]], row * row.var())
+    some = np.array([1, 2, 5])
+    weights = plain.weights * np.isin(np.arange(8), some)
+    assert np.isclose(
+        scaled_by_variance(weights, some)[1, 2], weights[1, 2] * weights[1, [2, 5]].var()
+    )
+
+
+def test_last_level_finds_strongly_relevant_inputs_alone():
+    # A chain a -> b -> c of binary variables: a is not strongly relevant to c.
+    rng = np.random.default_rng(0)
+    n = 20_000
+    a = rng.integers(0, 2, n)
+    b = np.where(rng.random(n) < 0.9, a, 1 - a)
+    c = np.where(rng.random(n) < 0.9, b, 1 - b)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c}).astype(str)
+    settings = {"forest": "totally_randomized_trees", "max_features": 1, "splits": "multiway"}
+    plain = dm.genie3(frame, **settings, **FAST)
+    last = dm.genie3(frame, measure="last_level", **settings, **FAST)
+    assert plain.weights[0, 2] > 0.05
+    assert last.weights[0, 2] < 0.001 < 0.05 < min(last.weights[0, 1], last.weights[1, 2])
+
+
+def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
+    expression = made.expression.copy()
+    expression[:5, 2] = 0.0
+    which = ["x2"] * 5 + [None] * 35
+    network = dm.genie3(expression, knocked_out=which, **FAST)
+    assert np.array_equal(network.weights[:, 2], dm.genie3(expression[5:], **FAST).weights[:, 2])
+    assert np.array_equal(network.weights[:, 3], dm.genie3(expression, **FAST).weights[:, 3])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"regulators": ["nobody"]}, "regulators must be names or indices.*'nobody'"),
+        ({"targets": [99]}, "targets must be"),
+        ({"regulators": []}, "got none"),
+        ({"forest": "pert"}, "forest must be one of"),
+        ({"measure": "holdout_mda"}, "measure must be one of"),
+        ({"normalization": "log"}, "normalization must be"),
+        ({"genes": "diagonal"}, "genes must be"),
+        ({"series": [0] * 40}, "series needs time"),
+        ({"knocked_out": ["x0"]}, "one entry a sample"),
+        ({"forest": "bagged_trees", "max_depth": 0}, "max_depth"),
+    ],
+)
+def test_refuses(made, change, message):
+    with pytest.raises(ValueError, match=message):
+        dm.genie3(made.expression, **{**FAST, **change})
+
+
+def test_refuses_targets_with_missing_values(made):
+    expression = made.expression.copy()
+    expression[3, 4] = np.nan
+    with pytest.raises(ValueError, match="'x4' has missing values"):
+        dm.genie3(expression, **FAST)
+    others = [j for j in range(8) if j != 4]
+    assert dm.genie3(expression, targets=others, **FAST).weights[4].any()

@@ -1,0 +1,93 @@
+"""The result of network inference: ranked links, other forms, checks."""
+
+import io
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from duramen.results import network as module
+from duramen.results.network import Network
+
+
+def made(p=7, seed=0, **given):
+    weights = np.random.default_rng(seed).integers(0, 9, (p, p)).astype(float)
+    np.fill_diagonal(weights, 0)
+    return Network(tuple(f"g{i}" for i in range(p)), weights, **given)
+
+
+def slow_ranking(network):
+    pairs = [
+        (i, j)
+        for i in range(len(network))
+        for j in range(len(network))
+        if i != j and network.sources[i] and network.targets[j]
+    ]
+    if not network.directed:
+        pairs = [(i, j) for i, j in pairs if i < j or (j, i) not in pairs]
+    return sorted(pairs, key=lambda ij: (-network.weights[ij], *ij))
+
+
+@pytest.mark.parametrize("block", [1, 10, 1 << 20])
+@pytest.mark.parametrize("kind", ["all", "some", "undirected"])
+def test_ranking_equals_a_sorted_list(monkeypatch, block, kind):
+    monkeypatch.setattr(module, "_BLOCK", block)
+    network = made()
+    if kind == "some":
+        sources, targets = np.arange(7) < 3, np.arange(7) > 1
+        weights = network.weights * np.outer(sources, targets)
+        network = Network(network.names, weights, sources, targets)
+    if kind == "undirected":
+        network = network.undirected()
+    expected = slow_ranking(network)
+    assert network.n_candidates == len(expected)
+    for n in (None, 0, 1, 5, 1000):
+        i, j = network.ranked(n)
+        assert list(zip(i.tolist(), j.tolist(), strict=True)) == expected[:n]
+
+
+def test_edges_graph_and_files_agree(tmp_path):
+    network = made()
+    frame = network.edges(5)
+    assert list(frame.columns) == ["source", "target", "weight"]
+    assert [tuple(row) for row in frame.to_numpy()] == network.top(5)
+    graph = network.to_networkx(5)
+    assert set(graph.nodes) == set(network.names)
+    assert graph.number_of_edges() == 5
+    assert graph.edges[network.top(1)[0][:2]]["weight"] == network.top(1)[0][2]
+    network.write_graphml(tmp_path / "a.graphml", 5)
+    again = nx.read_graphml(tmp_path / "a.graphml")
+    assert set(again.edges) == set(graph.edges)
+    network.write_tsv(tmp_path / "a.tsv")
+    lines = io.StringIO((tmp_path / "a.tsv").read_text()).readlines()
+    assert len(lines) == 42
+    assert lines[0].split("\t")[:2] == list(network.top(1)[0][:2])
+    assert isinstance(network.undirected().to_networkx(), nx.Graph)
+
+
+def test_saves_and_loads(tmp_path):
+    network = made(p_values=np.full((7, 7), 0.5), notes=("A note.",), measure="mdi")
+    network.save(tmp_path / "n.npz")
+    again = Network.load(tmp_path / "n.npz")
+    assert again.equals(network)
+    assert again.notes == network.notes
+    assert "7 variables" in repr(again)
+    assert "A note." in repr(again)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": np.ones((7, 7))}, "diagonal"),
+        ({"weights": np.zeros((7, 6))}, "shape"),
+        ({"weights": np.full((7, 7), np.nan)}, "finite"),
+        ({"sources": np.zeros(7, dtype=bool)}, "no source"),
+        ({"targets": np.ones(3, dtype=bool)}, "shape"),
+        ({"names": ("a",) * 7}, "twice"),
+    ],
+)
+def test_refuses(change, message):
+    network = made()
+    given = {"names": network.names, "weights": network.weights, **change}
+    with pytest.raises(ValueError, match=message):
+        Network(**given)

@@ -1,0 +1,73 @@
+"""P-values of links: the oracle, and the null on which nothing regulates anything."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.jobs.replicates import replicate_seed
+
+
+def test_p_values_are_counts_of_permuted_scores():
+    rng = np.random.default_rng(0)
+    expression = rng.standard_normal((30, 5))
+    settings = {"n_estimators": 20, "n_permutations": 4, "random_state": 1}
+    pooled = dm.genie3(expression, null="pooled", **settings)
+    single = dm.genie3(expression, null="source", **settings)
+    seed = replicate_seed(pooled.metadata["seed"], 0)
+    y = expression[:, 0]
+    y = (y - y.mean()) / y.std()
+    nulls = []
+    for b in range(4):
+        seed_b = replicate_seed(seed, b)
+        order = np.random.default_rng(seed_b).permutation(30)
+        forest = dm.RandomForestRegressor(20, max_features="sqrt", random_state=seed_b % 2**32)
+        nulls.append(dm.importances.mdi(forest.fit(expression[:, 1:], y[order])).values)
+    scores = pooled.weights[1:, 0]
+    at_least = np.array(nulls)[:, :, None] >= scores - 1e-13
+    assert np.allclose(pooled.p_values[1:, 0], (1 + at_least.sum(axis=(0, 1))) / (1 + 16))
+    own = np.array([at_least[:, i, i].sum() for i in range(4)])
+    assert np.allclose(single.p_values[1:, 0], (1 + own) / 5)
+    assert (np.diag(pooled.p_values) == 1).all()
+    assert dm.genie3(expression, **settings).equals(pooled)  # numbers without ties are pooled
+
+
+def test_true_links_have_small_q_values():
+    made = dm.datasets.gene_network(150, 8, n_links=5, noise=0.02, random_state=0)
+    network = dm.genie3(made.expression, n_estimators=50, n_permutations=20, random_state=0)
+    q = network.q_values()
+    assert (q[made.links] <= 0.1).sum() >= 3
+    assert ((q >= network.p_values) | (q == 1)).all()
+
+
+def test_q_values_need_p_values():
+    network = dm.genie3(np.random.default_rng(0).random((20, 3)), n_estimators=5, random_state=0)
+    with pytest.raises(ValueError, match="n_permutations"):
+        network.q_values()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "heavy", "counts", "factors"])
+def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
+    # 40 networks of 20 genes: 15,200 links. Links of a target are dependent: the band is that of
+    # the rates of the 800 targets, mean ± 2.58 standard errors, around the level.
+    rng = np.random.default_rng(7)
+    rates = {0.05: [], 0.01: []}
+    for seed in range(40):
+        factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20))
+        expression = {
+            "normal": rng.standard_normal((60, 20)),
+            "heavy": rng.standard_cauchy((60, 20)),
+            "counts": rng.poisson(1.5, (60, 20)).astype(float),
+            "factors": factors + 0.3 * rng.standard_normal((60, 20)),
+        }[kind]
+        expression = np.apply_along_axis(rng.permutation, 0, expression)
+        network = dm.genie3(
+            expression, n_estimators=30, n_permutations=99, null="auto", random_state=seed, n_jobs=2
+        )
+        off = ~np.eye(20, dtype=bool)
+        for level, found in rates.items():
+            below = (network.p_values <= level) & off
+            found.extend(below.sum(axis=0) / 19)
+    for level, found in rates.items():
+        error = np.std(found, ddof=1) / np.sqrt(len(found))
+        assert abs(np.mean(found) - level) <= 2.58 * error + 1e-12, (level, np.mean(found), error)
