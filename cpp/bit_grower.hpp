@@ -238,7 +238,7 @@ class BitGrower final : public TreeGrower {
   Recorder recorder_;
   std::vector<Bits> class_rows_;
   std::vector<std::uint32_t> counts_, multiplicity_;
-  std::array<std::uint8_t, kDenseRows> mask_{};
+  alignas(64) std::array<std::uint8_t, kDenseRows> mask_{};  // vectors of it cross no cache line
   std::vector<Range> stack_;
   Candidate best_;
   std::size_t universe_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -10,98 +9,28 @@
 #include <numeric>
 #include <type_traits>
 
+#include "lattice/ground.hpp"
 #include "lattice/rows.hpp"
 #include "lattice/score.hpp"
 #include "lattice/tally.hpp"
+#include "lattice/tasks.hpp"
 #include "parallel.hpp"
 
 namespace duramen {
 namespace {
 
 using lattice::CellStack;
+using lattice::Ground;
 using lattice::ManyWords;
 using lattice::OneWord;
+using lattice::prefix_size;
 using lattice::Rows;
+using lattice::share_of;
 using lattice::Sum;
 using lattice::Tally;
+using lattice::Task;
+using lattice::TaskList;
 using lattice::Word;
-
-// Beyond it, pairs would cost more than they save, and take bits from the scores.
-constexpr std::size_t kMostRowsForPairs = 1024;
-// Up to this depth few cells are as small as that.
-constexpr std::size_t kFlatDepth = 2;
-constexpr double kLeastTasks = 500.0;
-constexpr double kMostTasks = 300'000.0;
-constexpr double kLongestTask = 0.2;  // seconds
-
-// The table as all walks share it.
-struct Ground {
-  LatticeTable table;
-  std::vector<std::uint32_t> order;        // rows by class
-  std::vector<std::uint32_t> first_plane;  // per feature, and one more
-  Rows rows;
-  std::vector<std::uint32_t> by_row;  // codes, row by feature, where pairs are set aside
-  bool pairs = false;                 // set aside
-  std::size_t smallest = 2;           // rows of the smallest cells that score
-  std::size_t levels = 0;  // the most features that can divide a cell one after the other
-  std::size_t most_planes = 1;
-
-  explicit Ground(const LatticeTable& given) : table(given), order(given.n_rows) {
-    const std::size_t n = table.n_rows;
-    const std::size_t p = table.n_features;
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) {
-      return table.classes[i] < table.classes[j];
-    });
-    pairs = table.weights == nullptr && n <= kMostRowsForPairs && table.depth > kFlatDepth;
-    smallest = pairs ? 3 : 2;
-    levels = std::min(table.depth, n);
-    first_plane.assign(p + 1, 0);
-    for (std::size_t f = 0; f < p; ++f) {
-      const std::uint32_t* codes = table.codes + f * n;
-      const auto planes =
-          static_cast<std::uint32_t>(std::bit_width(*std::max_element(codes, codes + n)));
-      first_plane[f + 1] = first_plane[f] + planes;
-      most_planes = std::max<std::size_t>(most_planes, planes);
-    }
-    fill_rows();
-    if (!pairs) return;
-    by_row.resize(n * p);
-    for (std::size_t f = 0; f < p; ++f) {
-      for (std::size_t i = 0; i < n; ++i) by_row[i * p + f] = table.codes[f * n + order[i]];
-    }
-  }
-
- private:
-  void fill_rows() {
-    const std::size_t n = table.n_rows;
-    rows.words = lattice::words_for(n);
-    rows.classes.resize(n);
-    for (std::size_t i = 0; i < n; ++i) rows.classes[i] = table.classes[order[i]];
-    if (table.weights != nullptr) {
-      rows.weights.resize(n);
-      for (std::size_t i = 0; i < n; ++i) rows.weights[i] = table.weights[order[i]];
-    }
-    lattice::find_peers(rows, n);
-    rows.planes.assign(first_plane.back() * rows.words, 0);
-    for (std::size_t f = 0; f < table.n_features; ++f) {
-      for (std::uint32_t q = first_plane[f]; q < first_plane[f + 1]; ++q) {
-        Word* plane = rows.planes.data() + q * rows.words;
-        for (std::size_t i = 0; i < n; ++i) {
-          const Word code = table.codes[f * n + order[i]];
-          plane[i / lattice::kWordBits] |= ((code >> (q - first_plane[f])) & 1U)
-                                           << (i % lattice::kWordBits);
-        }
-      }
-    }
-  }
-};
-
-// A part of the walk: the sets that begin with some features, or just the set of these.
-struct Task {
-  std::vector<std::uint32_t> prefix;
-  bool alone = false;
-};
 
 template <class Scorer>
 class Walker {
@@ -326,87 +255,6 @@ void Walker<Scorer>::add_pairs(std::size_t begin, std::size_t end, PairScore&& s
     }
   }
 }
-
-// C(n, k), as far as a double tells.
-double choose(std::size_t n, std::size_t k) {
-  if (k > n) return 0.0;
-  double result = 1.0;
-  for (std::size_t i = 0; i < k; ++i) {
-    result *= static_cast<double>(n - i) / static_cast<double>(i + 1);
-  }
-  return result;
-}
-
-// The share of the walk that a task takes: that of its sets among those of each size.
-double share_of(const Task& task, std::size_t p, const std::vector<double>& costs) {
-  const std::size_t b = task.prefix.size();
-  const std::size_t later = b == 0 ? p : p - 1 - task.prefix.back();
-  double share = 0.0;
-  for (std::size_t k = b; k < (task.alone ? b + 1 : costs.size()); ++k) {
-    if (costs[k] > 0.0) share += costs[k] * choose(later, k - b) / choose(p, k);
-  }
-  return share;
-}
-
-std::vector<std::uint32_t> first_features(std::size_t size) {
-  std::vector<std::uint32_t> features(size);
-  std::iota(features.begin(), features.end(), 0U);
-  return features;
-}
-
-// How many features the tasks begin with: enough for many tasks, none of them long. It does not
-// change the result.
-std::size_t prefix_size(const LatticeTable& table, const std::vector<double>& costs) {
-  const std::size_t p = table.n_features;
-  std::size_t size = 0;
-  while (size + 1 < table.depth && choose(p, size) < kMostTasks) {
-    const bool many = choose(p, size) >= kLeastTasks;
-    if (many && share_of({first_features(size), false}, p, costs) <= kLongestTask) break;
-    ++size;
-  }
-  return size;
-}
-
-// Hands out the tasks: the sets of `size` features in order, the longest tasks about first, then
-// the smaller sets for themselves.
-class TaskList {
- public:
-  TaskList(std::size_t n_features, std::size_t size)
-      : n_features_(n_features), smaller_(0), size_(size) {
-    next_.prefix = first_features(size);
-  }
-
-  bool take(Task& task) {
-    const std::lock_guard<std::mutex> lock(guard_);
-    if (ended_) return false;
-    task = next_;
-    advance();
-    return true;
-  }
-
- private:
-  void advance() {
-    std::vector<std::uint32_t>& prefix = next_.prefix;
-    const std::size_t b = prefix.size();
-    std::size_t i = b;
-    while (i > 0 && prefix[i - 1] == n_features_ - b + i - 1) --i;
-    if (i > 0) {
-      ++prefix[i - 1];
-      for (; i < b; ++i) prefix[i] = prefix[i - 1] + 1;
-    } else if (smaller_ < size_) {
-      next_ = {first_features(smaller_++), true};
-    } else {
-      ended_ = true;
-    }
-  }
-
-  const std::size_t n_features_;
-  std::size_t smaller_;
-  const std::size_t size_;
-  std::mutex guard_;
-  Task next_;
-  bool ended_ = false;
-};
 
 // Calls use(scorer, pair score, unit): the score of a cell, that of two rows by their classes, and
 // what scores are divided by; or not at all where no cell scores.

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -51,6 +53,18 @@ def both_kernels() -> tuple[ModuleType, ModuleType]:
             raise
         pytest.skip(f"one build of the kernel only; `make both-kernels` compares two ({error})")
     return _kernel_generic, _kernel_avx2
+
+
+@pytest.fixture
+def use_build(monkeypatch: pytest.MonkeyPatch) -> Callable[[ModuleType], None]:
+    """Have the package call another build of the kernel, with tables and forests yet to be made."""
+
+    def use(build: ModuleType) -> None:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("duramen.") and "_kernel" in vars(module):
+                monkeypatch.setattr(module, "_kernel", build)
+
+    return use
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ namespace nb = nanobind;
 void bind_contexts(nb::module_& module);
 void bind_encode(nb::module_& module);
 void bind_forests(nb::module_& module);
+void bind_growth(nb::module_& module);
+void bind_objects(nb::module_& module);
 void bind_permutations(nb::module_& module);
 void bind_theory(nb::module_& module);
 

@@ -1,52 +1,82 @@
 // Effects of a context on importances, as Python calls them.
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
 #include "../context.hpp"
-#include "arrays.hpp"
 #include "bind.hpp"
-#include "truth.hpp"
+#include "objects.hpp"
+#include "watched.hpp"
 
 namespace duramen::python {
 
+namespace {
+
+// The context of every row, of which permutations are drawn; or, in several rows of `codes`, the
+// permutations.
+struct Contexts {
+  Matrix<std::uint32_t> codes;
+  Vector<double> levels;
+  duramen::Contexts view;
+
+  Contexts(Matrix<std::uint32_t> given, std::uint32_t count, bool empty_is_zero,
+           Vector<double> weights, std::uint64_t seed, std::uint64_t first,
+           std::size_t n_permutations)
+      : codes(std::move(given)), levels(std::move(weights)) {
+    const bool drawn = codes.shape(0) > 1;
+    const std::size_t size = codes.shape(0) * codes.shape(1);
+    need(n_permutations > 0, "there are no permutations");
+    need(codes.shape(0) == (drawn ? n_permutations : 1),
+         "the context is given neither once nor for every permutation");
+    need(count >= 2, "there are fewer than two contexts");
+    need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
+         "a code of the context is not below n_contexts");
+    view = {codes.data(), count, empty_is_zero, levels.data(), seed, first, n_permutations, drawn};
+  }
+};
+
+using Effects =
+    std::tuple<Array<double>, Array<double>, Array<double>, Array<double>, Array<double>>;
+
+Effects context_effects(const Forest& forest, const Table& table, const Target& target,
+                        const Contexts& contexts, unsigned criterion, unsigned n_threads) {
+  need_fit(forest, table, target);
+  need(criterion <= 2, "no such criterion");
+  need(contexts.codes.shape(1) == table.n_rows, "the context has not one entry a row");
+  need(contexts.levels.shape(0) ==
+           static_cast<std::size_t>(forest.view.offsets[forest.view.n_trees]),
+       "levels has not one entry a node");
+  duramen::ContextEffects result;
+  duramen::Monitor monitor;
+  run_watched(monitor, nb::none(), [&] {
+    result =
+        duramen::context_effects(forest.view, table.view, target.view, contexts.view,
+                                 static_cast<duramen::Criterion>(criterion), n_threads, monitor);
+  });
+  const std::size_t p = table.view.n_columns;
+  const std::size_t r = contexts.view.n_permutations;
+  const std::size_t c = contexts.view.count;
+  return {to_array(std::move(result.absolute), {r, c, p}),
+          to_array(std::move(result.difference), {r, c, p}),
+          to_array(std::move(result.conditional), {r, c, p}),
+          to_array(std::move(result.overall), r, p), to_array(std::move(result.relevance))};
+}
+
+}  // namespace
+
 void bind_contexts(nb::module_& module) {
-  module.def(
-      "context_effects",
-      [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target,
-         const Matrix<std::uint32_t>& context, std::uint32_t n_contexts, bool empty_is_zero,
-         const Vector<double>& levels, int criterion, std::uint64_t seed, std::uint64_t first,
-         std::size_t n_permutations, unsigned n_threads) {
-        const duramen::ForestView forest = DURAMEN_FOREST_OF;
-        const duramen::Table table = DURAMEN_TABLE_OF;
-        const std::size_t n = table.n_rows;
-        // One row: the context, of which permutations are drawn. Several: the permutations.
-        const bool drawn = context.shape(0) > 1;
-        need(context.shape(1) == n, "the context has not one entry a row");
-        need(context.shape(0) == (drawn ? n_permutations : 1),
-             "the context is given neither once nor for every permutation");
-        need(n_contexts >= 2, "there are fewer than two contexts");
-        for (std::size_t i = 0; i < context.shape(0) * n; ++i) {
-          need(context.data()[i] < n_contexts, "a code of the context is not below n_contexts");
-        }
-        need(levels.shape(0) == static_cast<std::size_t>(forest.offsets[forest.n_trees]),
-             "levels has not one entry a node");
-        need(n_permutations > 0, "there are no permutations");
-        const GivenTruth given(forest, n, target);
-        const duramen::Contexts contexts{context.data(), n_contexts, empty_is_zero,  levels.data(),
-                                         seed,           first,      n_permutations, drawn};
-        duramen::ContextEffects result;
-        duramen::Monitor monitor;
-        run_watched(monitor, nb::none(), [&] {
-          result = duramen::context_effects(forest, table, given.truth, contexts,
-                                            static_cast<duramen::Criterion>(criterion), n_threads,
-                                            monitor);
-        });
-        const std::size_t p = table.n_columns;
-        return nb::make_tuple(
-            to_array(std::move(result.absolute), {n_permutations, n_contexts, p}),
-            to_array(std::move(result.difference), {n_permutations, n_contexts, p}),
-            to_array(std::move(result.conditional), {n_permutations, n_contexts, p}),
-            to_array(std::move(result.overall), n_permutations, p),
-            to_array(std::move(result.relevance)));
-      },
-      "Absolute, signed, conditional and overall effects, and the context's own relevance.");
+  nb::class_<Contexts>(module, "Contexts", "Contexts of the rows, and how they are permuted.")
+      .def(nb::init<Matrix<std::uint32_t>, std::uint32_t, bool, Vector<double>, std::uint64_t,
+                    std::uint64_t, std::size_t>(),
+           nb::kw_only(), lent("codes"), nb::arg("count"), nb::arg("empty_is_zero"), lent("levels"),
+           nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"));
+  module.def("context_effects", &context_effects, nb::arg("forest"), nb::arg("table"),
+             nb::arg("target"), nb::arg("contexts"), nb::arg("criterion"), nb::arg("n_threads"),
+             "Absolute, signed, conditional and overall effects, and the context's own relevance.");
 }
 
 }  // namespace duramen::python

@@ -1,13 +1,16 @@
 // Encoding, as Python calls it.
 #include "../encode.hpp"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <span>
+#include <tuple>
 #include <vector>
 
+#include "arrays.hpp"
 #include "bind.hpp"
 
 namespace duramen::python {
@@ -51,11 +54,11 @@ std::ptrdiff_t add_views(duramen::Encoder& encoder, std::span<const duramen::Col
 
 // A NumPy array that takes over the buffer's memory.
 template <class T>
-nb::object take(duramen::Buffer<T>& buffer, std::size_t rows, std::size_t columns = 0) {
+Array<T> take(duramen::Buffer<T>& buffer, std::size_t rows, std::size_t columns = 0) {
   T* data = buffer.release();
   nb::capsule owner(data, [](void* memory) noexcept { std::free(memory); });
   const std::size_t shape[2] = {rows, columns};
-  return nb::cast(nb::ndarray<nb::numpy, T>(data, columns ? 2 : 1, shape, owner));
+  return Array<T>(data, columns ? 2 : 1, shape, owner);
 }
 
 }  // namespace
@@ -100,10 +103,8 @@ void bind_encode(nb::module_& module) {
           "Encode a matrix's columns; the index of the first that cannot be encoded, or -1.")
       .def(
           "add_codes",
-          [](Encoder& self,
-             const nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>&
-                 codes,
-             std::uint32_t n_values, bool missing) {
+          [](Encoder& self, const Vector<std::uint32_t>& codes, std::uint32_t n_values,
+             bool missing) {
             if (!self.add_codes({codes.data(), codes.shape(0)}, n_values, missing))
               throw nb::value_error("codes are of another length, or not below their number");
           },
@@ -114,13 +115,13 @@ void bind_encode(nb::module_& module) {
           [](Encoder& self) {
             const std::size_t n = self.n_rows(), p = self.n_columns();
             const std::size_t n_values = self.values.size();
-            const auto rows = [n](const auto& block) { return block.size() / n; };
-            nb::object narrow = take(self.narrow, rows(self.narrow), n);
-            nb::object middle = take(self.middle, rows(self.middle), n);
-            nb::object wide = take(self.wide, rows(self.wide), n);
-            return nb::make_tuple(nb::make_tuple(narrow, middle, wide), take(self.block_of, p),
-                                  take(self.slot, p), take(self.values, n_values),
-                                  take(self.offsets, p + 1), take(self.missing_of, p));
+            const auto block = [n](auto& codes) { return take(codes, codes.size() / n, n); };
+            return std::tuple{std::tuple{block(self.narrow), block(self.middle), block(self.wide)},
+                              take(self.block_of, p),
+                              take(self.slot, p),
+                              take(self.values, n_values),
+                              take(self.offsets, p + 1),
+                              take(self.missing_of, p)};
           },
           "((u8, u16, u32), block_of, slot, values, offsets, missing); the encoder is then empty.");
 }

@@ -1,147 +1,159 @@
 // Permutation importances, as Python calls them.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "../permute.hpp"
-#include "arrays.hpp"
 #include "bind.hpp"
-#include "truth.hpp"
+#include "objects.hpp"
+#include "watched.hpp"
 
 namespace duramen::python {
 
 namespace {
 
-// How rows are permuted, and the arrays that this points to.
-struct Permuting : GivenTruth {
-  duramen::Permutations permutations;
-  duramen::Groups groups;
-  duramen::Counted counted;
-  Vector<std::int64_t> group_offsets;
-  Vector<std::uint32_t> group_columns;
-  Matrix<std::uint8_t> associated;
-  Vector<std::uint32_t> originals;
-  nb::object progress;
+// How columns, or groups of columns, are permuted; nothing conditional without `level`.
+struct Permutations {
+  duramen::Permutations view;
+  std::optional<Vector<std::int64_t>> group_offsets;
+  std::optional<Vector<std::uint32_t>> group_columns;
+  std::optional<Matrix<std::uint8_t>> associated;
 
-  Permuting(const duramen::ForestView& forest, std::size_t n_rows, std::size_t n_columns,
-            const nb::object& target, const nb::dict& given)
-      : GivenTruth(forest, n_rows, target) {
-    const auto option = [&](const char* name) { return nb::object(given[name]); };
-    permutations.out_of_bag = nb::cast<bool>(option("out_of_bag"));
-    permutations.bags = bag_settings(nb::cast<std::uint32_t>(option("row_samples")),
-                                     nb::cast<bool>(option("bootstrap")));
-    permutations.bag_seed = nb::cast<std::uint64_t>(option("bag_seed"));
-    permutations.first_tree = nb::cast<std::uint64_t>(option("first_tree"));
-    permutations.first_repeat = nb::cast<std::uint32_t>(option("first_repeat"));
-    permutations.n_repeats = nb::cast<std::uint32_t>(option("n_repeats"));
-    permutations.every = nb::cast<bool>(option("every"));
-    permutations.seed = nb::cast<std::uint64_t>(option("seed"));
-    permutations.condition = static_cast<duramen::Condition>(nb::cast<int>(option("condition")));
-    permutations.level = nb::cast<double>(option("level"));
-    if (!option("associated").is_none()) {
-      associated = nb::cast<Matrix<std::uint8_t>>(option("associated"));
-      need(associated.shape(0) == n_columns && associated.shape(1) == n_columns,
-           "associated is not a square of the columns");
-      permutations.associated = associated.data();
+  duramen::Groups groups(std::size_t n_columns) const {
+    if (!group_offsets) return {n_columns};
+    return {group_offsets->shape(0) - 1, group_offsets->data(), group_columns->data()};
+  }
+
+  // For the rows, of a bag's trees where one is given.
+  duramen::Permutations with(const Rows& rows, const Bag* bag) const {
+    const std::size_t p = rows.view.n_columns;
+    need(!associated || (associated->shape(0) == p && associated->shape(1) == p),
+         "associated is not a square of the columns");
+    for (std::size_t i = 0; group_columns && i < group_columns->shape(0); ++i) {
+      need(group_columns->data()[i] < p, "a group holds no column of the table");
     }
-    progress = option("progress");
-    if (!option("originals").is_none()) {
-      originals = nb::cast<Vector<std::uint32_t>>(option("originals"));
-      need(originals.shape(0) == n_rows, "originals has not one entry a row");
-      for (std::size_t i = 0; i < n_rows; ++i) {
-        need(originals.data()[i] < n_rows, "originals must be numbers of rows");
-      }
-      permutations.originals = originals.data();
+    duramen::Permutations permutations = view;
+    permutations.out_of_bag = bag != nullptr;
+    if (bag == nullptr) return permutations;
+    permutations.bags = bag->settings();
+    permutations.bag_seed = bag->seed;
+    permutations.first_tree = bag->first_tree;
+    if (bag->originals) {
+      need(bag->originals->shape(0) == rows.n_rows, "originals has not one entry a row");
+      permutations.originals = bag->originals->data();
     }
-    groups.count = n_columns;
-    if (!option("group_offsets").is_none()) {
-      group_offsets = nb::cast<Vector<std::int64_t>>(option("group_offsets"));
-      group_columns = nb::cast<Vector<std::uint32_t>>(option("group_columns"));
-      need(group_offsets.shape(0) > 0 && group_offsets.data()[group_offsets.shape(0) - 1] ==
-                                             static_cast<std::int64_t>(group_columns.shape(0)),
-           "the offsets do not fit the columns of the groups");
-      for (std::size_t i = 0; i < group_columns.shape(0); ++i) {
-        need(group_columns.data()[i] < n_columns, "a group holds no column of the table");
-      }
-      groups = {group_offsets.shape(0) - 1, group_offsets.data(), group_columns.data()};
-    }
-    counted.score = static_cast<duramen::Score>(nb::cast<int>(option("score")));
-    counted.by_class = nb::cast<bool>(option("by_class"));
-    counted.votes = nb::cast<bool>(option("votes"));
+    return permutations;
   }
 };
 
-template <class Rows>
-nb::tuple permutation_losses(const duramen::ForestView& forest, const Rows& rows,
-                             std::size_t n_rows, const nb::object& target, const nb::dict& given,
-                             unsigned n_threads) {
-  const Permuting asked(forest, n_rows, rows.table.n_columns, target, given);
-  duramen::Losses result;
-  duramen::Monitor monitor;
-  run_watched(monitor, asked.progress, [&] {
-    result = duramen::permutation_losses(forest, rows, asked.truth, asked.groups,
-                                         asked.permutations, asked.counted, n_threads, monitor);
-  });
-  const std::size_t c = asked.counted.votes ? asked.truth.n_classes : 0;
-  const std::size_t n_groups = asked.groups.count;
-  return nb::make_tuple(to_array(std::move(result.sum), n_groups, result.width),
-                        to_array(std::move(result.squares), n_groups, result.width), result.n_trees,
-                        to_array(std::move(result.votes), c, c),
-                        to_array(std::move(result.changed_votes), {c > 0 ? n_groups : 0, c, c}));
+void bind_permuting(nb::module_& module) {
+  nb::class_<Permutations>(module, "Permutations", "How columns are permuted.")
+      .def(
+          "__init__",
+          [](Permutations* self, std::uint64_t seed, std::uint32_t first_repeat,
+             std::uint32_t n_repeats, bool every, std::optional<Vector<std::int64_t>> group_offsets,
+             std::optional<Vector<std::uint32_t>> group_columns,
+             std::optional<Matrix<std::uint8_t>> associated, std::optional<double> level) {
+            need(group_offsets.has_value() == group_columns.has_value(),
+                 "groups need both offsets and columns");
+            need(!group_offsets || (group_offsets->shape(0) > 0 &&
+                                    group_offsets->data()[group_offsets->shape(0) - 1] ==
+                                        static_cast<std::int64_t>(group_columns->shape(0))),
+                 "the offsets do not fit the columns of the groups");
+            duramen::Permutations view;
+            view.first_repeat = first_repeat;
+            view.n_repeats = n_repeats;
+            view.every = every;
+            view.seed = seed;
+            view.level = level.value_or(0.0);
+            if (associated) {
+              view.condition = duramen::Condition::given;
+              view.associated = associated->data();
+            } else if (level) {
+              view.condition = duramen::Condition::chi_square;
+            }
+            new (self) Permutations{view, std::move(group_offsets), std::move(group_columns),
+                                    std::move(associated)};
+          },
+          nb::kw_only(), nb::arg("seed"), nb::arg("first_repeat"), nb::arg("n_repeats"),
+          nb::arg("every"), lent("group_offsets"), lent("group_columns"), lent("associated"),
+          nb::arg("level").none());
+  nb::class_<duramen::Counted>(module, "Counted", "What is counted of permuted rows.")
+      .def(
+          "__init__",
+          [](duramen::Counted* self, unsigned score, bool by_class, bool votes) {
+            need(score <= static_cast<unsigned>(duramen::Score::squared_error), "no such score");
+            new (self) duramen::Counted{static_cast<duramen::Score>(score), by_class, votes};
+          },
+          nb::kw_only(), nb::arg("score"), nb::arg("by_class"), nb::arg("votes"));
 }
 
-template <class Rows>
-nb::tuple permuted_ballots(const duramen::ForestView& forest, const Rows& rows, std::size_t n_rows,
-                           const nb::object& target, const nb::dict& given,
-                           const Vector<std::uint32_t>& wanted, double scale, unsigned n_threads) {
-  const Permuting asked(forest, n_rows, rows.table.n_columns, target, given);
-  const std::vector<std::uint32_t> groups(wanted.data(), wanted.data() + wanted.shape(0));
+std::tuple<Array<double>, Array<double>, std::uint64_t, Array<std::int64_t>, Array<std::int64_t>>
+permutation_losses(const Forest& forest, const Rows& rows, const Target& target, const Bag* bag,
+                   const Permutations& permutations, const duramen::Counted& counted,
+                   unsigned n_threads, const nb::object& progress) {
+  need_fit(forest, rows, target);
+  const duramen::Groups groups = permutations.groups(rows.view.n_columns);
+  const duramen::Permutations asked = permutations.with(rows, bag);
+  duramen::Losses result;
+  duramen::Monitor monitor;
+  run_watched(monitor, progress, [&] {
+    rows.visit([&](const auto& given) {
+      result = duramen::permutation_losses(forest.view, given, target.view, groups, asked, counted,
+                                           n_threads, monitor);
+    });
+  });
+  const std::size_t c = counted.votes ? target.view.n_classes : 0;
+  return {to_array(std::move(result.sum), groups.count, result.width),
+          to_array(std::move(result.squares), groups.count, result.width), result.n_trees,
+          to_array(std::move(result.votes), c, c),
+          to_array(std::move(result.changed_votes), {c > 0 ? groups.count : 0, c, c})};
+}
+
+std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permuted_ballots(
+    const Forest& forest, const Rows& rows, const Target& target, const Bag* bag,
+    const Permutations& permutations, const Vector<std::uint32_t>& wanted, double scale,
+    unsigned n_threads) {
+  need_fit(forest, rows, target);
+  const duramen::Groups groups = permutations.groups(rows.view.n_columns);
+  const duramen::Permutations asked = permutations.with(rows, bag);
+  const std::vector<std::uint32_t> chosen(wanted.data(), wanted.data() + wanted.shape(0));
+  need(std::all_of(chosen.begin(), chosen.end(), [&](auto g) { return g < groups.count; }),
+       "wanted holds no number of a group");
   duramen::Ballots result;
   duramen::Monitor monitor;
-  run_watched(monitor, asked.progress, [&] {
-    result = duramen::permuted_ballots(forest, rows, asked.truth, asked.groups, asked.permutations,
-                                       groups, scale, n_threads, monitor);
+  run_watched(monitor, nb::none(), [&] {
+    rows.visit([&](const auto& given) {
+      result = duramen::permuted_ballots(forest.view, given, target.view, groups, asked, chosen,
+                                         scale, n_threads, monitor);
+    });
   });
-  return nb::make_tuple(
-      to_array(std::move(result.trees)), to_array(std::move(result.votes), n_rows, forest.n_values),
-      to_array(std::move(result.changes), {groups.size(), n_rows, forest.n_values}));
+  const std::size_t width = forest.view.n_values;
+  return {to_array(std::move(result.trees)), to_array(std::move(result.votes), rows.n_rows, width),
+          to_array(std::move(result.changes), {chosen.size(), rows.n_rows, width})};
 }
 
 }  // namespace
 
 void bind_permutations(nb::module_& module) {
-  module.def(
-      "permutation_losses_codes",
-      [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target, const nb::dict& permutations,
-         unsigned n_threads) {
-        const duramen::Table table = DURAMEN_TABLE_OF;
-        return permutation_losses(DURAMEN_FOREST_OF, duramen::CodeRows{table}, table.n_rows, target,
-                                  permutations, n_threads);
-      },
-      "Sums and squares over trees of what permutations lose; votes and changed votes.");
-  module.def(
-      "permutation_losses_values",
-      [](DURAMEN_FOREST, DURAMEN_SCHEMA, const nb::object& target, const nb::dict& permutations,
-         unsigned n_threads) {
-        const duramen::Table table = schema_of(cut_values, value_offsets, kinds, missing, values);
-        return permutation_losses(DURAMEN_FOREST_OF, duramen::ValueRows{table, values.data()},
-                                  values.shape(0), target, permutations, n_threads);
-      },
-      "The same for rows given by their values.");
-  module.def(
-      "permuted_ballots_codes",
-      [](DURAMEN_FOREST, DURAMEN_TABLE, const nb::object& target, const nb::dict& permutations,
-         const Vector<std::uint32_t>& wanted, double scale, unsigned n_threads) {
-        const duramen::Table table = DURAMEN_TABLE_OF;
-        return permuted_ballots(DURAMEN_FOREST_OF, duramen::CodeRows{table}, table.n_rows, target,
-                                permutations, wanted, scale, n_threads);
-      },
-      "Trees of every row, its votes, and how permutations of the wanted groups change them.");
-  module.def(
-      "permuted_ballots_values",
-      [](DURAMEN_FOREST, DURAMEN_SCHEMA, const nb::object& target, const nb::dict& permutations,
-         const Vector<std::uint32_t>& wanted, double scale, unsigned n_threads) {
-        const duramen::Table table = schema_of(cut_values, value_offsets, kinds, missing, values);
-        return permuted_ballots(DURAMEN_FOREST_OF, duramen::ValueRows{table, values.data()},
-                                values.shape(0), target, permutations, wanted, scale, n_threads);
-      },
-      "The same for rows given by their values.");
+  bind_permuting(module);
+  module.def("permutation_losses", &permutation_losses, nb::arg("forest"), nb::arg("rows"),
+             nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("counted"),
+             nb::arg("n_threads"), nb::arg("progress").none(),
+             "Sums and squares over trees of what permutations lose, number of trees, votes and "
+             "changed votes; of the rows out of each tree's bag, or of all.");
+  module.def("permuted_ballots", &permuted_ballots, nb::arg("forest"), nb::arg("rows"),
+             nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("wanted"),
+             nb::arg("scale"), nb::arg("n_threads"),
+             "Trees of every row, its votes, and how permutations of the wanted groups change "
+             "them.");
 }
 
 }  // namespace duramen::python

@@ -308,17 +308,19 @@ class OrderedSplits {
       const auto& starts = node.starts();
       const auto& totals = node.totals();
       bits_up_to(codes, limit, n, words_.data());
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      Weight first{0};
-      for (std::size_t k = 0; k < totals.size(); ++k) {
-        const Weight count =
-            static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
-        first += count;
-        first_terms += node.term(count);
-        second_terms += node.term(totals[k] - count);
-      }
-      cut.score = node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+      cut.score = node.with_terms([&](auto terms) {
+        double first_terms = 0.0;
+        double second_terms = 0.0;
+        Weight first{0};
+        for (std::size_t k = 0; k < totals.size(); ++k) {
+          const Weight count =
+              static_cast<Weight>(count_bits(words_.data(), starts[k], starts[k + 1]));
+          first += count;
+          first_terms += terms.term(count);
+          second_terms += terms.term(totals[k] - count);
+        }
+        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+      });
     } else if constexpr (std::is_same_v<T, float> && Node::kWhole) {
       const auto [first, sum] = sums_up_to(codes, limit, node.weights(), node.moments(), n);
       cut.score = node.join(sum, first) + node.join(node.sum() - sum, node.whole() - first);
@@ -362,26 +364,29 @@ class OrderedSplits {
     offer(node, best, better, scoring_ ? better.score : 0.0);
   }
 
+  // Without a branch for a row's side: cuts are as good as random.
   template <class Code, class GoesFirst>
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
     Weight first{0};
     if constexpr (Node::kClasses) {
-      double first_terms = 0.0;
-      double second_terms = 0.0;
-      for (std::size_t k = 0; k < node.totals().size(); ++k) {
-        Weight count{0};
-        for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
-          if (goes_first(codes[i])) count += node.weights()[i];
+      return node.with_terms([&](auto terms) {
+        double first_terms = 0.0;
+        double second_terms = 0.0;
+        for (std::size_t k = 0; k < node.totals().size(); ++k) {
+          Weight count{0};
+          for (std::uint32_t i = node.starts()[k]; i < node.starts()[k + 1]; ++i) {
+            count += goes_first(codes[i]) ? node.weights()[i] : Weight{0};
+          }
+          first += count;
+          first_terms += terms.term(count);
+          second_terms += terms.term(node.totals()[k] - count);
         }
-        first += count;
-        first_terms += node.term(count);
-        second_terms += node.term(node.totals()[k] - count);
-      }
-      return node.join(first_terms, first) + node.join(second_terms, node.whole() - first);
+        return terms.join(first_terms, first) + terms.join(second_terms, node.whole() - first);
+      });
     } else {
       double sum = 0.0;
       for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
-        const bool in = goes_first(codes[i]);  // no branch: cuts are as good as random
+        const bool in = goes_first(codes[i]);
         first += in ? node.weights()[i] : Weight{0};
         sum += in ? node.moments()[i] : 0.0;
       }

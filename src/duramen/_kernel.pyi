@@ -1,62 +1,246 @@
-from typing import Any
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-def digest(bytes: NDArray[np.uint8]) -> tuple[int, int]: ...
+Bools: TypeAlias = NDArray[np.bool_]
+Bytes: TypeAlias = NDArray[np.uint8]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.uint32]
+Nodes: TypeAlias = NDArray[np.int32]
+Progress: TypeAlias = Callable[[int], object]
+
+def digest(bytes: Bytes) -> tuple[int, int]: ...
 
 # encode
 
 class ColumnEncoder:
     def __init__(self, n_rows: int, n_threads: int = 1) -> None: ...
-    def add(self, columns: list[NDArray[Any]]) -> int: ...
-    def add_matrix(self, matrix: NDArray[Any]) -> int: ...
-    def add_codes(self, codes: NDArray[np.uint32], n_values: int, missing: bool) -> None: ...
+    def add(self, columns: list[NDArray[np.generic]]) -> int: ...
+    def add_matrix(self, matrix: NDArray[np.generic]) -> int: ...
+    def add_codes(self, codes: Numbers, n_values: int, missing: bool) -> None: ...
     def finish(
         self,
-    ) -> tuple[
-        tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32]],
-        NDArray[np.uint8],
-        NDArray[np.int64],
-        NDArray[np.float64],
-        NDArray[np.int64],
-        NDArray[np.uint8],
-    ]: ...
+    ) -> tuple[tuple[Bytes, NDArray[np.uint16], Numbers], Bytes, Ints, Floats, Ints, Bytes]: ...
 
-# forests: the arrays of a table, of a forest and of a schema come in a fixed order, which
-# duramen.forests.growth.table_arguments, prediction.forest_arguments and value_arguments keep.
+# objects: arrays are lent, checked once, and used by any number of calls
 
-def grow(*arguments: Any) -> dict[str, NDArray[Any]]: ...
-def bag(
-    n_rows: int, row_samples: int, bootstrap: bool, seed: int, tree: int
-) -> NDArray[np.uint32]: ...
-def apply_values(*arguments: Any) -> NDArray[np.int32]: ...
-def apply_codes(*arguments: Any) -> NDArray[np.int32]: ...
-def predict_values(*arguments: Any) -> NDArray[np.float64]: ...
+class Schema:
+    def __init__(
+        self, cut_values: Floats, value_offsets: Ints, kinds: Bytes, missing: Bytes
+    ) -> None: ...
+
+class Rows: ...
+
+class Table(Rows):
+    def __init__(
+        self,
+        schema: Schema,
+        block8: Bytes,
+        block16: NDArray[np.uint16],
+        block32: Numbers,
+        block_of: Bytes,
+        slot: Ints,
+    ) -> None: ...
+
+class Values(Rows):
+    def __init__(self, schema: Schema, values: Floats) -> None: ...
+
+class Target:
+    def __init__(self, values: Numbers | Floats, n_classes: int) -> None: ...
+
+class Forest:
+    def __init__(
+        self,
+        *,
+        offsets: Ints,
+        leaf_offsets: Ints,
+        pool_offsets: Ints,
+        feature: Nodes,
+        child: Nodes,
+        cut: Numbers,
+        threshold: Floats,
+        split: Bytes,
+        pool: Numbers,
+        rows: Numbers,
+        node_degree: Numbers,
+        node_weight: Floats,
+        impurity: Floats,
+        leaf_values: Floats,
+    ) -> None: ...
+
+class Bag:
+    def __init__(
+        self,
+        *,
+        row_samples: int,
+        bootstrap: bool,
+        seed: int,
+        first_tree: int,
+        originals: Numbers | None = None,
+    ) -> None: ...
+    def draw(self, n_rows: int, tree: int) -> Numbers: ...
+
+# growth
+
+class Settings:
+    def __init__(
+        self,
+        *,
+        criterion: int,
+        cut: int,
+        splits: int,
+        max_features: int,
+        count_constants: bool,
+        max_depth: int,
+        min_samples_split: int,
+        min_samples_leaf: int,
+        min_impurity_decrease: float,
+        max_leaf_nodes: int,
+        stop_alpha: float,
+        bootstrap: bool,
+        row_samples: int,
+        column_samples: int,
+        balanced_subsample: bool,
+    ) -> None: ...
+
+class TreeRange:
+    def __init__(self, *, seed: int, first: int, count: int) -> None: ...
+
+class Decoys:
+    def __init__(self, cycle: Numbers, judged: Bools) -> None: ...
+
+class TreeArrays:
+    offsets: Final[Ints]
+    leaf_offsets: Final[Ints]
+    pool_offsets: Final[Ints]
+    feature: Final[Nodes]
+    child: Final[Nodes]
+    cut: Final[Numbers]
+    threshold: Final[Floats]
+    split: Final[Bytes]
+    pool: Final[Numbers]
+    rows: Final[Numbers]
+    node_degree: Final[Numbers]
+    node_weight: Final[Floats]
+    impurity: Final[Floats]
+    leaf_values: Final[Floats]
+
+def grow(
+    table: Table,
+    target: Target,
+    weights: Floats | None,
+    settings: Settings,
+    trees: TreeRange,
+    n_threads: int,
+    progress: Progress | None,
+) -> TreeArrays: ...
+def grow_beside_decoys(
+    table: Table,
+    target: Target,
+    weights: Floats | None,
+    settings: Settings,
+    trees: TreeRange,
+    decoys: Decoys,
+) -> tuple[TreeArrays, Floats]: ...
+
+# forests
+
+def apply(forest: Forest, rows: Rows, n_threads: int) -> Nodes: ...
+def predict(forest: Forest, rows: Rows, n_threads: int) -> Floats: ...
 def oob(
-    *arguments: Any,
-) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.float64]]: ...
-def proximity(
-    leaves: NDArray[np.int32], out: NDArray[np.bool_] | None, n_threads: int
-) -> NDArray[np.float64]: ...
+    forest: Forest, table: Table, target: Target, bag: Bag, n_threads: int
+) -> tuple[Floats, Numbers, Floats]: ...
+def proximity(leaves: Nodes, out: Bools | None, n_threads: int) -> Floats: ...
 def mdi(
-    *arguments: Any,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]: ...
+    forest: Forest, n_columns: int, by_degree: bool
+) -> tuple[Floats, Floats, Floats | None]: ...
 
-# permutations: the arguments are those of duramen.importances.passes.permutation.
+# permutations: of the rows out of the bags of the trees, or of all where there is no bag
 
-def permutation_losses_codes(*arguments: Any) -> tuple[Any, ...]: ...
-def permutation_losses_values(*arguments: Any) -> tuple[Any, ...]: ...
-def permuted_ballots_codes(*arguments: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
-def permuted_ballots_values(*arguments: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+class Permutations:
+    def __init__(
+        self,
+        *,
+        seed: int,
+        first_repeat: int,
+        n_repeats: int,
+        every: bool,
+        group_offsets: Ints | None,
+        group_columns: Numbers | None,
+        associated: Bytes | None,
+        level: float | None,
+    ) -> None: ...
 
-# theory: the arguments are those of duramen.theory.lattice.
+class Counted:
+    def __init__(self, *, score: int, by_class: bool, votes: bool) -> None: ...
+
+def permutation_losses(
+    forest: Forest,
+    rows: Rows,
+    target: Target,
+    bag: Bag | None,
+    permutations: Permutations,
+    counted: Counted,
+    n_threads: int,
+    progress: Progress | None,
+) -> tuple[Floats, Floats, int, Ints, Ints]: ...
+def permuted_ballots(
+    forest: Forest,
+    rows: Rows,
+    target: Target,
+    bag: Bag | None,
+    permutations: Permutations,
+    wanted: Numbers,
+    scale: float,
+    n_threads: int,
+) -> tuple[Numbers, Ints, Ints]: ...
+
+# context
+
+class Contexts:
+    def __init__(
+        self,
+        *,
+        codes: Numbers,
+        count: int,
+        empty_is_zero: bool,
+        levels: Floats,
+        seed: int,
+        first: int,
+        n_permutations: int,
+    ) -> None: ...
+
+def context_effects(
+    forest: Forest,
+    table: Table,
+    target: Target,
+    contexts: Contexts,
+    criterion: int,
+    n_threads: int,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]: ...
+
+# theory
 
 LATTICE_DONE: int
 
-def lattice(*arguments: Any) -> NDArray[np.float64]: ...
-def probe_lattice(*arguments: Any) -> tuple[NDArray[np.float64], float, float]: ...
+class LatticeTable:
+    def __init__(
+        self,
+        codes: Numbers,
+        classes: Numbers,
+        n_classes: int,
+        weights: Floats | None,
+        numbers: Floats | None,
+        criterion: int,
+    ) -> None: ...
+    n_rows: Final[int]
 
-# context: the arguments are those of duramen.context.effects.
-
-def context_effects(*arguments: Any) -> tuple[Any, ...]: ...
+def lattice(
+    table: LatticeTable, depth: int, costs: Floats, n_threads: int, progress: Progress | None
+) -> Floats: ...
+def probe_lattice(
+    table: LatticeTable, depth: int, sets: Numbers
+) -> tuple[Floats, float, float]: ...

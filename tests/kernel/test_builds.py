@@ -1,13 +1,15 @@
 """The builds of the kernel for different processors compute the same, bit for bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.grid import one_test
 
-from duramen import _kernel
-from duramen.forests.growth import table_arguments
+import duramen as dm
+from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.growth import grow, grow_beside_decoys
 from duramen.forests.settings import GrowthSettings
-from duramen.tables import encode
 
 
 def problem(n, task):
@@ -19,46 +21,39 @@ def problem(n, task):
     return X, target, random
 
 
+def same_arrays(one, other, names=ARRAY_NAMES):
+    for name in names:
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+
+
 @one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("cut", ["best", "random"])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_same_trees(both_kernels, n, cut, task, bootstrap):
+def test_same_trees(both_kernels, use_build, n, cut, task, bootstrap):
     X, target, _ = problem(n, task)
     settings = GrowthSettings(criterion=task, cut=cut, max_features=4, bootstrap=bootstrap)
-    grown = [
-        build.grow(
-            *table_arguments(encode(X)),
-            target,
-            0 if task == "variance" else 2,
-            None,
-            settings.for_kernel(),
-            0,
-            30,
-            5,
-            1,
-            None,
-        )
-        for build in both_kernels
-    ]
-    assert grown[0]["feature"].size > 300
-    for name, array in grown[0].items():
-        assert array.tobytes() == grown[1][name].tobytes(), name
+    grown = []
+    for build in both_kernels:
+        use_build(build)
+        grown.append(grow(dm.learning_set(X, target), settings, n_trees=30, seed=5))
+    assert grown[0].n_nodes > 300
+    same_arrays(*grown)
 
 
 @one_test
 @pytest.mark.parametrize("n", [70, 400])
 @pytest.mark.parametrize("task", ["gini", "entropy", "variance"])
-def test_same_decoys(both_kernels, n, task):
+def test_same_decoys(both_kernels, use_build, n, task):
     X, target, random = problem(n, task)
     settings = GrowthSettings(criterion=task, cut="random", max_features=12)
-    cycle, judged = random.permutation(n).astype(np.uint32), np.arange(12) > 1
-    given = (target, 0 if task == "variance" else 2, None, settings.for_kernel(), 3, 1, 5, 1, None)
-    excess = [
-        build.grow(*table_arguments(encode(X)), *given, cycle, judged)["excess"]
-        for build in both_kernels
-    ]
+    decoys = {"cycle": random.permutation(n).astype(np.uint32), "judged": np.arange(12) > 1}
+    excess = []
+    for build in both_kernels:
+        use_build(build)
+        data = dm.learning_set(X, target)
+        excess.append(grow_beside_decoys(data, settings, tree=3, seed=5, **decoys)[1])
     assert np.count_nonzero(excess[0]) > 5
     assert excess[0].tobytes() == excess[1].tobytes()
 
@@ -74,46 +69,30 @@ def test_nodes_as_bits_and_as_row_numbers_give_the_same_trees(n_classes, K, crit
     X = random.normal(size=(90, 40)).round(1)
     X[:, :5] = X[:, :5].round()
     X[:, 6] = 1
-    target = random.integers(0, n_classes, 90).astype(np.uint32)
+    target = random.integers(0, n_classes, 90)
     settings = GrowthSettings(criterion=criterion, cut="random", max_features=K, **limits)
-    grown = [
-        _kernel.grow(
-            *table_arguments(encode(X)),
-            target,
-            n_classes,
-            weights,
-            settings.for_kernel(),
-            0,
-            20,
-            7,
-            1,
-            None,
-        )
-        for weights in (None, np.ones(90))
-    ]
-    assert grown[0]["feature"].size > 200
+    data = dm.learning_set(X, target)
+    weighted = replace(data, weights=np.ones(90))
+    one, other = (grow(given, settings, n_trees=20, seed=7) for given in (data, weighted))
+    assert one.n_nodes > 200
     # Only weights that were given are kept by node; they are the rows here.
-    weight = grown[1].pop("node_weight")
-    assert grown[0].pop("node_weight").size == 0
-    assert weight.tobytes() == grown[1]["rows"].astype(np.float64).tobytes()
-    for name, array in grown[0].items():
-        assert array.tobytes() == grown[1][name].tobytes(), name
+    assert one.node_weight.size == 0
+    assert other.node_weight.tobytes() == other.rows.astype(np.float64).tobytes()
+    same_arrays(one, other, [name for name in ARRAY_NAMES if name != "node_weight"])
 
 
 @pytest.mark.parametrize("task", ["gini", "variance"])
-def test_same_permutation_losses(both_kernels, task, monkeypatch):
-    import duramen as dm
-    from duramen.importances import permutation
-
+def test_same_permutation_losses(both_kernels, use_build, task):
     random = np.random.default_rng(0)
     X = random.normal(size=(90, 6)).round(1)
     number = X[:, 0] + X[:, 1] + 0.3 * random.normal(size=90)
     kind = dm.RandomForestRegressor if task == "variance" else dm.RandomForestClassifier
     y = number if task == "variance" else number > 0
-    model = kind(40, random_state=0).fit(X, y)
+    measure = dm.importances.conditional_mda  # imported before the builds are exchanged
     results = []
     for build in both_kernels:
-        monkeypatch.setattr(permutation, "_kernel", build)
-        results.append(dm.importances.conditional_mda(model, X, y, n_repeats=2))
+        use_build(build)
+        model = kind(40, random_state=0).fit(X, y)
+        results.append(measure(model, X, y, n_repeats=2))
     assert results[0].equals(results[1])
     assert np.abs(results[0].values).max() > 0

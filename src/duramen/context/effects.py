@@ -11,8 +11,6 @@ from duramen import _kernel
 from duramen.context.subject import Subject
 from duramen.context.values import Context
 from duramen.forests.forest import Forest
-from duramen.forests.growth import table_arguments
-from duramen.forests.prediction import forest_arguments
 from duramen.forests.settings import CRITERION_NAMES
 from duramen.forests.structure import parents
 
@@ -63,21 +61,19 @@ def context_effects(
         codes = context.codes.reshape(1, -1)
     else:
         codes, first, n_permutations = drawn, 0, len(drawn)
+    contexts = _kernel.Contexts(
+        codes=codes,
+        count=context.count,
+        empty_is_zero=empty == "zero",
+        levels=levels(forest),
+        seed=seed,
+        first=first,
+        n_permutations=n_permutations,
+    )
+    table, target = subject.data.table.kernel, subject.data.target.kernel
+    criterion = CRITERION_NAMES.index(forest.settings.criterion)
     return Effects(
-        *_kernel.context_effects(
-            *forest_arguments(forest),
-            *table_arguments(subject.data.table),
-            subject.data.target.values,
-            codes,
-            context.count,
-            empty == "zero",
-            levels(forest),
-            CRITERION_NAMES.index(forest.settings.criterion),
-            seed,
-            first,
-            n_permutations,
-            n_threads,
-        )
+        *_kernel.context_effects(forest.kernel, table, target, contexts, criterion, n_threads)
     )
 
 

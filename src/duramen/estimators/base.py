@@ -180,9 +180,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     # Out-of-bag estimates
 
     def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
-        estimate = prediction.estimate_out_of_bag(
-            self.forest_, data.table, data.target.values, n_threads
-        )
+        estimate = prediction.estimate_out_of_bag(self.forest_, data.table, data.target, n_threads)
         self.oob_error_curve_ = estimate.error_curve
         seen = estimate.counts > 0
         if not seen.all():

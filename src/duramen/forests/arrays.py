@@ -9,6 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
+from duramen.tables.kernel_owner import KernelOwner
+
 ORDERED, MULTIWAY, ONE_VS_REST, ANY = range(4)
 FAMILY_MASK = 3
 MISSING_FIRST = 4
@@ -16,7 +19,7 @@ FIRST_HEAVIER = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TreeArrays:
+class TreeArrays(KernelOwner):
     """Trees as a structure of arrays.
 
     Nodes are numbered within their tree, from 0 at the root; the children of a node are contiguous
@@ -98,6 +101,11 @@ class TreeArrays:
         if len(self.node_weight) == self.n_nodes:
             return self.node_weight
         return self.rows.astype(np.float64)
+
+    @cached_property
+    def kernel(self) -> _kernel.Forest:
+        """The trees as they are lent to the kernel."""
+        return _kernel.Forest(**self.arrays())
 
     @property
     def nbytes(self) -> int:

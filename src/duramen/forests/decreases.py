@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.prediction import forest_arguments
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,4 @@ class Decreases:
 
 def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
     """Reduce the splits of a forest, in the order of its trees."""
-    values, standard_error, degrees = _kernel.mdi(
-        *forest_arguments(forest), forest.n_features, by_degree
-    )
-    return Decreases(values, standard_error, degrees if by_degree else None)
+    return Decreases(*_kernel.mdi(forest.kernel, forest.n_features, by_degree))

@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
 from duramen.forests.settings import GrowthSettings
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
 from duramen.tables import Schema
-from duramen.tables.names import KINDS
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,11 +84,6 @@ class Forest(TreeArrays, Summarized):
         return self.classes is not None
 
     @cached_property
-    def kind_codes(self) -> NDArray[np.uint8]:
-        """Kind of every column: 0 numeric, 1 ordinal, 2 nominal."""
-        return np.array([KINDS.index(kind) for kind in self.schema.kinds], dtype=np.uint8)
-
-    @cached_property
     def degree(self) -> NDArray[np.uint32]:
         """Interaction degree of every split, of shape (N,); 0 at a leaf.
 
@@ -96,6 +93,28 @@ class Forest(TreeArrays, Summarized):
         if len(self.node_degree) == self.n_nodes:
             return self.node_degree
         return np.where(self.feature < 0, 0, structure.depths(self)).astype(np.uint32)
+
+    @cached_property
+    def bags(self) -> _kernel.Bag:
+        """Kernel object that draws the bags of the trees again."""
+        return self.bags_of(None)
+
+    def bags_of(self, originals: NDArray[np.uint32] | None) -> _kernel.Bag:
+        """Return the kernel object that draws the bags of the trees again.
+
+        Parameters
+        ----------
+        originals : uint32 array of shape (n_rows,) or None
+            Where rows are copies of others, the same number for all copies of a row: out of a bag
+            is then a row of which no copy is in it, once.
+        """
+        return _kernel.Bag(
+            row_samples=self.settings.row_samples,
+            bootstrap=self.settings.bootstrap,
+            seed=self.seed,
+            first_tree=self.first_tree,
+            originals=originals,
+        )
 
     def tree(self, index: int) -> Tree:
         """View tree ``index``, counted from 0 (negative: from the end).
@@ -191,6 +210,32 @@ class Forest(TreeArrays, Summarized):
         return Summary((repr(self),), columns)
 
 
+class _View(Generic[Scalar]):
+    """Attribute of a tree: its part of an array of the forest, or what follows from such parts."""
+
+    def __init__(self, source: str, doc: str) -> None:
+        self.source, self.__doc__ = source, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, tree: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, tree: Tree, owner: type) -> NDArray[Scalar]: ...
+    def __get__(self, tree: Tree | None, owner: type) -> Any:
+        if tree is None:
+            return self
+        if self.source == "derived":
+            if not tree._derived:
+                alone = tree.forest.part(tree.index, tree.index + 1)
+                tree._derived.update(structure.derive(alone))
+            return tree._derived[self.name]
+        start, stop = getattr(tree.forest, self.source)[tree.index : tree.index + 2]
+        array = {"values": "leaf_values"}.get(self.name, self.name)
+        return getattr(tree.forest, array)[start:stop]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """One tree of a forest: slices of its arrays, numbered within the tree.
@@ -206,10 +251,21 @@ class Tree:
     index: int
     _derived: dict[str, NDArray[Any]] = field(default_factory=dict)
 
-    def _slice(self, name: str) -> NDArray[Any]:
-        start, stop = self.forest.offsets[self.index : self.index + 2]
-        array: NDArray[Any] = getattr(self.forest, name)[start:stop]
-        return array
+    feature = _View[np.int32]("offsets", "Column a node splits on; -1 at a leaf.")
+    child = _View[np.int32]("offsets", "First child of an internal node; number of a leaf.")
+    cut = _View[np.uint32]("offsets", "Code of the cut, or offset into :attr:`pool`.")
+    threshold = _View[np.float64]("offsets", "Cut of a numeric column in real values, or NaN.")
+    split = _View[np.uint8]("offsets", "Family and flags of the split.")
+    rows = _View[np.uint32]("offsets", "Distinct training rows.")
+    degree = _View[np.uint32]("offsets", "Columns conditioned on above a split.")
+    weight = _View[np.float64]("offsets", "Training weight.")
+    impurity = _View[np.float64]("offsets", "Impurity in the criterion's unit.")
+    pool = _View[np.uint32]("pool_offsets", "Bit sets and multiway code maps of the tree.")
+    values = _View[np.float64]("leaf_offsets", "Values of the leaves, one row a leaf.")
+    n_children = _View[np.int64]("derived", "Number of children; 0 at a leaf.")
+    parent = _View[np.int64]("derived", "Number of the parent; -1 at the root.")
+    depth = _View[np.int64]("derived", "Depth, 0 at the root.")
+    decrease = _View[np.float64]("derived", "Decrease of impurity by the node's split.")
 
     @property
     def n_nodes(self) -> int:
@@ -220,88 +276,6 @@ class Tree:
     def n_leaves(self) -> int:
         """Number of leaves."""
         return len(self.values)
-
-    @property
-    def feature(self) -> NDArray[np.int32]:
-        """Column a node splits on; -1 at a leaf."""
-        return self._slice("feature")
-
-    @property
-    def child(self) -> NDArray[np.int32]:
-        """First child of an internal node; number of a leaf."""
-        return self._slice("child")
-
-    @property
-    def cut(self) -> NDArray[np.uint32]:
-        """Code of the cut, or offset into :attr:`pool`."""
-        return self._slice("cut")
-
-    @property
-    def threshold(self) -> NDArray[np.float64]:
-        """Cut of a numeric column in real values; NaN elsewhere."""
-        return self._slice("threshold")
-
-    @property
-    def split(self) -> NDArray[np.uint8]:
-        """Family and flags of the split."""
-        return self._slice("split")
-
-    @property
-    def rows(self) -> NDArray[np.uint32]:
-        """Distinct training rows."""
-        return self._slice("rows")
-
-    @property
-    def degree(self) -> NDArray[np.uint32]:
-        """Interaction degree of the splits: columns conditioned on above them."""
-        return self._slice("degree")
-
-    @property
-    def weight(self) -> NDArray[np.float64]:
-        """Training weight."""
-        return self._slice("weight")
-
-    @property
-    def impurity(self) -> NDArray[np.float64]:
-        """Impurity in the criterion's unit."""
-        return self._slice("impurity")
-
-    @property
-    def pool(self) -> NDArray[np.uint32]:
-        """Bit sets and multiway code maps of the tree."""
-        start, stop = self.forest.pool_offsets[self.index : self.index + 2]
-        return self.forest.pool[start:stop]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """Values of the leaves, one row a leaf."""
-        start, stop = self.forest.leaf_offsets[self.index : self.index + 2]
-        return self.forest.leaf_values[start:stop]
-
-    @property
-    def n_children(self) -> NDArray[np.int64]:
-        """Number of children; 0 at a leaf."""
-        return self._derive("n_children")
-
-    @property
-    def parent(self) -> NDArray[np.int64]:
-        """Number of the parent; -1 at the root."""
-        return self._derive("parent")
-
-    @property
-    def depth(self) -> NDArray[np.int64]:
-        """Depth, 0 at the root."""
-        return self._derive("depth")
-
-    @property
-    def decrease(self) -> NDArray[np.float64]:
-        """Decrease of impurity by the node's split."""
-        return self._derive("decrease")
-
-    def _derive(self, name: str) -> NDArray[Any]:
-        if not self._derived:
-            self._derived.update(structure.derive(self.forest.part(self.index, self.index + 1)))
-        return self._derived[name]
 
     def __repr__(self) -> str:
         deepest = int(self.depth.max(initial=0))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
 from duramen.forests.settings import GrowthSettings
 from duramen.results.text import quoted
@@ -18,19 +19,6 @@ from duramen.tables import EncodedTable, LearningSet, Target
 EXHAUSTIVE_CATEGORIES = 12
 
 Progress = Callable[[int], None]
-
-
-def table_arguments(table: EncodedTable) -> tuple[Any, ...]:
-    """Return the fields of an encoded table in the order in which the kernel takes them."""
-    return (
-        *table.blocks,
-        table.block_of,
-        table.slot,
-        table.cut_values,
-        table.value_offsets,
-        table.kind_codes,
-        table.missing,
-    )
 
 
 def grow(
@@ -82,8 +70,10 @@ def grow(
     >>> grow(data, GrowthSettings(max_features=1), n_trees=2, seed=0).tree(0)
     Tree(0 of 2: 3 nodes, 2 leaves, depth 1)
     """
-    forest, _ = _grown(data, settings, first_tree, n_trees, seed, n_threads, progress)
-    return forest
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
+    arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
+    return _forest(arrays, data, settings, seed, first_tree)
 
 
 def grow_beside_decoys(
@@ -131,26 +121,32 @@ def grow_beside_decoys(
     ValueError
         When the best of all bipartitions would be sought among too many categories.
     """
-    return _grown(data, settings, tree, 1, seed, 1, None, cycle, judged)
+    refuse_many_categories(data.table, settings, data.target.n_classes)
+    trees = _kernel.TreeRange(seed=seed, first=tree, count=1)
+    decoys = _kernel.Decoys(cycle, judged)
+    arrays, excess = _kernel.grow_beside_decoys(*_given(data), settings.for_kernel(), trees, decoys)
+    return _forest(arrays, data, settings, seed, tree), excess
 
 
-def _grown(
+def _given(
+    data: LearningSet[EncodedTable],
+) -> tuple[_kernel.Table, _kernel.Target, NDArray[np.float64] | None]:
+    """Return the table, the target and the weights of a learning set for the kernel."""
+    return data.table.kernel, data.target.kernel, data.weights
+
+
+def _forest(
+    grown: _kernel.TreeArrays,
     data: LearningSet[EncodedTable],
     settings: GrowthSettings,
-    first_tree: int,
-    n_trees: int,
     seed: int,
-    *others: Any,
-) -> tuple[Forest, NDArray[np.float64]]:
-    """Grow trees; the second result is empty without decoys."""
+    first_tree: int,
+) -> Forest:
+    """Return the forest of grown trees."""
+    arrays = {name: getattr(grown, name) for name in ARRAY_NAMES}
     table, target, weights = data.table, data.target, data.weights
-    refuse_many_categories(table, settings, target.n_classes)
-    learning = (*table_arguments(table), target.values, target.n_classes, weights)
-    arguments = (*learning, settings.for_kernel(), first_tree, n_trees, seed)
-    arrays = _kernel.grow(*arguments, *others)
-    excess = arrays.pop("excess", np.empty(0))
     _fill_empty_trees(arrays, target, weights)
-    forest = Forest(
+    return Forest(
         **arrays,
         settings=settings,
         schema=table.schema,
@@ -161,7 +157,6 @@ def _grown(
         fingerprint=data.fingerprint,
         first_tree=first_tree,
     )
-    return forest, excess
 
 
 def _fill_empty_trees(
@@ -214,14 +209,7 @@ def bag(forest: Forest, tree: int) -> NDArray[np.uint32]:
 
     A row with 0 is out of the bag. Bags are not stored: they are drawn again from the seed.
     """
-    multiplicities: NDArray[np.uint32] = _kernel.bag(
-        forest.n_rows,
-        forest.settings.row_samples,
-        forest.settings.bootstrap,
-        forest.seed,
-        forest.first_tree + tree,
-    )
-    return multiplicities
+    return forest.bags.draw(forest.n_rows, tree)
 
 
 def out_of_bag(forest: Forest) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.arrays import ARRAY_NAMES, TreeArrays
 from duramen.forests.forest import Forest
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -48,19 +48,5 @@ def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
 
 def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
     """Return the flat arrays of each tree of a forest by itself: views."""
-    nodes, leaves, words = (arrays[name] for name in ("offsets", "leaf_offsets", "pool_offsets"))
-    trees = []
-    for t in range(len(nodes) - 1):
-        bounds = {"offsets": nodes, "leaf_offsets": leaves, "pool_offsets": words}
-        tree: dict[str, NDArray[Any]] = {
-            name: np.array([0, all_of[t + 1] - all_of[t]]) for name, all_of in bounds.items()
-        }
-        for name in ARRAY_NAMES:
-            if name in tree:
-                continue
-            first = {"pool": words, "leaf_values": leaves}.get(name, nodes)
-            whole = arrays[name]
-            # Arrays of nodes may be empty where they follow from others.
-            tree[name] = whole[first[t] : first[t + 1]] if len(whole) else whole
-        trees.append(tree)
-    return trees
+    trees = TreeArrays(**arrays)
+    return [trees.part(t, t + 1).arrays() for t in range(trees.n_trees)]

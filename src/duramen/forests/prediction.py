@@ -11,44 +11,11 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.growth import bag, out_of_bag, table_arguments
-from duramen.tables import EncodedTable, Schema
+from duramen.forests.growth import bag, out_of_bag
+from duramen.tables import EncodedTable, Schema, Target
 from duramen.tables.routing import routing_values
 
 Rows = EncodedTable | NDArray[np.float64]
-
-
-def forest_arguments(forest: Forest) -> tuple[Any, ...]:
-    """Return the arrays of a forest in the order in which the kernel takes them."""
-    return (
-        forest.offsets,
-        forest.leaf_offsets,
-        forest.pool_offsets,
-        forest.feature,
-        forest.child,
-        forest.cut,
-        forest.threshold,
-        forest.split,
-        forest.pool,
-        forest.rows,
-        forest.node_degree,
-        forest.node_weight,
-        forest.impurity,
-        forest.leaf_values,
-    )
-
-
-def value_arguments(forest: Forest, values: NDArray[np.float64]) -> tuple[Any, ...]:
-    """Return the arguments of the kernel for rows given by their values."""
-    schema = forest.schema
-    return (
-        *forest_arguments(forest),
-        schema.cut_values,
-        schema.value_offsets,
-        forest.kind_codes,
-        schema.missing,
-        values,
-    )
 
 
 def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
@@ -92,28 +59,21 @@ def same_encoding(one: Schema, other: Schema) -> bool:
     )
 
 
+def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
+    """Return rows as the kernel sends them down the trees of a forest."""
+    if isinstance(rows, EncodedTable):
+        return rows.kernel
+    return _kernel.Values(forest.schema.kernel, rows)
+
+
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
-    numbers: NDArray[np.int32]
-    if isinstance(rows, EncodedTable):
-        numbers = _kernel.apply_codes(*forest_arguments(forest), *table_arguments(rows), n_threads)
-    else:
-        numbers = _kernel.apply_values(*value_arguments(forest, rows), n_threads)
-    return numbers
+    return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
 def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
     """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
-    if isinstance(rows, EncodedTable):
-        return predict_leaves(forest, leaves(forest, rows, n_threads))
-    means: NDArray[np.float64] = _kernel.predict_values(*value_arguments(forest, rows), n_threads)
-    return means
-
-
-def predict_leaves(forest: Forest, leaves: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Average the values of the given leaves over the trees, in their order."""
-    (means,) = staged_means(forest, leaves, [forest.n_trees])
-    return means
+    return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
 def staged_means(
@@ -173,23 +133,11 @@ class OutOfBag:
 
 
 def estimate_out_of_bag(
-    forest: Forest,
-    table: EncodedTable,
-    target: NDArray[np.uint32] | NDArray[np.float64],
-    n_threads: int = 1,
+    forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    sums, counts, curve = _kernel.oob(
-        *forest_arguments(forest),
-        *table_arguments(table),
-        forest.settings.row_samples,
-        forest.settings.bootstrap,
-        forest.seed,
-        forest.first_tree,
-        target,
-        n_threads,
-    )
-    return OutOfBag(sums, counts, curve)
+    given = forest.kernel, table.kernel, target.kernel, forest.bags
+    return OutOfBag(*_kernel.oob(*given, n_threads))
 
 
 def proximity(
@@ -209,6 +157,4 @@ def proximity(
     n_threads : int
         Threads to use.
     """
-    mask = out_of_bag(forest) if oob else None
-    fractions: NDArray[np.float64] = _kernel.proximity(leaves, mask, n_threads)
-    return fractions
+    return _kernel.proximity(leaves, out_of_bag(forest) if oob else None, n_threads)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from duramen import _kernel
 from duramen.forests.criteria import CRITERIA, criterion_named
 from duramen.forests.split_families import FAMILIES
 
@@ -88,25 +89,25 @@ class GrowthSettings:
         """True if a tree may leave rows out, so that out-of-bag estimates exist."""
         return self.bootstrap or self.row_samples > 0
 
-    def for_kernel(self) -> dict[str, int | float | bool]:
-        """Return the settings as the plain numbers that the kernel reads."""
-        return {
-            "criterion": CRITERION_NAMES.index(self.criterion),
-            "cut": CUTS.index(self.cut),
-            "splits": SPLITS.index(self.splits),
-            "max_features": self.max_features,
-            "count_constants": self.count_constants,
-            "max_depth": self.max_depth or 0,
-            "min_samples_split": self.min_samples_split,
-            "min_samples_leaf": self.min_samples_leaf,
-            "min_impurity_decrease": self.min_impurity_decrease,
-            "max_leaf_nodes": self.max_leaf_nodes or 0,
-            "stop_alpha": self.stop_alpha,
-            "bootstrap": self.bootstrap,
-            "row_samples": self.row_samples,
-            "column_samples": self.column_samples,
-            "balanced_subsample": self.balanced_subsample,
-        }
+    def for_kernel(self) -> _kernel.Settings:
+        """Return the settings as the kernel reads them."""
+        return _kernel.Settings(
+            criterion=CRITERION_NAMES.index(self.criterion),
+            cut=CUTS.index(self.cut),
+            splits=SPLITS.index(self.splits),
+            max_features=self.max_features,
+            count_constants=self.count_constants,
+            max_depth=self.max_depth or 0,
+            min_samples_split=self.min_samples_split,
+            min_samples_leaf=self.min_samples_leaf,
+            min_impurity_decrease=self.min_impurity_decrease,
+            max_leaf_nodes=self.max_leaf_nodes or 0,
+            stop_alpha=self.stop_alpha,
+            bootstrap=self.bootstrap,
+            row_samples=self.row_samples,
+            column_samples=self.column_samples,
+            balanced_subsample=self.balanced_subsample,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as a dictionary that JSON can hold."""

@@ -111,7 +111,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
     )
     known = "classes" in arrays or "classes" in plain["lists"]
     return {
-        **{name: arrays[name] for name in ARRAY_NAMES},
+        **{name: np.ascontiguousarray(arrays[name]) for name in ARRAY_NAMES},
         **{name: plain[name] for name in _NUMBERS},
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,

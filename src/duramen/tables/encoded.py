@@ -8,9 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from duramen import _kernel
 from duramen.results.columns import Column, hidden
 from duramen.results.fingerprint import fingerprint
 from duramen.results.summary import Summarized, Summary
+from duramen.tables.kernel_owner import KernelOwner
 from duramen.tables.names import KINDS
 from duramen.tables.schema import Schema
 
@@ -21,7 +23,7 @@ Blocks: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EncodedTable(Summarized):
+class EncodedTable(Summarized, KernelOwner):
     """A table whose columns are dense ordinal codes.
 
     The code of a value is its rank among the m_j sorted distinct values of its column (for
@@ -84,11 +86,10 @@ class EncodedTable(Summarized):
         """(n_rows, n_columns)."""
         return self.n_rows, self.n_columns
 
-    @cached_property
+    @property
     def kind_codes(self) -> NDArray[np.uint8]:
         """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
-        number = {kind: code for code, kind in enumerate(KINDS)}
-        return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
+        return self.schema.kind_codes
 
     @cached_property
     def schema(self) -> Schema:
@@ -102,6 +103,11 @@ class EncodedTable(Summarized):
             self.labels,
             self.missing,
         )
+
+    @cached_property
+    def kernel(self) -> _kernel.Table:
+        """The table as it is lent to the kernel."""
+        return _kernel.Table(self.schema.kernel, *self.blocks, self.block_of, self.slot)
 
     def codes(self, j: int) -> NDArray[Any]:
         """Return codes of the j-th column; a read-only view of shape (n,)."""

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
+from duramen.tables.kernel_owner import KernelOwner
+from duramen.tables.names import KINDS
+
 
 @dataclass(frozen=True, eq=False)
-class Schema:
+class Schema(KernelOwner):
     """The columns of a table without its rows.
 
     Attributes
@@ -49,3 +54,15 @@ class Schema:
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.names)
+
+    @cached_property
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """0 numeric, 1 ordinal, 2 nominal; shape (p,)."""
+        number = {kind: code for code, kind in enumerate(KINDS)}
+        return np.array([number[kind] for kind in self.kinds], dtype=np.uint8)
+
+    @cached_property
+    def kernel(self) -> _kernel.Schema:
+        """The schema as it is lent to the kernel."""
+        fields = self.cut_values, self.value_offsets, self.kind_codes, self.missing
+        return _kernel.Schema(*fields)

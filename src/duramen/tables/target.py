@@ -7,9 +7,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen import _kernel
 from duramen.results.magnitude import check_magnitude
 from duramen.results.masked import array_of, unmasked
 from duramen.results.warning import warn
+from duramen.tables.kernel_owner import KernelOwner
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -17,7 +19,7 @@ FEW_VALUES = 20  # a whole-number target with at most so many distinct values is
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class Target(KernelOwner):
     """A checked target: class codes with their labels, or numbers.
 
     Attributes
@@ -57,6 +59,12 @@ class Target:
     def codes(self) -> NDArray[np.uint32] | None:
         """Class codes; None for numbers."""
         return None if self.classes is None else self.values  # type: ignore[return-value]
+
+    @cached_property
+    def kernel(self) -> _kernel.Target:
+        """The target as it is lent to the kernel."""
+        values = self.values if self.values.flags.c_contiguous else self.values.copy()
+        return _kernel.Target(values, self.n_classes)
 
     @cached_property
     def labels(self) -> NDArray[Any]:

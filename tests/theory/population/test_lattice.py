@@ -192,14 +192,13 @@ def test_threads_change_no_bit(criterion, weighted, n, p, depth):
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_builds_give_the_same_bits(both_kernels, criterion, weighted):
+def test_builds_give_the_same_bits(both_kernels, use_build, criterion, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 1.0, 200) if weighted else None
     dist = bits(200, 9, sizes=3, n_classes=4, weights=weights)
-    walk = lattice._walk("test", dist, None, criterion, None)
-    found = [
-        build.lattice(*walk.table, walk.depth, np.ones(walk.depth), 1, None).tobytes()
-        for build in both_kernels
-    ]
+    found = []
+    for build in both_kernels:
+        use_build(build)
+        found.append(lattice_importances(dist, criterion=criterion).tobytes())
     assert found[0] == found[1]
 
 

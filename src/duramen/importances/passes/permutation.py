@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.forest import Forest
-from duramen.forests.growth import table_arguments
-from duramen.forests.prediction import forest_arguments, value_arguments
+from duramen.forests.prediction import lent_rows
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.samples import Sample
-from duramen.tables import EncodedTable
 from duramen.tables.memory import require_memory
 
 # In the order of the kernel's enum Score.
@@ -61,37 +58,24 @@ class Permutations:
     groups: list[IntArray] | None = None
     condition: Condition | None = None  # None for permutations among all the rows
 
-    def for_kernel(self, forest: Forest, sample: Sample) -> dict[str, Any]:
-        """The permutations as the kernel reads them."""
+    def for_kernel(self, repeat: int | None = None) -> _kernel.Permutations:
+        """Return the permutations, or one of the repeats alone, as the kernel reads them."""
         every = self.n_repeats == ALL
-        offsets, columns = None, None
+        n_repeats = 1 if every or repeat is not None else int(self.n_repeats)
+        offsets, columns, condition = None, None, self.condition
         if self.groups is not None:
             offsets = np.cumsum([0, *map(len, self.groups)], dtype=np.int64)
             columns = np.concatenate(self.groups).astype(np.uint32)
-        condition = 0
-        if self.condition is not None:
-            condition = 2 if self.condition.associated is None else 1
-        return {
-            "out_of_bag": sample.out_of_bag,
-            "row_samples": forest.settings.row_samples,
-            "bootstrap": forest.settings.bootstrap,
-            "bag_seed": forest.seed,
-            "first_tree": forest.first_tree,
-            "originals": sample.originals,
-            "first_repeat": 0,
-            "n_repeats": 1 if every else int(self.n_repeats),
-            "every": every,
-            "seed": self.seed,
-            "condition": condition,
-            "associated": None if self.condition is None else self.condition.associated,
-            "level": 0.0 if self.condition is None else self.condition.level,
-            "group_offsets": offsets,
-            "group_columns": columns,
-            "score": 0,
-            "by_class": False,
-            "votes": False,
-            "progress": None,
-        }
+        return _kernel.Permutations(
+            seed=self.seed,
+            first_repeat=repeat or 0,
+            n_repeats=n_repeats,
+            every=every,
+            group_offsets=offsets,
+            group_columns=columns,
+            associated=None if condition is None else condition.associated,
+            level=None if condition is None else condition.level,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +108,12 @@ def permutation_losses(
     Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
     the tree and the column alone.
     """
-    given = permutations.for_kernel(forest, sample)
-    given.update(score=SCORES.index(score), by_class=by_class, votes=votes, progress=progress)
-    call, arguments = _call("permutation_losses", forest, sample)
-    return Losses(*call(*arguments, sample.target, given, n_threads))
+    counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
+    return Losses(
+        *_kernel.permutation_losses(
+            *_given(forest, sample), permutations.for_kernel(), counted, n_threads, progress
+        )
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,22 +142,21 @@ def permuted_ballots(
         function="mda",
         hint='use votes="tree"',
     )
-    given = permutations.for_kernel(forest, sample)
-    given.update(first_repeat=repeat, n_repeats=1)
-    call, arguments = _call("permuted_ballots", forest, sample)
     scale = 1.0 if forest.classes is not None else _whole_steps(forest)
-    trees, votes, changes = call(
-        *arguments, sample.target, given, wanted.astype(np.uint32), scale, n_threads
+    groups = wanted.astype(np.uint32)
+    trees, votes, changes = _kernel.permuted_ballots(
+        *_given(forest, sample), permutations.for_kernel(repeat), groups, scale, n_threads
     )
     return Ballots(trees, votes / scale, changes / scale)
 
 
-def _call(name: str, forest: Forest, sample: Sample) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    if isinstance(sample.rows, EncodedTable):
-        call: Callable[..., Any] = getattr(_kernel, f"{name}_codes")
-        return call, (*forest_arguments(forest), *table_arguments(sample.rows))
-    call = getattr(_kernel, f"{name}_values")
-    return call, value_arguments(forest, sample.rows)
+def _given(
+    forest: Forest, sample: Sample
+) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
+    """Return a forest, rows with their target, and the bags that rows must be out of."""
+    target = _kernel.Target(sample.target, 0 if forest.classes is None else forest.n_values)
+    out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
+    return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 
 
 def _whole_steps(forest: Forest) -> float:

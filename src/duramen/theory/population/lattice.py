@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +161,7 @@ def lattice_importances(
         _refuse_hopeless(function, cost, max_hours, depth)
         costs = walk.n_threads * np.array(cost.by_size) + np.finfo(float).tiny
     report = None if progress is None else _as_fraction(progress)
-    return walk.unit * _kernel.lattice(*walk.table, depth, costs, walk.n_threads, report)
+    return walk.unit * _kernel.lattice(walk.table, depth, costs, walk.n_threads, report)
 
 
 def lattice_cost(
@@ -239,14 +238,14 @@ class _Walk:
 
     Parameters
     ----------
-    table : tuple
-        Codes by feature, classes, their number, weights, numbers and criterion for the kernel.
+    table : kernel object
+        Codes by feature, classes, weights, numbers and criterion.
     depth, n_threads : int
     unit : float
         What the kernel's values are multiplied with.
     """
 
-    table: tuple[Any, ...]
+    table: _kernel.LatticeTable
     depth: int
     n_threads: int
     unit: float
@@ -278,7 +277,9 @@ def _walk(
         codes, classes = np.repeat(codes, times, axis=0), np.repeat(classes, times)
         weights = None
     columns = np.ascontiguousarray(codes.T)
-    table = columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    table = _kernel.LatticeTable(
+        columns, classes, dist.n_classes, weights, numbers, _CODES[criterion]
+    )
     return _Walk(table, depth, n_threads, unit)
 
 
@@ -368,12 +369,12 @@ def _estimated(walk: _Walk, p: int) -> LatticeCost:
     def probe(level: _Level, n: int) -> None:
         nonlocal seconds, measured
         sets = level.drawn(n, random)
-        work, all_work, taken = _kernel.probe_lattice(*walk.table, walk.depth, sets)
+        work, all_work, taken = _kernel.probe_lattice(walk.table, walk.depth, sets)
         level.work += work.tolist()
         seconds += taken
         measured += all_work
 
-    n_rows = walk.table[0].shape[1]
+    n_rows = walk.table.n_rows
     small = n_rows <= _LONG and n_rows * p <= _LARGE
     first = _FIRST_SETS if small else _FIRST_SETS_OF_LARGE_TABLES
     barren = 0

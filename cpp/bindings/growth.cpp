@@ -1,0 +1,215 @@
+// Growing forests, as Python calls it.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../grow.hpp"
+#include "bind.hpp"
+#include "objects.hpp"
+#include "watched.hpp"
+
+namespace duramen::python {
+
+namespace {
+
+// Which trees are grown: from what seed, the number of the first in its stream, and how many.
+struct TreeRange {
+  std::uint64_t seed, first, count;
+};
+
+// Decoys that follow a cycle of all rows (decoys.hpp), of the columns that are judged.
+struct Decoys {
+  Vector<std::uint32_t> cycle;
+  Vector<bool> judged;
+
+  Decoys(Vector<std::uint32_t> rows, Vector<bool> columns)
+      : cycle(std::move(rows)), judged(std::move(columns)) {
+    std::vector<bool> seen(cycle.shape(0), false);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const std::uint32_t row = cycle.data()[i];
+      need(row < seen.size() && !seen[row], "cycle does not hold every row once");
+      seen[row] = true;
+    }
+  }
+};
+
+// The arrays of grown trees (forest.hpp), as NumPy has them.
+struct TreeArrays {
+  Array<std::int64_t> offsets, leaf_offsets, pool_offsets;
+  Array<std::int32_t> feature, child;
+  Array<std::uint32_t> cut;
+  Array<double> threshold;
+  Array<std::uint8_t> split;
+  Array<std::uint32_t> pool, rows, node_degree;
+  Array<double> node_weight, impurity, leaf_values;
+};
+
+// Sums of counts, from 0: one more entry than there are counts.
+Array<std::int64_t> offsets_from(const std::vector<std::int64_t>& counts) {
+  std::vector<std::int64_t> offsets(counts.size() + 1, 0);
+  for (std::size_t i = 0; i < counts.size(); ++i) offsets[i + 1] = offsets[i] + counts[i];
+  return to_array(std::move(offsets));
+}
+
+using Weights = std::optional<Vector<double>>;
+
+duramen::Problem problem_of(const Table& table, const Target& target, const Weights& weights,
+                            const duramen::Settings& settings, const TreeRange& trees) {
+  need_fit(table, target);
+  need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
+  need((settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
+       "the variance is for numbers, the other criteria are for classes");
+  duramen::Problem problem;
+  problem.table = table.view;
+  problem.settings = settings;
+  problem.seed = trees.seed;
+  problem.n_classes = target.view.n_classes;
+  problem.classes = target.view.classes;
+  problem.response = target.view.response;
+  if (weights) problem.weights = weights->data();
+  return problem;
+}
+
+TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_threads,
+                 const nb::object& progress) {
+  duramen::Monitor monitor;
+  problem.monitor = &monitor;
+  duramen::Trees trees;
+  const auto work = [&] {
+    problem.prepare();
+    trees = duramen::grow_trees(problem, range.first, range.count, n_threads);
+  };
+  const duramen::Table& table = problem.table;
+  run_watched(monitor, progress, work, range.count * table.n_rows * table.n_columns);
+  const std::size_t width = problem.n_classes > 0 ? problem.n_classes : 1;
+  const std::size_t n_leaves = trees.leaf_values.size() / width;
+  return {offsets_from(trees.n_nodes),
+          offsets_from(trees.n_leaves),
+          offsets_from(trees.pool_sizes),
+          to_array(std::move(trees.feature)),
+          to_array(std::move(trees.child)),
+          to_array(std::move(trees.cut)),
+          to_array(std::move(trees.threshold)),
+          to_array(std::move(trees.split)),
+          to_array(std::move(trees.pool)),
+          to_array(std::move(trees.rows)),
+          to_array(std::move(trees.degree)),
+          to_array(std::move(trees.weight)),
+          to_array(std::move(trees.impurity)),
+          to_array(std::move(trees.leaf_values), n_leaves, width)};
+}
+
+TreeArrays grow(const Table& table, const Target& target, const Weights& weights,
+                const duramen::Settings& settings, const TreeRange& trees, unsigned n_threads,
+                const nb::object& progress) {
+  duramen::Problem problem = problem_of(table, target, weights, settings, trees);
+  return grown(problem, trees, n_threads, progress);
+}
+
+std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, const Target& target,
+                                                        const Weights& weights,
+                                                        const duramen::Settings& settings,
+                                                        const TreeRange& trees,
+                                                        const Decoys& decoys) {
+  need(trees.count == 1, "decoys are for one tree");
+  need(settings.max_leaf_nodes == 0 && settings.cut != duramen::Cut::pert,
+       "decoys are for trees that grow depth first");
+  need(settings.min_impurity_decrease <= 0.0 && settings.stop_alpha >= 1.0,
+       "decoys are for trees without rules on the decrease of impurity");
+  need(decoys.cycle.shape(0) == table.n_rows, "cycle has not one entry a row");
+  need(decoys.judged.shape(0) == table.view.n_columns, "judged has not one entry a column");
+  duramen::Problem problem = problem_of(table, target, weights, settings, trees);
+  std::vector<double> excess(table.view.n_columns, 0.0);
+  problem.decoys = {decoys.cycle.data(),
+                    reinterpret_cast<const std::uint8_t*>(decoys.judged.data()), excess.data()};
+  TreeArrays tree = grown(problem, trees, 1, nb::none());
+  return {std::move(tree), to_array(std::move(excess))};
+}
+
+void bind_settings(nb::module_& module) {
+  nb::class_<duramen::Settings>(module, "Settings", "How trees are grown; see GrowthSettings.")
+      .def(
+          "__init__",
+          [](duramen::Settings* self, unsigned criterion, unsigned cut, unsigned splits,
+             std::uint32_t max_features, bool count_constants, std::uint32_t max_depth,
+             std::uint32_t min_samples_split, std::uint32_t min_samples_leaf,
+             double min_impurity_decrease, std::uint32_t max_leaf_nodes, double stop_alpha,
+             bool bootstrap, std::uint32_t row_samples, std::uint32_t column_samples,
+             bool balanced_subsample) {
+            need(criterion <= 2 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
+            new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
+                                         static_cast<duramen::Cut>(cut),
+                                         static_cast<duramen::Family>(splits),
+                                         max_features,
+                                         count_constants,
+                                         max_depth,
+                                         min_samples_split,
+                                         min_samples_leaf,
+                                         min_impurity_decrease,
+                                         max_leaf_nodes,
+                                         stop_alpha,
+                                         bootstrap,
+                                         row_samples,
+                                         column_samples,
+                                         balanced_subsample};
+          },
+          nb::kw_only(), nb::arg("criterion"), nb::arg("cut"), nb::arg("splits"),
+          nb::arg("max_features"), nb::arg("count_constants"), nb::arg("max_depth"),
+          nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
+          nb::arg("min_impurity_decrease"), nb::arg("max_leaf_nodes"), nb::arg("stop_alpha"),
+          nb::arg("bootstrap"), nb::arg("row_samples"), nb::arg("column_samples"),
+          nb::arg("balanced_subsample"));
+}
+
+template <class T>
+void bind_array(nb::class_<TreeArrays>& kind, const char* name, Array<T> TreeArrays::* array) {
+  kind.def_prop_ro(
+      name, [array](const TreeArrays& self) { return self.*array; }, nb::rv_policy::automatic);
+}
+
+void bind_tree_arrays(nb::module_& module) {
+  nb::class_<TreeArrays> kind(module, "TreeArrays", "Grown trees as flat arrays.");
+  bind_array(kind, "offsets", &TreeArrays::offsets);
+  bind_array(kind, "leaf_offsets", &TreeArrays::leaf_offsets);
+  bind_array(kind, "pool_offsets", &TreeArrays::pool_offsets);
+  bind_array(kind, "feature", &TreeArrays::feature);
+  bind_array(kind, "child", &TreeArrays::child);
+  bind_array(kind, "cut", &TreeArrays::cut);
+  bind_array(kind, "threshold", &TreeArrays::threshold);
+  bind_array(kind, "split", &TreeArrays::split);
+  bind_array(kind, "pool", &TreeArrays::pool);
+  bind_array(kind, "rows", &TreeArrays::rows);
+  bind_array(kind, "node_degree", &TreeArrays::node_degree);
+  bind_array(kind, "node_weight", &TreeArrays::node_weight);
+  bind_array(kind, "impurity", &TreeArrays::impurity);
+  bind_array(kind, "leaf_values", &TreeArrays::leaf_values);
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& module) {
+  bind_settings(module);
+  bind_tree_arrays(module);
+  nb::class_<TreeRange>(module, "TreeRange", "The trees to grow, of the stream of a seed.")
+      .def(
+          "__init__",
+          [](TreeRange* self, std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
+            new (self) TreeRange{seed, first, count};
+          },
+          nb::kw_only(), nb::arg("seed"), nb::arg("first"), nb::arg("count"));
+  nb::class_<Decoys>(module, "Decoys", "Copies of columns in the order of a cycle of the rows.")
+      .def(nb::init<Vector<std::uint32_t>, Vector<bool>>(), lent("cycle"), lent("judged"));
+  module.def("grow", &grow, nb::arg("table"), nb::arg("target"), nb::arg("weights").none(),
+             nb::arg("settings"), nb::arg("trees"), nb::arg("n_threads"),
+             nb::arg("progress").none(), "Grow trees.");
+  module.def("grow_beside_decoys", &grow_beside_decoys, nb::arg("table"), nb::arg("target"),
+             nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("decoys"),
+             "Grow one tree; also what each column gets beyond its decoy.");
+}
+
+}  // namespace duramen::python

@@ -1,0 +1,130 @@
+// Kernel objects: arrays that Python owns, checked once and lent to any number of calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "../forest.hpp"
+#include "../permute.hpp"
+#include "../route.hpp"
+#include "../settings.hpp"
+#include "../table.hpp"
+#include "arrays.hpp"
+
+namespace duramen::python {
+
+// The columns of a table without its rows.
+struct Schema {
+  Schema(Vector<double> cut_values, Vector<std::int64_t> value_offsets, Vector<std::uint8_t> kinds,
+         Vector<std::uint8_t> missing);
+  std::size_t n_columns() const { return kinds.shape(0); }
+
+  Vector<double> cut_values;
+  Vector<std::int64_t> value_offsets;
+  Vector<std::uint8_t> kinds, missing;
+};
+
+// Rows that go down trees, given by their codes (Table) or their values (Values).
+struct Rows {
+  duramen::Table view;             // of values: the columns alone
+  const double* values = nullptr;  // row by column; null for codes
+  std::size_t n_rows = 0;
+
+  template <class Visitor>
+  decltype(auto) visit(Visitor&& visit) const {
+    return values == nullptr ? visit(duramen::CodeRows{view})
+                             : visit(duramen::ValueRows{view, values});
+  }
+
+ protected:
+  explicit Rows(const Schema& schema);
+
+ private:
+  Schema schema_;
+};
+
+struct Table : Rows {
+  Table(const Schema& schema, Matrix<std::uint8_t> block8, Matrix<std::uint16_t> block16,
+        Matrix<std::uint32_t> block32, Vector<std::uint8_t> block_of, Vector<std::int64_t> slot);
+
+ private:
+  Matrix<std::uint8_t> block8_;
+  Matrix<std::uint16_t> block16_;
+  Matrix<std::uint32_t> block32_;
+  Vector<std::uint8_t> block_of_;
+  Vector<std::int64_t> slot_;
+};
+
+struct Values : Rows {
+  Values(const Schema& schema, Matrix<double> values);
+
+ private:
+  Matrix<double> values_;
+};
+
+// Class codes, or numbers where n_classes is 0.
+struct Target {
+  Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes);
+
+  duramen::Truth view;
+
+ private:
+  std::variant<Vector<std::uint32_t>, Vector<double>> values_;
+};
+
+struct Forest {
+  Forest(Vector<std::int64_t> offsets, Vector<std::int64_t> leaf_offsets,
+         Vector<std::int64_t> pool_offsets, Vector<std::int32_t> feature,
+         Vector<std::int32_t> child, Vector<std::uint32_t> cut, Vector<double> threshold,
+         Vector<std::uint8_t> split, Vector<std::uint32_t> pool, Vector<std::uint32_t> rows,
+         Vector<std::uint32_t> node_degree, Vector<double> node_weight, Vector<double> impurity,
+         Matrix<double> leaf_values);
+
+  duramen::ForestView view;
+  std::size_t n_columns = 0;  // that a table needs at least
+
+ private:
+  Vector<std::int64_t> offsets_, leaf_offsets_, pool_offsets_;
+  Vector<std::int32_t> feature_, child_;
+  Vector<std::uint32_t> cut_;
+  Vector<double> threshold_;
+  Vector<std::uint8_t> split_;
+  Vector<std::uint32_t> pool_, rows_, degree_;
+  Vector<double> weight_, impurity_;
+  Matrix<double> leaf_values_;
+};
+
+// From what the bags of a forest's trees are drawn again.
+struct Bag {
+  std::uint32_t row_samples;
+  bool bootstrap;
+  std::uint64_t seed, first_tree;
+  // Rows that are copies of one another have the same number here; see permute.hpp.
+  std::optional<Vector<std::uint32_t>> originals;
+
+  duramen::Settings settings() const {
+    duramen::Settings settings;
+    settings.row_samples = row_samples;
+    settings.bootstrap = bootstrap;
+    return settings;
+  }
+};
+
+inline void need_fit(const Forest& forest, const Rows& rows) {
+  need(forest.n_columns <= rows.view.n_columns, "the forest splits on columns that the rows lack");
+}
+
+inline void need_fit(const Rows& rows, const Target& target) {
+  need(target.view.n_rows == rows.n_rows, "the target has not one entry a row");
+}
+
+inline void need_fit(const Forest& forest, const Rows& rows, const Target& target) {
+  need_fit(forest, rows);
+  need_fit(rows, target);
+  need(forest.view.n_values == (target.view.n_classes > 0 ? target.view.n_classes : 1),
+       "the leaves of the forest are not of the classes of the target");
+}
+
+}  // namespace duramen::python

@@ -1,0 +1,141 @@
+"""The stub of the kernel: what it may say, and that the compiled module says the same."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from duramen import _kernel
+
+STUB = Path(__file__).resolve().parents[2] / "src" / "duramen" / "_kernel.pyi"
+TREE = ast.parse(STUB.read_text(encoding="utf-8"))
+MOST = 8
+
+CLASSES = [node for node in TREE.body if isinstance(node, ast.ClassDef)]
+# Functions by (class or "", name).
+FUNCTIONS = {
+    (owner, node.name): node
+    for owner, body in [("", TREE.body), *((one.name, one.body) for one in CLASSES)]
+    for node in body
+    if isinstance(node, ast.FunctionDef)
+}
+# Read-only attributes by class.
+ATTRIBUTES = {
+    (one.name, node.target.id): node.annotation.slice
+    for one in CLASSES
+    for node in one.body
+    if isinstance(node, ast.AnnAssign)
+    and isinstance(node.target, ast.Name)
+    and isinstance(node.annotation, ast.Subscript)
+}
+ALIASES = {
+    node.target.id: node.value
+    for node in TREE.body
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value
+}
+
+
+class Expanded(ast.NodeTransformer):
+    """Types without the aliases of the stub."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.visit(ALIASES[node.id]) if node.id in ALIASES else node
+
+
+def stub_type(node: ast.expr | None) -> str:
+    """A type of the stub, spelled out."""
+    assert node is not None
+    text = ast.unparse(Expanded().visit(ast.parse(ast.unparse(node), mode="eval").body))
+    text = text.replace("Callable[[int], object]", "object").replace("np.bool_", "np.bool")
+    return text.replace("list[NDArray[np.generic]]", "list").replace("np.generic", "*")
+
+
+def kernel_type(text: str) -> str:
+    """A type as nanobind writes it, in the terms of the stub."""
+    text = re.sub(r"(?:numpy\.)?ndarray\[dtype=(\w+)[^\]]*\]", r"NDArray[np.\1]", text)
+    text = re.sub(r"(?:numpy\.)?ndarray\[[^\]]*\]", "NDArray[*]", text)
+    return re.sub(r"duramen\._kernel_\w+?\.", "", text)
+
+
+def stub_signature(function: ast.FunctionDef) -> list[str]:
+    """Parameters, with the keyword-only ones behind a *, and the result."""
+    given = function.args
+    optional = {one.arg for one in given.args[len(given.args) - len(given.defaults) :]}
+    optional |= {
+        one.arg for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value
+    }
+
+    def shown(one: ast.arg) -> str:
+        mark = " = ..." if one.arg in optional else ""
+        return f"{one.arg}: {stub_type(one.annotation)}{mark}"
+
+    parameters = [shown(one) for one in given.args if one.arg != "self"]
+    star = ["*"] if given.kwonlyargs else []
+    keywords = [shown(one) for one in given.kwonlyargs]
+    return [*parameters, *star, *keywords, stub_type(function.returns)]
+
+
+def kernel_signature(bound: object) -> list[str]:
+    ((text, *_),) = bound.__nb_signature__  # type: ignore[attr-defined]
+    inside, result = re.fullmatch(r"def \w* ?\((.*)\) -> (.*)", text).groups()  # type: ignore[union-attr]
+    parts = [part for part in split(kernel_type(inside)) if part != "self"]
+    return [*(re.sub(r" = .*", " = ...", part) for part in parts), kernel_type(result)]
+
+
+def split(parameters: str) -> list[str]:
+    """Parts between the commas outside of brackets."""
+    return [part for part in re.split(r", (?![^\[]*\])", parameters) if part]
+
+
+def bound(owner: str, name: str) -> object:
+    if not owner:
+        return getattr(_kernel, name)
+    found = vars(getattr(_kernel, owner))[name]
+    return found.fget if isinstance(found, property) else found
+
+
+def test_the_stub_knows_no_any() -> None:
+    assert not [node for node in ast.walk(TREE) if isinstance(node, ast.Name) and node.id == "Any"]
+
+
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
+def test_functions_take_few_typed_arguments(owner: str, name: str) -> None:
+    given = FUNCTIONS[owner, name].args
+    positional = [one for one in [*given.posonlyargs, *given.args] if one.arg != "self"]
+    assert len(positional) <= MOST
+    assert given.vararg is None
+    assert given.kwarg is None
+    # Those who make an object name its fields; a function has few arguments in all.
+    assert name == "__init__" or len(positional) + len(given.kwonlyargs) <= MOST
+    assert all(one.annotation is not None for one in [*positional, *given.kwonlyargs])
+
+
+@pytest.mark.parametrize("owner, name", FUNCTIONS, ids=lambda one: one or "module")
+def test_the_kernel_has_the_signatures_of_the_stub(owner: str, name: str) -> None:
+    assert kernel_signature(bound(owner, name)) == stub_signature(FUNCTIONS[owner, name])
+
+
+@pytest.mark.parametrize("owner, name", ATTRIBUTES)
+def test_the_kernel_has_the_attributes_of_the_stub(owner: str, name: str) -> None:
+    assert kernel_signature(bound(owner, name)) == [stub_type(ATTRIBUTES[owner, name])]
+
+
+def test_the_stub_has_all_of_the_kernel() -> None:
+    constants = {name for name in ALIASES if name.isupper()}
+    declared = {
+        node.target.id
+        for node in TREE.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    } - set(ALIASES)
+    public = {name for name in vars(_kernel) if not name.startswith("_")}
+    functions = {name for owner, name in FUNCTIONS if not owner}
+    assert public == functions | {one.name for one in CLASSES} | declared | constants
+    for one in CLASSES:
+        kind = getattr(_kernel, one.name)
+        own = {name for name in vars(kind) if not name.startswith("_") or name == "__init__"}
+        stubbed = {name for owner, name in [*FUNCTIONS, *ATTRIBUTES] if owner == one.name}
+        assert own - {"__init__"} == stubbed - {"__init__"}
+        assert [base.__name__ for base in kind.__bases__ if base is not object] == [
+            base.id for base in one.bases if isinstance(base, ast.Name)
+        ]
