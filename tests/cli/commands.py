@@ -35,8 +35,8 @@ def command(names):
     return get_command(app)
 
 
-def undrawn(plot, *, text, **_):
-    """Stand in for `reports.figures.draw`: an element that holds no more than its text."""
+def undrawn(plot, text, prefix):
+    """Stand in for `reports.figures.svg`: an element that holds no more than its text."""
     return f'<svg role="img"><title>{escape(text)}</title></svg>'
 
 

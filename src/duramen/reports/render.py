@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from duramen.reports.figures import svg
+from duramen.reports import figures
 from duramen.reports.report import Chart, Report
 from duramen.results.text import printable
 
@@ -30,12 +30,12 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    figures = [
-        svg(section.plot, section.text, f"figure{i}") if isinstance(section, Chart) else ""
+    drawn = [
+        figures.svg(section.plot, section.text, f"figure{i}") if isinstance(section, Chart) else ""
         for i, section in enumerate(report.sections)
     ]
     page = environment.get_template("report.html")
-    return page.render(report=report, sections=list(zip(report.sections, figures, strict=True)))
+    return page.render(report=report, sections=list(zip(report.sections, drawn, strict=True)))
 
 
 def _shown(value: object) -> object:
