@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from duramen import checks
+from duramen.results.columns import Column
 from duramen.results.network_scores import NetworkScores
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 FloatArray = NDArray[np.float64]
 
@@ -48,17 +50,15 @@ class ChallengeScore(Result):
     extrapolated: NDArray[np.bool_]
     score: float
 
-    def __repr__(self) -> str:
-        header = ["network", "AUROC", "AUPR", "log10 p (AUROC)", "log10 p (AUPR)"]
-        cells = [
-            list(self.names),
-            fixed(self.auroc, 4),
-            fixed(self.aupr, 4),
-            fixed(self.log10_p_auroc, 4),
-            fixed(self.log10_p_aupr, 4),
+    def _summary(self, rows: int) -> Summary:
+        shown = [
+            Column("network", list(self.names), left=True),
+            Column("AUROC", fixed(self.auroc, 4)),
+            Column("AUPR", fixed(self.aupr, 4)),
+            Column("log10 p (AUROC)", fixed(self.log10_p_auroc, 4)),
+            Column("log10 p (AUPR)", fixed(self.log10_p_aupr, 4)),
         ]
-        lines = aligned(header, cells, right=[False, True, True, True, True])
-        return "\n".join([f"ChallengeScore: {self.score:.3f}", *lines])
+        return Summary((f"ChallengeScore: {self.score:.3f}",), shown)
 
 
 def challenge_score(

@@ -9,6 +9,7 @@ from duramen.plots.context import (
 )
 from duramen.plots.degrees import by_degree
 from duramen.plots.found import found
+from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
@@ -21,11 +22,14 @@ __all__ = [
     "effects_in_context",
     "found",
     "links_in_context",
+    "network_graph",
     "oob_error",
     "p_values",
     "parallel_ranks",
+    "precision_recall",
     "rank_correlations",
     "ranking",
+    "roc",
 ]
 
 # The first that fits a result is what its method `plot` draws by default.
@@ -39,6 +43,9 @@ for _draw, _of in (
     (effects_in_context, ("ContextImportances",)),
     (context_links, ("ContextNetwork",)),
     (links_in_context, ("ContextNetwork",)),
+    (network_graph, ("Network",)),
+    (precision_recall, ("NetworkScores",)),
+    (roc, ("NetworkScores",)),
 ):
     _panels = _draw in (context_effects, context_links)
     FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.results.columns import Column, hidden, small
 from duramen.results.fields import checked_names
 from duramen.results.frames import native_frame
 from duramen.results.metadata import frozen_metadata
@@ -25,15 +26,14 @@ from duramen.results.network_scores import (
     orientation_of,
     score_ranking,
 )
-from duramen.results.notes import note_lines
 from duramen.results.replacing import replacing
 from duramen.results.result import Result
-from duramen.results.text import aligned, fixed
+from duramen.results.summary import Summary
+from duramen.results.text import fixed
 
 FloatArray = NDArray[np.float64]
 
 _OWNER = "Network"
-_SHOWN = 10
 _BLOCK = 1 << 20  # links that are sorted at a time, at least
 
 
@@ -356,17 +356,24 @@ class Network(Result):
     def __len__(self) -> int:
         return len(self.names)
 
-    def __repr__(self) -> str:
+    def _summary(self, rows: int) -> Summary:
         kind = "directed" if self.directed else "undirected"
-        lines = [
+        heading = (
             f"Network: {len(self.names):,} variables, {int(self.sources.sum()):,} sources, "
             f"{int(self.targets.sum()):,} targets, {self.n_candidates:,} {kind} links; "
             f"weight: {self.measure}"
+        )
+        links = self.columns(min(rows, self.n_candidates))
+        shown = [
+            Column("", [str(k + 1) for k in range(len(links["source"]))]),
+            Column("source", links["source"], left=True),
+            Column("target", links["target"], left=True),
+            Column("weight", fixed(links["weight"], 4), bars=links["weight"]),
         ]
-        columns = self.columns(min(_SHOWN, self.n_candidates))
-        cells = [columns["source"], columns["target"], fixed(columns["weight"], 4)]
-        lines += aligned(["source", "target", "weight"], cells, right=[False, False, True])
-        return "\n".join([*lines, *note_lines(self.notes)])
+        if "p_value" in links:
+            shown.append(Column("p", small(links["p_value"])))
+        more = hidden(self.n_candidates, len(links["source"]))
+        return Summary((heading,), shown, more, self.notes)
 
 
 def _networkx(method: str) -> Any:

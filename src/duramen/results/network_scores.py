@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.result import Result
+from duramen.results.summary import Summary
 from duramen.results.text import quoted
 
 FloatArray = NDArray[np.float64]
@@ -69,15 +70,17 @@ class NetworkScores(Result):
         """Fraction of the false links that come so far, at each point."""
         return (self.ranked - self.true_positives) / (self.n_pairs - self.n_true)
 
-    def __repr__(self) -> str:
-        return (
-            f"NetworkScores: AUROC {self.auroc:.4f}, AUPR {self.aupr:.4f} "
-            f"(random {self.random_aupr:.4f}), early precision {self.early_precision:.4f}; "
-            f"{self.n_true:,} of {self.n_pairs:,} pairs are links"
+    def _summary(self, rows: int) -> Summary:
+        heading = (
+            f"NetworkScores: {self.n_true:,} of {self.n_pairs:,} pairs are links",
+            f"AUROC {self.auroc:.4f} (random order 0.5)",
+            f"AUPR {self.aupr:.4f} (random order {self.random_aupr:.4f})",
+            f"early precision {self.early_precision:.4f}",
         )
+        return Summary(heading)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Orientation(Result):
     """Fraction of the links whose direction the weights give.
 
@@ -95,6 +98,13 @@ class Orientation(Result):
     fraction: float
     n_links: int
     p_value: float
+
+    def _summary(self, rows: int) -> Summary:
+        heading = (
+            f"Orientation: {100 * self.fraction:.1f} % of {self.n_links:,} links have the larger "
+            f"weight in their direction (p = {self.p_value:.2g})"
+        )
+        return Summary((heading,))
 
 
 def orientation_of(forward: FloatArray, backward: FloatArray) -> Orientation:

@@ -101,3 +101,22 @@ def _effects() -> Any:
 @case("plots/context_links", plots.context_links)
 def _links() -> Any:
     return drawn(plots.context_links(network(), alpha=0.9, control="none"))
+
+
+def scored() -> Any:
+    """Scores of a small network."""
+    weights = np.arange(25.0).reshape(5, 5) % 7
+    np.fill_diagonal(weights, 0)
+    return dm.Network(tuple(NAMES[:5]), weights), [(NAMES[0], NAMES[1]), (NAMES[3], NAMES[2])]
+
+
+@case("plots/network_graph", plots.network_graph)
+def _graph() -> Any:
+    return drawn(plots.network_graph(scored()[0], n=4))
+
+
+@case("plots/precision_recall", plots.precision_recall, draw=plots.precision_recall)
+@case("plots/roc", plots.roc, draw=plots.roc)
+def _curves(draw: Any) -> Any:
+    found, gold = scored()
+    return drawn(draw(found.score(gold)))

@@ -1,0 +1,219 @@
+"""Networks as graphs, and their scores as curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen import checks
+from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
+from duramen.results.network import Network
+from duramen.results.network_scores import NetworkScores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DASHES = ("-", "--", ":", "-.")
+_POINTS = 2000  # of a curve
+_NAMED = 40  # nodes whose names fit
+
+Scores = NetworkScores | Mapping[str, NetworkScores]
+
+
+def network_graph(
+    network: Network, *, n: int = 50, positions: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the variables of the heaviest links, and these links, the wider the heavier.
+
+    Parameters
+    ----------
+    network : Network
+        Any network.
+    n : int
+        Number of links.
+    positions : array-like of shape (p, 2), optional
+        Place of each variable, such as that of a neuron; all are then drawn. By default those that
+        have a link stand on a circle, in their order.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the network has no candidates, or `positions` have another shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> network = dm.Network(("a", "b", "c"), np.triu(np.ones((3, 3)), 1))
+    >>> len(dm.plots.network_graph(network, n=2).texts)
+    5
+    """
+    n = min(checks.check_integer("plots.network_graph", "n", n, 1), network.n_candidates)
+    if not n:
+        raise ValueError("plots.network_graph: network must have a candidate link, got none.")
+    sources, targets = network.ranked(n)
+    nodes, place = _placed(network, sources, targets, positions)
+    ax = axes_or_new(ax, 6.4, 6.4)
+    weights = np.abs(network.weights[sources, targets]).astype(np.float64)
+    widths = 0.4 + 2.6 * weights / (weights.max() or 1.0)
+    for i, j, wide in zip(sources.tolist(), targets.tolist(), widths.tolist(), strict=True):
+        ax.annotate(
+            "",
+            xy=place[j],
+            xytext=place[i],
+            arrowprops={
+                "arrowstyle": "-|>" if network.directed else "-",
+                "color": ACCENT,
+                "alpha": 0.6,
+                "linewidth": wide,
+                "shrinkA": 5,
+                "shrinkB": 5,
+                "connectionstyle": "arc3,rad=0.08" if network.directed else "arc3,rad=0",
+            },
+        )
+    where = np.array([place[i] for i in nodes])
+    ax.plot(where[:, 0], where[:, 1], "o", color=INK, markersize=4)
+    if len(nodes) <= _NAMED:
+        for i in nodes:
+            x, y = place[i]
+            ax.annotate(
+                label(network.names[i]),
+                (x, y),
+                xytext=(7 * np.sign(x) if positions is None else 5, 6),
+                textcoords="offset points",
+                ha="center",
+                color=INK,
+                fontsize=8,
+            )
+    ax.set_aspect("equal")
+    ax.margins(0.12)
+    ax.axis("off")
+    return ax
+
+
+def _placed(
+    network: Network,
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    positions: ArrayLike | None,
+) -> tuple[list[int], dict[int, tuple[float, float]]]:
+    """Return the variables that are drawn, and their places."""
+    if positions is None:
+        nodes = np.unique(np.concatenate([sources, targets])).tolist()
+        angles = np.pi / 2 - 2 * np.pi * np.arange(len(nodes)) / len(nodes)
+        points = np.column_stack([np.cos(angles), np.sin(angles)])
+    else:
+        nodes = list(range(len(network.names)))
+        points = np.asarray(positions, dtype=np.float64)
+        if points.shape != (len(nodes), 2) or not np.isfinite(points).all():
+            raise ValueError(
+                f"plots.network_graph: positions must be finite, of shape ({len(nodes)}, 2), got "
+                f"shape {points.shape}."
+            )
+    pairs = zip(nodes, points.tolist(), strict=True)
+    return nodes, {i: (x, y) for i, (x, y) in pairs}
+
+
+def precision_recall(scores: Scores, *, ax: Axes | None = None) -> Axes:
+    """Draw precision against recall of one network, or of several by name.
+
+    A gray line shows the precision of a random order.
+
+    Parameters
+    ----------
+    scores : NetworkScores, or mapping of str to NetworkScores
+        From :meth:`duramen.Network.score`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> network = dm.Network(("a", "b", "c"), np.triu(np.arange(9.0).reshape(3, 3), 1))
+    >>> dm.plots.precision_recall(network.score([("b", "c")])).get_ylabel()
+    'precision'
+    """
+    named = _named(scores, "precision_recall")
+    ax = axes_or_new(ax, 6.4, 3.6)
+    for (name, one), dash in zip(named.items(), cycle(_DASHES), strict=False):
+        _curve(ax, one.recall, one.precision, f"{name}AUPR {one.aupr:.3f}", dash)
+    ax.axhline(next(iter(named.values())).random_aupr, color=MUTED, linewidth=1.0)
+    return _squared(ax, "recall", "precision")
+
+
+def roc(scores: Scores, *, ax: Axes | None = None) -> Axes:
+    """Draw the ROC curve of one network, or of several by name.
+
+    A gray line shows a random order.
+
+    Parameters
+    ----------
+    scores : NetworkScores, or mapping of str to NetworkScores
+        From :meth:`duramen.Network.score`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> network = dm.Network(("a", "b", "c"), np.triu(np.arange(9.0).reshape(3, 3), 1))
+    >>> dm.plots.roc({"first": network.score([("b", "c")])}).get_xlabel()
+    'false positive rate'
+    """
+    ax = axes_or_new(ax, 6.4, 3.6)
+    for (name, one), dash in zip(_named(scores, "roc").items(), cycle(_DASHES), strict=False):
+        _curve(ax, one.false_positive_rate, one.recall, f"{name}AUROC {one.auroc:.3f}", dash)
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0)
+    return _squared(ax, "false positive rate", "true positive rate")
+
+
+def _named(scores: Scores, function: str) -> dict[str, NetworkScores]:
+    """Return the scores by the beginnings of their labels."""
+    if isinstance(scores, NetworkScores):
+        return {"": scores}
+    if not scores:
+        raise ValueError(f"plots.{function}: scores must hold one network at least.")
+    return {f"{label(name)}: ": one for name, one in scores.items()}
+
+
+def _curve(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], text: str, dash: str) -> None:
+    """Draw a curve of at most so many points."""
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), _POINTS)).astype(np.int64))
+    ax.plot(x[some], y[some], color=ACCENT, linewidth=1.6, linestyle=dash, label=text)
+
+
+def _squared(ax: Axes, xlabel: str, ylabel: str) -> Axes:
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 1.02)
+    ax.legend(frameon=False, fontsize=9, labelcolor=INK)
+    return finish(ax, xlabel, ylabel)
