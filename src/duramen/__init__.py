@@ -105,7 +105,7 @@ __all__ = [
     "theory",
 ]
 
-_ROOMS = (
+_PACKAGES = (
     "context",
     "datasets",
     "estimators",
@@ -143,8 +143,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a room when it is first asked for: ``import duramen`` itself does no work."""
-    if name in _ROOMS:
+    """Import a package when it is first asked for: ``import duramen`` itself does no work."""
+    if name in _PACKAGES:
         return import_module(f"duramen.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'duramen' has no attribute {name!r}")

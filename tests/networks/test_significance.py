@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import duramen as dm
 from duramen.jobs.replicates import replicate_seed
@@ -46,28 +47,26 @@ def test_q_values_need_p_values():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["normal", "heavy", "counts", "factors"])
+@pytest.mark.parametrize("kind", ["heavy", "counts", "factors"])
 def test_type_one_error_where_each_gene_is_permuted_on_its_own(kind):
-    # 40 networks of 20 genes: 15,200 links. Links of a target are dependent: the band is that of
-    # the rates of the 800 targets, mean ± 2.58 standard errors, around the level.
+    # 16 networks of 12 genes: 2,112 links. Links of a network are dependent: the band is that of
+    # the rates of the 16 networks, their mean ± the 99.5 % quantile of t times its standard error.
+    # 99 permutations: levels of .05 and .01 are attained also by p-values of single sources.
     rng = np.random.default_rng(7)
+    off = ~np.eye(12, dtype=bool)
     rates = {0.05: [], 0.01: []}
-    for seed in range(40):
-        factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20))
+    for seed in range(16):
+        factors = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12))
         expression = {
-            "normal": rng.standard_normal((60, 20)),
-            "heavy": rng.standard_cauchy((60, 20)),
-            "counts": rng.poisson(1.5, (60, 20)).astype(float),
-            "factors": factors + 0.3 * rng.standard_normal((60, 20)),
+            "heavy": rng.standard_cauchy((60, 12)),
+            "counts": rng.poisson(1.5, (60, 12)).astype(float),
+            "factors": factors + 0.3 * rng.standard_normal((60, 12)),
         }[kind]
         expression = np.apply_along_axis(rng.permutation, 0, expression)
-        network = dm.genie3(
-            expression, n_estimators=30, n_permutations=99, null="auto", random_state=seed, n_jobs=2
-        )
-        off = ~np.eye(20, dtype=bool)
+        network = dm.genie3(expression, n_estimators=20, n_permutations=99, random_state=seed)
         for level, found in rates.items():
-            below = (network.p_values <= level) & off
-            found.extend(below.sum(axis=0) / 19)
+            found.append((network.p_values <= level)[off].mean())
     for level, found in rates.items():
         error = np.std(found, ddof=1) / np.sqrt(len(found))
-        assert abs(np.mean(found) - level) <= 2.58 * error + 1e-12, (level, np.mean(found), error)
+        reach = stats.t.ppf(0.995, len(found) - 1) * error
+        assert abs(np.mean(found) - level) <= reach, (level, np.mean(found), error)
