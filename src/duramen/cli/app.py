@@ -11,6 +11,7 @@ from duramen import __version__
 from duramen.cli.context.run import context
 from duramen.cli.declaration import ChoiceCommand, callback
 from duramen.cli.exact.run import exact
+from duramen.cli.network.run import network
 from duramen.cli.pack.run import pack
 from duramen.cli.plan.run import plan
 from duramen.cli.rank.run import rank
@@ -42,6 +43,6 @@ def duramen(
     """Feature importances from ensembles of randomized trees."""
 
 
-for _run in (rank, exact, plan, context, pack, select):
+for _run in (rank, exact, plan, context, network, pack, select):
     _help = "\n\n".join(" ".join(part.split()) for part in str(getdoc(_run)).split("\n\n"))
     app.command(_run.__name__, cls=ChoiceCommand, help=_help)(callback(_run))

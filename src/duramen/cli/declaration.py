@@ -29,7 +29,8 @@ _SHORT = 36  # characters of choices that stand beside an option, not below the 
 class Choices:
     """Names that an option can take, read where they are needed: imports take long."""
 
-    # Module and name of a tuple of names, a Literal or a catalogue, as "module:name".
+    # Module and name of a tuple of names, a Literal, a catalogue, or a function that returns names,
+    # as "module:name".
     reference: str
     before: tuple[str, ...] = ()  # further names
     after: tuple[str, ...] = ()  # further names
@@ -41,7 +42,7 @@ class Choices:
         module, _, name = self.reference.partition(":")
         found = getattr(import_module(module), name)
         known = {one: _spelled(one) for one in self.before}
-        for one in get_args(found) or found:
+        for one in get_args(found) or (found() if callable(found) else found):
             text = self.describe(one) if self.describe else ""
             key = one.name if isinstance(one, Entry) else getattr(one, "name", one)
             known[key] = text or _spelled(key)

@@ -243,7 +243,8 @@ def _inferred(
         function=_FUNCTION,
         unit="target",
     )
-    settings = {**identity, "seed": seed, "versions": versions()}
+    shape = {"n_rows": table.n_rows, "n_estimators": parameters["n_estimators"]}
+    settings = {**identity, **shape, "seed": seed, "versions": versions()}
     return _network(variables, found, scoring, settings)
 
 

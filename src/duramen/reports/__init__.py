@@ -3,6 +3,7 @@
 from duramen.reports.context import summarise_context, summarise_context_network
 from duramen.reports.contextual import Level
 from duramen.reports.exact import summarise_exact
+from duramen.reports.network import summarise_network
 from duramen.reports.plan import summarise_plan
 from duramen.reports.ranking import summarise
 from duramen.reports.render import render
@@ -18,5 +19,6 @@ __all__ = [
     "summarise_context",
     "summarise_context_network",
     "summarise_exact",
+    "summarise_network",
     "summarise_plan",
 ]

@@ -1,4 +1,4 @@
-"""The other commands: exact, plan, context, pack and select."""
+"""The other commands: exact, plan, context, network, pack and select."""
 
 from __future__ import annotations
 
@@ -230,3 +230,58 @@ command(
 )
 command("demo", "select --demo --trees 5", write, slow=True)
 command("refused", "select many.csv --target y --drop z --relevance decoy", write_wide, status=2)
+
+
+def write_expression(folder: Path) -> None:
+    """Write the expression of five genes, and known links."""
+    values = uniform(24, 5, seed=6)
+    columns = {f"g{j}": values[:, j] for j in range(5)}
+    tables.write_table(pa.table({**columns, "batch": values[:, 0]}), folder / "genes.csv")
+    rows = {"gene": list(columns), **{f"s{i}": values[i] for i in range(24)}}
+    tables.write_table(pa.table(rows), folder / "rows.csv")
+    gold = {"source": ["g0", "g1", "g2"], "target": ["g1", "g2", "g4"]}
+    tables.write_table(pa.table(gold), folder / "gold.csv")
+    words = {f"w{j}": np.where(values[:, j] > 0.5, "high", "low") for j in range(3)}
+    tables.write_table(pa.table(words), folder / "words.tsv")
+
+
+NETWORK = "network genes.csv --drop batch --trees 6"
+
+command("genes", f"{NETWORK} --seed 1", write_expression)
+command("rows", "network rows.csv --genes rows --trees 6", write_expression)
+command("genes in columns", f"{NETWORK} --genes columns --links 5 --top 2", write_expression)
+command(
+    "published, known links",
+    f"{NETWORK} --max-features sqrt --source-scaling none --gold gold.csv --regulators g0 "
+    "--regulators g1 --regulators g2 --targets g1 --targets g4",
+    write_expression,
+)
+command("p-values", f"{NETWORK} --permutations 3 --source-scaling variance", write_expression)
+command("leaves, depth", f"{NETWORK} --min-samples-leaf 3 --max-depth 2", write_expression)
+command(
+    "words", "network words.tsv --na ? --decimal , --trees 6 --categorical w0", write_expression
+)
+command("checkpoint", f"{NETWORK} --checkpoint kept", write_expression)
+command("demo", "network --demo --trees 3", write_expression)
+for forest in (
+    "random-forest",
+    "extra-trees",
+    "totally-randomized-trees",
+    "bagged-trees",
+    "random-subspace",
+    "random-patches",
+):
+    command(f"forest {forest}", f"{NETWORK} --forest {forest}", write_expression)
+for measure in (
+    "mdi",
+    "mdi-oob",
+    "mda",
+    "conditional-mda",
+    "frequency",
+    "minimal-depth",
+    "noising",
+    "last-level",
+):
+    command(f"measure {measure}", f"{NETWORK} --measure {measure}", write_expression)
+for scale in ("unit", "sum", "none"):
+    command(f"normalization {scale}", f"{NETWORK} --normalization {scale}", write_expression)

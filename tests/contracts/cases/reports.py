@@ -101,6 +101,14 @@ def _network() -> Any:
     return read(reports.summarise_context_network(network(), run(), level=level))
 
 
+@case("reports/network of genes", reports.summarise_network)
+def _genes() -> Any:
+    from tests.contracts.cases.plots import scored
+
+    found, gold = scored()
+    return read(reports.summarise_network(found, run(), scores=found.score(gold)))
+
+
 @case("reports/record", reports.Run)
 def _record() -> Any:
     dist = examples.xor()

@@ -1,0 +1,140 @@
+"""Expression, names of genes and known links, read for `duramen network`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from duramen.cli.network.options import COMMAND, Expression
+from duramen.cli.source import check_columns
+from duramen.cli.stores import is_store
+
+_CALLER = f"duramen {COMMAND}"
+_DEMO = {"n_samples": 100, "n_genes": 50, "random_state": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Expression and known links."""
+
+    name: str  # of the file, in sentences
+    table: Any  # as `genie3` takes it
+    genes: str  # where the genes are in it
+    gold: Any = None  # as `Network.score` takes it
+    names: tuple[str, ...] | None = None  # of the genes, where the table has none
+
+
+def check(options: Expression) -> None:
+    """Check that the user named a table, or asked for the simulated network.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or too much.
+    """
+    if options.demo and (options.file is not None or options.gold is not None):
+        raise ValueError("--demo brings its own data; leave out FILE and --gold")
+    if not options.demo and options.file is None:
+        raise ValueError("give a FILE, or --demo for a simulated network")
+    if options.demo and options.genes != "columns":
+        raise ValueError("--demo has the genes in columns; leave out --genes")
+    options.reading.check(options.file)
+
+
+def read(options: Expression) -> Given:
+    """Read the expression, and the known links if they are given.
+
+    Raises
+    ------
+    ValueError, OSError
+        If a file cannot be read.
+    """
+    if options.demo:
+        from duramen.datasets import gene_network
+
+        made = gene_network(**_DEMO)
+        return Given("simulated network", made.expression, "columns", made.links, made.names)
+    assert options.file is not None
+    gold = None if options.gold is None else _links(options.gold)
+    table, genes = _table(options, options.file)
+    return Given(options.file.name, table, genes, gold)
+
+
+def names(asked: Sequence[str]) -> list[str] | None:
+    """Return names of genes; of those that name a file, the names in it, one a line.
+
+    Raises
+    ------
+    ValueError
+        If a file holds no name.
+    """
+    if not asked:
+        return None
+    found: list[str] = []
+    for one in asked:
+        path = Path(one)
+        if not path.is_file():
+            found.append(one)
+            continue
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        if not any(lines):
+            raise ValueError(f"{path} must hold names of genes, one a line, got none")
+        found += [line for line in lines if line]
+    return found
+
+
+def _table(options: Expression, path: Path) -> tuple[Any, str]:
+    """Return the table, and where its genes are."""
+    import numpy as np
+
+    from duramen.tables import open_store, pack
+    from duramen.tables.formats import format_of
+
+    known = format_of(path)
+    if not is_store(path) and (known is None or known.read is not None):
+        table = options.reading.read(path, _CALLER)
+        check_columns("--drop", options.drop, table.column_names, "")
+        return table.drop_columns(list(options.drop)), options.genes
+    with _packed(path, options.genes, pack) if not is_store(path) else _itself(path) as place:
+        store = open_store(place)
+        check_columns("--drop", options.drop, store.names, "")
+        kept = [j for j, name in enumerate(store.names) if name not in options.drop]
+        return store.take_columns(np.array(kept, dtype=np.int64)), "columns"
+
+
+@contextmanager
+def _itself(path: Path) -> Iterator[Path]:
+    yield path
+
+
+@contextmanager
+def _packed(path: Path, genes: str, pack: Any) -> Iterator[Path]:
+    """Pack a file that is read in tiles into a folder that is removed in the end."""
+    with TemporaryDirectory(prefix="duramen-") as folder:
+        place = Path(folder) / "store"
+        pack(path, place, transpose=genes == "rows")
+        yield place
+
+
+def _links(path: Path) -> Any:
+    """Return the known links as a list of rows of source, target and perhaps 0 or 1.
+
+    A first row of other words than 0 and 1 in its third column is the header; of two columns, the
+    header is the names that the file format gives them.
+    """
+    from duramen.tables import read_table
+
+    table = read_table(path, function=_CALLER)
+    if table.num_columns not in (2, 3):
+        raise ValueError(
+            f"--gold: {path.name} must have 2 or 3 columns (source, target, and 1 or 0), got "
+            f"{table.num_columns}."
+        )
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    first = tuple(table.column_names)
+    header_is_a_row = table.num_columns == 3 and first[2] in ("0", "1")
+    return [first, *rows] if header_is_a_row else rows

@@ -1,0 +1,123 @@
+"""Run of `duramen network`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duramen.cli.checkpoint import keeping, kept
+from duramen.cli.clock import Clock
+from duramen.cli.command import perform
+from duramen.cli.console import warnings_as_notes
+from duramen.cli.declaration import command_line, parameters, recorded
+from duramen.cli.network.options import COMMAND, Options
+from duramen.cli.network.reading import Given, check, names, read
+from duramen.cli.numbers import parsed_max_features
+from duramen.cli.output import Outcome
+
+if TYPE_CHECKING:
+    from duramen.reports import Run
+    from duramen.results.network import Network
+    from duramen.results.network_scores import NetworkScores
+
+_AUTO = 1 / 3
+
+
+def network(options: Options) -> None:
+    """Infer which genes regulate which (GENIE3).
+
+    Predicts each gene from all regulators with a forest; the importances weight the links. Prints
+    the heaviest links, and how well they agree with known ones, and writes result.csv,
+    result.parquet, run.json and report.html to the folder --out.
+    """
+    perform(COMMAND, options, _check, _find, _tell)
+
+
+def _check(options: Options) -> dict[str, Any]:
+    """Return the parameters of `genie3` that the options stand for."""
+    check(options.input)
+    given = parameters(options.scores)
+    asked = given.pop("max_features")
+    given["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
+    return given | {
+        "regulators": names(options.input.regulators),
+        "targets": names(options.input.targets),
+    }
+
+
+def _find(
+    options: Options, settings: dict[str, Any], clock: Clock
+) -> tuple[Given, Network, NetworkScores | None]:
+    """Read the expression, infer the network, and score it if links are known."""
+    from duramen.networks import genie3
+
+    quiet = options.output.quiet
+    with clock.step("read"):
+        given = read(options.input)
+    with (
+        keeping(lambda: kept(options.work.checkpoint), quiet),
+        clock.step("infer"),
+        warnings_as_notes(quiet),
+    ):
+        found = genie3(
+            given.table,
+            names=given.names,
+            genes=given.genes,
+            **settings,
+            **options.work.parameters(quiet),
+        )
+    if given.gold is None:
+        return given, found, None
+    with clock.step("score"):
+        return given, found, found.score(given.gold)
+
+
+def _tell(
+    options: Options,
+    _: dict[str, Any],
+    result: tuple[Given, Network, NetworkScores | None],
+    clock: Clock,
+) -> Outcome:
+    """Return the table of links, the record and the report."""
+    from duramen.cli.network.show import show_network
+    from duramen.reports.network import summarise_network
+
+    given, found, scores = result
+    columns = found.columns(min(options.links, found.n_candidates))
+    if found.p_values is not None:
+        i, j = found.ranked(len(columns["source"]))
+        columns["q_value"] = found.q_values()[i, j]
+    run = _record(options, given, found, scores, clock)
+    report = partial(summarise_network, found, run, scores=scores)
+    shown = partial(show_network, found, run, scores, options.output.top, options.output.out)
+    return Outcome(columns, run, report, shown)
+
+
+def _record(
+    options: Options, given: Given, found: Network, scores: NetworkScores | None, clock: Clock
+) -> Run:
+    from duramen.reports import Run
+
+    settings = {**recorded(options.input), **recorded(options.scores), "links": options.links}
+    of_data = ("file", "demo")
+    results: dict[str, Any] = {"candidate_links": found.n_candidates}
+    if scores is not None:
+        results |= {
+            "known_links": scores.n_true,
+            "auroc": scores.auroc,
+            "aupr": scores.aupr,
+            "random_aupr": scores.random_aupr,
+            "early_precision": scores.early_precision,
+        }
+    return Run(
+        command=command_line(COMMAND, options),
+        file=given.name,
+        n_rows=int(found.metadata["n_rows"]),
+        n_features=len(found.names),
+        fingerprint=found.metadata["fingerprint"],
+        seed=options.work.seed,
+        settings={name: one for name, one in settings.items() if name not in of_data},
+        versions=found.metadata["versions"],
+        results=results,
+        timings=dict(clock.seconds),
+    )

@@ -1,0 +1,161 @@
+"""Report of a network."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duramen.reports.facts import about, thousands
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.run import Run
+from duramen.results.network import Network
+from duramen.results.network_scores import NetworkScores
+from duramen.results.text import fixed
+
+_ROWS, _DRAWN, _SOURCES = 200, 40, 20
+
+
+def summarise_network(
+    network: Network, run: Run, *, scores: NetworkScores | None = None, n_rows: int = _ROWS
+) -> Report:
+    """Summarize a network as a report.
+
+    Parameters
+    ----------
+    network : Network
+        What was inferred.
+    run : Run
+        What was run.
+    scores : NetworkScores, optional
+        Agreement with known links.
+    n_rows : int
+        The most links of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> network = dm.Network(("a", "b", "c"), np.triu(np.ones((3, 3)), 1))
+    >>> run = dm.reports.Run(command="duramen network", settings={}, versions={})
+    >>> dm.reports.summarise_network(network, run).title
+    'Network of 3 genes'
+    """
+    sections: list[Section] = []
+    if network.n_candidates:
+        sections += [_graph(network), _links(network, n_rows), _regulators(network)]
+    if scores is not None:
+        sections += _curves(scores)
+    sections += [
+        Prose(
+            "Interpretation",
+            (
+                "The weight of a link is the importance of the regulator in the forest that "
+                "predicts the target: the part of the target's variability that splits on the "
+                "regulator explain. Weights rank links; they are no probabilities.",
+            ),
+        ),
+        Prose("Limitations", _cautions(network), points=True, caution=True),
+    ]
+    headline = [
+        Fact("samples", thousands(run.n_rows)),
+        Fact("genes", f"{len(network.names):,}"),
+        Fact("regulators", f"{int(network.sources.sum()):,}"),
+        Fact("candidate links", f"{network.n_candidates:,}"),
+    ]
+    if scores is not None:
+        headline.append(Fact("AUPR against known links", f"{scores.aupr:.3f}"))
+    title = f"Network of {len(network.names):,} genes"
+    return Report("network", title, tuple(headline), (*sections, *about(run)))
+
+
+def score_words(scores: NetworkScores) -> str:
+    """Return the agreement with known links as a sentence."""
+    return (
+        f"Against {scores.n_true:,} known links among {scores.n_pairs:,} pairs: AUROC "
+        f"{scores.auroc:.3f}, AUPR {scores.aupr:.3f} (random order {scores.random_aupr:.3f}), "
+        f"precision of the first {scores.n_true:,} links {scores.early_precision:.3f}."
+    )
+
+
+def _cautions(network: Network) -> tuple[str, ...]:
+    lines = [
+        "A link says that the regulator helps to predict the target. Indirect links, common causes "
+        "and the reverse of a link do so, too.",
+        "The data are observations: directions are suggested by the asymmetry of weights only.",
+        *network.notes,
+    ]
+    if network.p_values is not None:
+        lines.append(
+            "P-values test that the target is independent of all regulators. An indirect link is "
+            "no false discovery under this null hypothesis."
+        )
+    return tuple(lines)
+
+
+def _graph(network: Network) -> Chart:
+    n = min(_DRAWN, network.n_candidates)
+    source, target, weight = network.top(1)[0]
+    return Chart(
+        title="Heaviest links",
+        plot=Plot("network_graph", network, {"n": n}),
+        text=f"Graph of the {n} heaviest links. The heaviest goes from {source} to {target}, with "
+        f"weight {weight:.3g}.",
+        caption=f"The {n} heaviest links, drawn the wider the heavier.",
+    )
+
+
+def _links(network: Network, n_rows: int) -> Table:
+    n = min(n_rows, network.n_candidates)
+    links = network.columns(n)
+    heaviest = float(np.abs(links["weight"]).max(initial=0.0)) or 1.0
+    columns = [
+        (Column("", "number"), [str(k + 1) for k in range(n)]),
+        (Column("source", "name"), links["source"]),
+        (Column("target", "name"), links["target"]),
+        (Column("weight", "number"), fixed(links["weight"], 4)),
+        (Column("", "bar"), (np.abs(links["weight"]) / heaviest).tolist()),
+    ]
+    if "p_value" in links:
+        columns.append((Column("p", "number"), [f"{p:.2g}" for p in links["p_value"]]))
+    note = (
+        f"The {n:,} heaviest of {network.n_candidates:,} links; result.csv and result.parquet hold "
+        "more."
+    )
+    return Table.of("Links", columns, note)
+
+
+def _regulators(network: Network) -> Table:
+    """Count the links of each source among the heaviest p."""
+    n = min(len(network.names), network.n_candidates)
+    sources, _ = network.ranked(n)
+    counts = np.bincount(sources, minlength=len(network.names))
+    order = np.argsort(-counts, kind="stable")[:_SOURCES]
+    order = order[counts[order] > 0]
+    totals = network.weights[order].sum(axis=1)
+    columns = [
+        (Column("regulator", "name"), [network.names[i] for i in order.tolist()]),
+        (Column("links", "number"), [str(k) for k in counts[order].tolist()]),
+        (Column("sum of all weights", "number"), fixed(totals.astype(np.float64), 4)),
+    ]
+    note = f"Regulators by their number of links among the {n:,} heaviest."
+    return Table.of("Regulators", columns, note)
+
+
+def _curves(scores: NetworkScores) -> list[Section]:
+    return [
+        Prose("Agreement with known links", (score_words(scores),)),
+        Chart(
+            "Precision and recall",
+            Plot("precision_recall", scores),
+            f"Line chart of precision against recall; the area under it is {scores.aupr:.3f}.",
+            "Precision and recall of the ranked links against the known ones; the gray line is a "
+            "random order.",
+        ),
+        Chart(
+            "ROC curve",
+            Plot("roc", scores),
+            f"Line chart of the true positive rate against the false positive rate; the area "
+            f"under it is {scores.auroc:.3f}.",
+            "True positive rate against false positive rate of the ranked links; the gray line is "
+            "a random order.",
+        ),
+    ]

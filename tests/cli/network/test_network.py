@@ -1,0 +1,196 @@
+"""`duramen network`: what it reads, finds, writes and shows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+
+import duramen as dm
+
+QUICK = ("--trees", "20")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A simulated network of eight genes, in files."""
+    made = dm.datasets.gene_network(30, 8, n_links=8, random_state=3)
+    frame = pd.DataFrame(made.expression, columns=made.names)
+    frame.to_csv(tmp_path / "columns.csv", index=False)
+    frame.assign(batch=["a", "b"] * 15).to_parquet(tmp_path / "columns.parquet")
+    rows = frame.T
+    rows.columns = [f"s{k}" for k in range(30)]
+    rows.to_csv(tmp_path / "rows.tsv", sep="\t", index_label="gene")
+    dm.pack(tmp_path / "columns.csv", tmp_path / "store")
+    names = made.names
+    pairs = [(names[i], names[j]) for i, j in zip(*np.nonzero(made.links), strict=True)]
+    pd.DataFrame(pairs, columns=["regulator", "target"]).to_csv(tmp_path / "gold.csv", index=False)
+    (tmp_path / "factors.txt").write_text("G1\nG3\n\nG5\n")
+    return made, tmp_path
+
+
+def table(out):
+    return pq.read_table(out / "result.parquet").to_pandas()
+
+
+def test_links_are_those_of_the_library(made):
+    data, folder = made
+    _, record = done(folder / "out", "network", folder / "columns.csv", *QUICK)
+    expected = dm.genie3(
+        data.expression,
+        names=data.names,
+        n_estimators=20,
+        max_features=1 / 3,
+        source_scaling="variance",
+        random_state=0,
+    )
+    found = table(folder / "out")
+    assert list(found) == ["source", "target", "weight"]
+    assert len(found) == 56
+    assert np.allclose(found["weight"], expected.edges()["weight"], rtol=1e-12)
+    assert found["source"].tolist() == expected.edges()["source"].tolist()
+    assert record["settings"]["max_features"] == "auto"
+    assert record["results"] == {"candidate_links": 56}
+    assert (record["n_rows"], record["n_features"]) == (30, 8)
+
+
+def test_all_forms_of_the_table_give_the_same_links(made):
+    _, folder = made
+    results = []
+    for words in (
+        (folder / "columns.csv",),
+        (folder / "columns.parquet", "--drop", "batch"),
+        (folder / "rows.tsv", "--genes", "rows"),
+        (folder / "store",),
+    ):
+        done(folder / "out", "network", *words, *QUICK)
+        results.append((folder / "out" / "result.csv").read_bytes())
+    assert len(set(results)) == 1
+
+
+def test_files_that_are_read_in_tiles(made):
+    data, folder = made
+    np.save(folder / "columns.npy", data.expression)
+    np.save(folder / "rows.npy", np.ascontiguousarray(data.expression.T))
+    done(folder / "one", "network", folder / "columns.npy", *QUICK)
+    done(folder / "two", "network", folder / "rows.npy", "--genes", "rows", *QUICK)
+    assert np.array_equal(table(folder / "one")["weight"], table(folder / "two")["weight"])
+    assert not list(folder.glob("duramen-*"))
+
+
+def test_published_settings_regulators_and_known_links(made):
+    data, folder = made
+    words = ("--regulators", folder / "factors.txt", "--regulators", "G7", "--targets", "G6")
+    published = ("--max-features", "sqrt", "--source-scaling", "none")
+    result, record = done(
+        folder / "out",
+        "network",
+        folder / "columns.csv",
+        *QUICK,
+        *words,
+        *published,
+        "--gold",
+        folder / "gold.csv",
+    )
+    expected = dm.genie3(
+        data.expression,
+        names=data.names,
+        regulators=["G1", "G3", "G5", "G7"],
+        targets=["G6"],
+        n_estimators=20,
+        random_state=0,
+    )
+    found = table(folder / "out")
+    assert set(found["target"]) == {"G6"}
+    assert np.allclose(found["weight"], expected.edges()["weight"])
+    scores = expected.score(data.links)
+    assert record["results"]["auroc"] == pytest.approx(scores.auroc)
+    assert f"AUPR {scores.aupr:.3f}" in " ".join(result.stdout.split())
+    html = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    for title in ("Heaviest links", "Precision and recall", "ROC curve", "Limitations"):
+        assert title in html
+
+
+def test_gold_with_zeros_and_without_a_header(made):
+    data, folder = made
+    names = data.names
+    lines = [
+        f"{names[i]}\t{names[j]}\t{int(data.links[i, j])}"
+        for i in range(8)
+        for j in range(8)
+        if i != j
+    ]
+    (folder / "gold.tsv").write_text("\n".join(lines) + "\n")
+    words = ("network", folder / "columns.csv", *QUICK, "--gold")
+    _, one = done(folder / "one", *words, folder / "gold.tsv")
+    _, two = done(folder / "two", *words, folder / "gold.csv")
+    assert one["results"] == two["results"]
+
+
+def test_p_values_and_q_values(made):
+    _, folder = made
+    words = ("network", folder / "columns.csv", *QUICK, "--permutations", "5", "--links", "7")
+    done(folder / "out", *words)
+    found = table(folder / "out")
+    assert list(found) == ["source", "target", "weight", "p_value", "q_value"]
+    assert len(found) == 7
+    assert (found["q_value"] >= found["p_value"]).all()
+
+
+def test_demo_and_the_command_of_its_record(tmp_path):
+    result, record = done(tmp_path / "one", "network", "--demo", *QUICK, "--top", "3")
+    assert "50 genes" in result.stdout
+    assert record["results"]["known_links"] == 100
+    assert " --demo " in record["command"]
+    again = record["command"].split()[1:]
+    done(tmp_path / "two", *again)
+    first = (tmp_path / "one" / "result.csv").read_bytes()
+    assert (tmp_path / "two" / "result.csv").read_bytes() == first
+
+
+def test_goes_on_from_a_checkpoint_to_the_same_bytes(made):
+    _, folder = made
+    words = ("network", folder / "columns.csv", *QUICK, "--checkpoint", folder / "kept")
+    done(folder / "one", *words)
+    done(folder / "two", *words, "--jobs", "2")
+    results = [(folder / out / "result.csv").read_bytes() for out in ("one", "two")]
+    assert results[0] == results[1]
+    assert json.loads((folder / "two" / "run.json").read_text())["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give a FILE, or --demo"),
+        (("columns.csv", "--demo"), "--demo brings its own data"),
+        (("--demo", "--genes", "rows"), "leave out --genes"),
+        (("nowhere.csv",), "nowhere.csv"),
+        (("columns.csv", "--drop", "G99"), "--drop G99 is no column of the table"),
+        (("columns.csv", "--regulators", "Q1"), "regulators must be names or indices of genes"),
+        (("columns.csv", "--gold", "columns.csv"), "must have 2 or 3 columns"),
+        (("columns.csv", "--max-features", "some"), "--max-features: must be"),
+        (("columns.parquet", "--genes", "rows"), "must hold numbers"),
+    ],
+)
+def test_mistakes_of_the_user(made, monkeypatch, words, message):
+    _, folder = made
+    monkeypatch.chdir(folder)
+    assert_refused("network", folder / "out", words, message)
+
+
+def test_quiet_says_nothing(made):
+    _, folder = made
+    result = duramen("network", folder / "columns.csv", *QUICK, "-q", "--out", folder / "out")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words", [("--measure", "holdout-mda"), ("--forest", "pert"), ("--normalization", "log")]
+)
+def test_choices_are_those_of_the_library(made, words):
+    _, folder = made
+    result = duramen("network", folder / "columns.csv", *words, "--out", folder / "out")
+    assert result.exit_code == 2
+    assert "is not one of" in " ".join(result.stderr.split())
