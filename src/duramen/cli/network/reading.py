@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def names(asked: Sequence[str]) -> list[str] | None:
     found: list[str] = []
     for one in asked:
         path = Path(one)
-        if not path.is_file():
+        if not os.path.isfile(path):  # unlike Path.is_file it takes names that no file can have
             found.append(one)
             continue
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]

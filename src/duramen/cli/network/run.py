@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.checkpoint import keeping, kept
+from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.console import warnings_as_notes
@@ -36,6 +36,7 @@ def network(options: Options) -> None:
 def _check(options: Options) -> dict[str, Any]:
     """Return the parameters of `genie3` that the options stand for."""
     check(options.input)
+    writable(options.work.checkpoint)
     given = parameters(options.scores)
     asked = given.pop("max_features")
     given["max_features"] = _AUTO if asked == "auto" else parsed_max_features(asked)
