@@ -123,10 +123,15 @@ def test_gold_with_zeros_and_without_a_header(made):
         if i != j
     ]
     (folder / "gold.tsv").write_text("\n".join(lines) + "\n")
+    pairs = (folder / "gold.csv").read_text().split("\n", 1)[1]
+    (folder / "pairs.csv").write_text(pairs)
     words = ("network", folder / "columns.csv", *QUICK, "--gold")
-    _, one = done(folder / "one", *words, folder / "gold.tsv")
-    _, two = done(folder / "two", *words, folder / "gold.csv")
-    assert one["results"] == two["results"]
+    records = [
+        done(folder / f"out {name}", *words, folder / name)[1]["results"]
+        for name in ("gold.csv", "gold.tsv", "pairs.csv")
+    ]
+    assert records[0]["known_links"] == 8
+    assert records[0] == records[1] == records[2]
 
 
 def test_p_values_and_q_values(made):

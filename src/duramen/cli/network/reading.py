@@ -122,10 +122,10 @@ def _packed(path: Path, genes: str, pack: Any) -> Iterator[Path]:
 
 
 def _links(path: Path) -> Any:
-    """Return the known links as a list of rows of source, target and perhaps 0 or 1.
+    """Return the known links as rows of source, target and perhaps 0 or 1.
 
-    A first row of other words than 0 and 1 in its third column is the header; of two columns, the
-    header is the names that the file format gives them.
+    Files may lack a header: its words are then the first row. As a row, a header names no genes of
+    the network, and rows of other genes are not scored.
     """
     from duramen.tables import read_table
 
@@ -137,5 +137,4 @@ def _links(path: Path) -> Any:
         )
     rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     first = tuple(table.column_names)
-    header_is_a_row = table.num_columns == 3 and first[2] in ("0", "1")
-    return [first, *rows] if header_is_a_row else rows
+    return rows if table.num_columns == 3 and first[2] not in ("0", "1") else [first, *rows]
