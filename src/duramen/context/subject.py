@@ -14,7 +14,7 @@ from duramen.forests.growth import grow
 from duramen.forests.memory import refuse_large_forest, refuse_many_trees
 from duramen.forests.settings import CRITERION_NAMES, GrowthSettings
 from duramen.results.context_importances import SPLITS
-from duramen.tables import EncodedTable, LearningSet, Target, Task
+from duramen.tables import EncodedTable, LearningSet, Task
 from duramen.tables.recoding import with_ordinal
 from duramen.theory import discretize
 
@@ -111,11 +111,7 @@ def subject_of(
         table = binned(table, checks.check_integer(function, "n_bins", growth.n_bins, 2))
     settings = growth.settings(table, criterion, function)
     n_trees = growth.checked_trees(function)
-    target = data.target
-    if target.codes is None:
-        numbers = target.values - target.values.mean()
-        spread = float(numbers.std())
-        target = Target(numbers / spread if scale and spread > 0 else numbers)
+    target = data.target.centered(scale=scale)
     refuse_many_trees(function, n_trees, target.n_values)
     data = LearningSet(table, target, data.weights, data.exchangeability)
     subject = Subject(data, settings, n_trees, seed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.results.text import quoted
-from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
+from duramen.tables import EncodedTable, LearningSet, Task, encode, encode_target
 from duramen.tables.containers import table_like
 from duramen.tables.exchangeability import Exchangeability
 
@@ -69,11 +69,7 @@ class Variables:
         numeric = self.responses is not None or self.table.kinds[j] == "numeric"
         task: Task = "regression" if numeric else "classification"
         target = encode_target(values, task, allow_one_class=True, function=function)
-        if target.codes is None:
-            numbers = target.values - target.values.mean()
-            spread = float(numbers.std())
-            target = Target(numbers / spread if scale and spread > 0 else numbers)
-        return LearningSet(table, target, None, Exchangeability(table.n_rows))
+        return LearningSet(table, target.centered(scale=scale), None, Exchangeability(table.n_rows))
 
     def _values(self, j: int) -> NDArray[Any]:
         if self.responses is not None:

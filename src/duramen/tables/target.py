@@ -82,6 +82,17 @@ class Target(KernelOwner):
         rank = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
         return Target(rank[values], self.classes[present])
 
+    def centered(self, *, scale: bool = False) -> "Target":
+        """Return numbers with mean 0, divided by their deviation if asked to; classes as they are.
+
+        Numbers that are all equal are not divided.
+        """
+        if self.classes is not None:
+            return self
+        numbers = self.values - self.values.mean()
+        spread = float(numbers.std())
+        return Target(numbers / spread if scale and spread > 0 else numbers)
+
     def class_sizes(self) -> dict[str, int] | None:
         """Return the classes, as text, with their number of rows; None for numbers."""
         if self.classes is None:
