@@ -32,6 +32,11 @@ def template_of(estimator: Any, function: str) -> BaseForest:
     return template
 
 
+def leaves_rows_out(estimator: BaseForest) -> bool:
+    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
+    return bool(estimator.bootstrap or estimator.max_samples is not None)
+
+
 def seeded(template: BaseForest, seed: int) -> BaseForest:
     """Return a copy of an estimator that is not fitted, with a seed, modulo 2**32.
 

@@ -46,9 +46,6 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
         estimator.set_params(class_weight=growth.class_weight)
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)
+    from duramen.importances.refit import leaves_rows_out
+
     return estimator.set_params(oob_score=leaves_rows_out(estimator))
-
-
-def leaves_rows_out(estimator: Any) -> bool:
-    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
-    return bool(estimator.bootstrap or estimator.max_samples is not None)
