@@ -17,6 +17,8 @@ namespace duramen {
 
 constexpr std::size_t kLane = 32;  // lengths of byte sequences are multiples of this
 
+constexpr std::uint32_t kSetOfFew = 8;  // rows at most whose sets are told by a byte
+
 // The largest of n numbers, none of them NaN; minus infinity for n = 0.
 inline double largest_of(const double* values, std::size_t n) {
   constexpr std::size_t kWays = 16;
@@ -87,6 +89,25 @@ inline void bits_up_to<float>(const float* values, float limit, std::size_t n,
       word |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm256_movemask_ps(in))) << lane;
     }
     words[i / 64] = word;
+  }
+}
+
+// For each of the first `lanes` (4 or 8) of 8 codes, calls visit(i, set): a bit for every code that
+// is above it.
+template <class Visit>
+void visit_sets_above(const std::int32_t* codes, std::size_t lanes, Visit&& visit) {
+  if (lanes <= 4) {
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(codes));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const __m128i above = _mm_cmpgt_epi32(all, _mm_set1_epi32(codes[i]));
+      visit(i, static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(above))));
+    }
+    return;
+  }
+  const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(codes));
+  for (std::size_t i = 0; i < 8; ++i) {
+    const __m256i above = _mm256_cmpgt_epi32(all, _mm256_set1_epi32(codes[i]));
+    visit(i, static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(above))));
   }
 }
 
@@ -202,6 +223,15 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
 }
 
 #else
+
+template <class Visit>
+void visit_sets_above(const std::int32_t* codes, std::size_t lanes, Visit&& visit) {
+  for (std::size_t i = 0; i < lanes; ++i) {
+    std::uint32_t above = 0;
+    for (std::size_t j = 0; j < lanes; ++j) above |= codes[j] > codes[i] ? 1U << j : 0U;
+    visit(i, above);
+  }
+}
 
 inline void byte_bits_up_to(const std::uint8_t* bytes, std::uint8_t limit, std::size_t n,
                             std::uint64_t* words) {
