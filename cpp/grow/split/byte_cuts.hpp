@@ -3,30 +3,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "grow/split/candidate.hpp"
 #include "impurity.hpp"
+#include "lanes.hpp"
 #include "random.hpp"
 
 namespace duramen {
-
-// 256 bits, one for every code.
-struct ByteSet {
-  std::array<std::uint64_t, 4> words{};
-};
-
-constexpr std::array<ByteSet, 256> single_bytes() {
-  std::array<ByteSet, 256> sets{};
-  for (std::size_t code = 0; code < 256; ++code) {
-    sets[code].words[code / 64] = std::uint64_t{1} << (code % 64);
-  }
-  return sets;
-}
-alignas(32) inline constexpr std::array<ByteSet, 256> kSingleBytes = single_bytes();
 
 template <class Node>
 class ByteCuts {
@@ -61,17 +47,11 @@ class ByteCuts {
 
   // The set of the codes, and where each is; false where two are the same.
   bool mark(const std::uint8_t* codes, const std::uint32_t* rows, std::uint32_t n) {
-    ByteSet set;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint8_t code = codes[rows[i]];
-      positions_[code] = static_cast<std::uint8_t>(i);
-      for (std::size_t w = 0; w < 4; ++w) set.words[w] |= kSingleBytes[code].words[w];
-    }
+    set_of_bytes(codes, rows, n, positions_, set_.words);
     std::uint32_t count = 0;
-    for (const std::uint64_t word : set.words) {
+    for (const std::uint64_t word : set_.words) {
       count += static_cast<std::uint32_t>(std::popcount(word));
     }
-    set_ = set;
     return count == n;
   }
 
@@ -82,15 +62,24 @@ class ByteCuts {
     typename Node::Weight first{0};
     double sum = 0.0;
     std::uint32_t k = 0;
-    for (std::uint32_t w = 0; w < 4; ++w) {
-      for (std::uint64_t word = set_.words[w]; word != 0; word &= word - 1) {
-        const std::uint32_t code = 64 * w + static_cast<std::uint32_t>(std::countr_zero(word));
+    for (std::uint32_t w = 0; w < 4; w += 2) {
+      std::uint64_t word = set_.words[w];
+      const std::uint64_t next = set_.words[w + 1];
+      std::uint32_t start = 64 * w;
+      const auto count = static_cast<std::uint32_t>(std::popcount(word) + std::popcount(next));
+      // Two words by one loop: where the first ends is as good as random.
+      for (const std::uint32_t end = k + count; k < end; ++k) {
+        const bool ended = word == 0;
+        word = ended ? next : word;
+        start = ended ? 64 * (w + 1) : start;
+        const std::uint32_t code = start + static_cast<std::uint32_t>(std::countr_zero(word));
+        word &= word - 1;
         const std::uint32_t at = positions_[code];
         first += weights[at];
         sum += moments[at];
         firsts_[k] = first;
         sums_[k] = sum;
-        sorted_[k++] = static_cast<std::uint8_t>(code);
+        sorted_[k] = static_cast<std::uint8_t>(code);
       }
     }
   }
@@ -103,19 +92,14 @@ class ByteCuts {
       firsts_[i] = 0;
       sums_[i] = 0.0;
     }
-    double top[kLanes] = {kNone, kNone, kNone, kNone};
-    for (std::uint32_t i = 0; i < n_cuts; i += kLanes) {
-      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        const double sum = sums_[i + lane];
-        const double other = all - sum;
-        const double left = static_cast<double>(firsts_[i + lane]);
-        const double score =
-            score_of_two<Node::kWhole>(sum * sum, left, other * other, whole - left);
-        scores_[i + lane] = score;
-        top[lane] = score > top[lane] ? score : top[lane];
-      }
+    const std::uint32_t end = (n_cuts + kLanes - 1) / kLanes * kLanes;
+    for (std::uint32_t i = 0; i < end; ++i) {
+      const double left = static_cast<double>(firsts_[i]);
+      const double other = all - sums_[i];
+      scores_[i] =
+          score_of_two<Node::kWhole>(sums_[i] * sums_[i], left, other * other, whole - left);
     }
-    return std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+    return largest_of(scores_, end);
   }
 
   Margin margin_;

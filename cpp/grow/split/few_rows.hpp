@@ -87,19 +87,14 @@ class FewRows {
     }
     const double all = node.sum();
     const double whole = static_cast<double>(node.whole());
-    double top[kLanes] = {kNone, kNone, kNone, kNone};
-    for (std::uint32_t s = 0; s < half; s += kLanes) {
-      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        const double sum = sums_[s + lane];
-        const double other = all - sum;
-        const double weight = weights_[s + lane];
-        const double score =
-            score_of_two<Node::kWhole>(sum * sum, weight, other * other, whole - weight);
-        scores_[s + lane] = score;
-        top[lane] = score > top[lane] ? score : top[lane];  // no score of no rows, 0 / 0
-      }
+    const std::uint32_t end = std::max(half, kLanes);
+    for (std::uint32_t s = 0; s < end; ++s) {
+      const double other = all - sums_[s];
+      const double weight = weights_[s];
+      scores_[s] =
+          score_of_two<Node::kWhole>(sums_[s] * sums_[s], weight, other * other, whole - weight);
     }
-    largest_ = std::max(std::max(top[0], top[1]), std::max(top[2], top[3]));
+    largest_ = largest_of(scores_, end);  // but for the set of no rows: 0 / 0
     const std::uint32_t full = 2 * half - 1;
     for (std::uint32_t s = 1; s < half; ++s) scores_[full - s] = scores_[s];
     scores_[0] = scores_[full] = kNone;
