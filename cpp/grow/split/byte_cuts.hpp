@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "grow/split/candidate.hpp"
+#include "grow/working.hpp"
 #include "impurity.hpp"
 #include "lanes.hpp"
 #include "random.hpp"
@@ -17,7 +18,8 @@ namespace duramen {
 template <class Node>
 class ByteCuts {
  public:
-  static constexpr std::uint32_t kMost = 256;  // rows: others have codes in common
+  static constexpr std::size_t kMost = kDenseRows;
+  static_assert(kMost <= 256, "positions are bytes");
 
   void start_node() { margin_.start_node(); }
 
