@@ -254,9 +254,23 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
 #else
 
 inline double largest_of(const double* values, std::size_t n) {
-  double top = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) top = values[i] > top ? values[i] : top;
-  return top;
+  constexpr std::size_t kWays = 16;
+  double top[kWays];
+  std::fill_n(top, kWays, -std::numeric_limits<double>::infinity());
+  std::size_t i = 0;
+  for (; i + kWays <= n; i += kWays) {
+    for (std::size_t way = 0; way < kWays; ++way) {
+      const double value = values[i + way];
+      top[way] = value > top[way] ? value : top[way];
+    }
+  }
+  for (; i < n; ++i) top[0] = values[i] > top[0] ? values[i] : top[0];
+  for (std::size_t half = kWays / 2; half > 0; half /= 2) {
+    for (std::size_t way = 0; way < half; ++way) {
+      top[way] = top[way + half] > top[way] ? top[way + half] : top[way];
+    }
+  }
+  return top[0];
 }
 
 inline void set_of_bytes(const std::uint8_t* bytes, const std::uint32_t* places, std::uint32_t n,

@@ -26,11 +26,11 @@ def test_the_same_trees_beside_a_missing_value_that_does_not_count(n_rows, decim
     beside = X.copy()
     beside[-1] = np.nan
     for max_features in (2, 6):
-        grown = [
+        plain, other = (
             dm.RandomForestRegressor(4, max_features=max_features, random_state=n_rows, **settings)
             .fit(table, y, sample_weight=weights)
             .forest_
             for table in (X, beside)
-        ]
+        )
         for name in ARRAY_NAMES:
-            np.testing.assert_array_equal(*(getattr(forest, name) for forest in grown), name)
+            np.testing.assert_array_equal(getattr(plain, name), getattr(other, name), err_msg=name)
