@@ -86,7 +86,7 @@ class Search {
 
  private:
   bool draw_one_by_one(Range& range, const std::uint32_t* rows, Random& random) {
-    const double bound = node_.largest_score(settings_);
+    const double bound = splits_.largest_score(node_);
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
