@@ -107,6 +107,8 @@ class Measure(Entry):
         Rows that it is computed on; "" for a measure of the forest alone.
     classes : bool
         Whether the target must be classes.
+    survival : bool
+        Whether it is defined for survival.
     testable : bool
         Whether it can be the ``measure=`` of tests that refit forests.
     zero_if_irrelevant : bool
@@ -138,6 +140,7 @@ class Measure(Entry):
     refits: bool = False
     rows: Literal["", "training", "out-of-bag", "held-out"] = ""
     classes: bool = False
+    survival: bool = False
     testable: bool = True
     zero_if_irrelevant: bool = True
     symmetric: bool = True
