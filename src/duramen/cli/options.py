@@ -16,7 +16,8 @@ def criterion_option() -> Any:
     return choice(
         "auto",
         "duramen.forests.criteria:CRITERIA",
-        "Impurity criterion; auto is entropy for classes, variance for numbers.",
+        "Impurity criterion; auto is entropy for classes, variance for numbers, log-rank for "
+        "survival.",
         before=("auto",),
     )
 
@@ -150,7 +151,7 @@ def settled_criterion(asked: str, task: str) -> str:
 
     suited = [one.name for one in CRITERIA if one.task == task]
     if asked == "auto":
-        return "variance" if task == "regression" else "entropy"
+        return "entropy" if task == "classification" else suited[0]
     if asked not in suited:
         raise ValueError(
             f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"

@@ -58,9 +58,7 @@ def refuse_survival(function: str) -> NoReturn:
 
 def target_of(forest: Forest, y: Any, n_rows: int, function: str) -> Target:
     """Check and encode y for a forest, with its own classes."""
-    return encode_target(
-        y, forest.task, n_rows=n_rows, allow_one_class=True, function=function
-    )
+    return encode_target(y, forest.task, n_rows=n_rows, allow_one_class=True, function=function)
 
 
 def matched(

@@ -67,6 +67,8 @@ class Words:
         Heading of its column.
     reading : str
         What its values are; ``{unit}`` stands for their unit.
+    survival_reading : str
+        The same for survival; empty if they are no others.
     caution : str
         What its values are not.
     p_values : str
@@ -83,6 +85,7 @@ class Words:
     reading: str = ""
     caution: str = ""
     p_values: str = ""
+    survival_reading: str = ""
 
 
 @dataclass(frozen=True, eq=False)

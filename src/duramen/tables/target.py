@@ -15,6 +15,7 @@ from duramen.tables.kernel_owner import KernelOwner
 from duramen.tables.survival import is_structured, survival_codes, survival_columns
 
 Task: TypeAlias = Literal["classification", "regression", "survival"]
+OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
 FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
 

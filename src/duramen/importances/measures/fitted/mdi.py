@@ -207,6 +207,8 @@ MDI = Measure(
         "MDI gives every feature that is tried often enough some importance, relevant or not, "
         "since a tree fits chance too. Features with many distinct values get more of it than "
         "those with few. MDI itself has no threshold above which it is real: that takes a test.",
+        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
+        "averaged over the trees; such a statistic compares the survival of the two children.",
     ),
     reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
     "randomized trees. NeurIPS 26.",
