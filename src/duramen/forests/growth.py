@@ -149,11 +149,11 @@ def _with_events(forest: Forest, data: LearningSet[EncodedTable], n_threads: int
     times, codes = data.target.times, data.target.values
     assert times is not None
     table, target, weights = _given(data)
-    *events, mortality = _kernel.leaf_events(
+    offsets, index, events, at_risk, mortality = _kernel.leaf_events(
         forest.kernel, table, target, weights, forest.bags, n_threads
     )
     event_times = times[np.unique(codes[codes % 2 == 1] // 2)]
-    leaf_events = LeafEvents(event_times, *events)
+    leaf_events = LeafEvents(event_times, offsets, index, events, at_risk)
     return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
 
 

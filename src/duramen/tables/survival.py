@@ -117,8 +117,12 @@ def survival_codes(
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{function}: events must be booleans or 0 and 1, got {event[row]:g} at row {row}. "
-            "Hint: the times come first, then the events."
+            f"{function}: events must be booleans or 0 and 1, got {event[row]:g} at row {row}"
+            + (
+                ". Hint: the times come first, then the events."
+                if np.isin(time, (0, 1)).all()
+                else ""
+            )
         )
     if not event.any():
         raise ValueError(f"{function}: the event occurred in no row; survival needs some events")
@@ -132,9 +136,10 @@ def _numbers(values: Any, what: str, function: str) -> NDArray[np.float64]:
     try:
         numbers = np.asarray(values).astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{function}: {what} must be numbers. {_HINT}") from None
+        wanted = "numbers" if what == "times" else "booleans or 0 and 1"
+        raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
     if numbers.ndim != 1 or not len(numbers):
-        raise ValueError(f"{function}: {what} must be one-dimensional and not empty. {_HINT}")
+        raise ValueError(f"{function}: {what} must be one-dimensional and not empty")
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, given, group, option
 from duramen.cli.inputs import Input
-from duramen.cli.problem import Problem
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
+from duramen.cli.problem import Problem
 from duramen.cli.source import Source
 from duramen.cli.stores import is_store
 
