@@ -52,8 +52,8 @@ class Outcome(Input):
         "auto",
         "duramen.tables.target:Task",
         "Task: classification of classes, regression of numbers, or survival, with the times in "
-        "--target and the events in --event; auto goes by the values of the target, and is survival "
-        "with --event.",
+        "--target and the events in --event; auto is survival with --event, else it goes by the "
+        "values of the target.",
         before=("auto",),
     )
     event: str | None = option(

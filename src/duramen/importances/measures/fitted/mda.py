@@ -83,8 +83,8 @@ def mda(
         scikit-learn takes.
     votes : {"tree", "ensemble"}
         "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
-        prediction in regression and survival) of the trees that a row is out of bag of loses, as in Breiman
-        (2001); rows in every bag are left out.
+        prediction in regression and survival) of the trees that a row is out of bag of loses, as
+        in Breiman (2001); rows in every bag are left out.
     n_repeats : int or "all", optional
         Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
         the mean over all permutations, computed exactly; for scores that are sums over rows and
