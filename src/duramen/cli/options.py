@@ -73,7 +73,23 @@ class Output:
         "Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
         "formula, such as names that begin with =, +, - or @.",
     )
+    xlsx: bool = option(
+        False, "Write the table of results to result.xlsx too, text as text.", echo="never"
+    )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
+
+    def check(self, command: str) -> None:
+        """Check that what writes the results is there.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If --xlsx is asked for, and the package that writes workbooks is not installed.
+        """
+        from duramen.tables.formats.workbook import require_writer
+
+        if self.xlsx:
+            require_writer(f"duramen {command}: --xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)

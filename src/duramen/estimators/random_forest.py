@@ -46,6 +46,9 @@ class RandomForestClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
@@ -90,6 +93,7 @@ class RandomForestClassifier(ForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
         splits: str = "ordered",
@@ -110,6 +114,7 @@ class RandomForestClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.splits = splits
@@ -150,6 +155,9 @@ class RandomForestRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -188,6 +196,7 @@ class RandomForestRegressor(ForestRegressor):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -207,6 +216,7 @@ class RandomForestRegressor(ForestRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features
@@ -245,6 +255,9 @@ class RandomSurvivalForest(SurvivalForest):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -284,6 +297,7 @@ class RandomSurvivalForest(SurvivalForest):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         max_samples: int | float | None = None,
         categorical_features: Columns = None,
         count_constant_features: bool = False,
@@ -299,6 +313,7 @@ class RandomSurvivalForest(SurvivalForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.categorical_features = categorical_features
         self.count_constant_features = count_constant_features

@@ -66,6 +66,18 @@ class LeafEvents(KernelOwner):
         own = (self.event_index[kept], self.events[kept], self.at_risk[kept])
         return LeafEvents(self.event_times, offsets - offsets[0], *own)
 
+    def followed_by(self, others: LeafEvents) -> LeafEvents:
+        """Return these events and, after them, those of the leaves of further trees."""
+        offsets = np.concatenate(
+            [self.event_offsets, self.event_offsets[-1] + others.event_offsets[1:]]
+        )
+        own = zip(
+            (self.event_index, self.events, self.at_risk),
+            (others.event_index, others.events, others.at_risk),
+            strict=True,
+        )
+        return LeafEvents(self.event_times, offsets, *(np.concatenate(pair) for pair in own))
+
     def check(self, n_leaves: int) -> None:
         """Check that the arrays are the events of so many leaves.
 

@@ -47,10 +47,11 @@ def pack(options: Options) -> None:
         columns = dict(zip(table.column_names, table.columns, strict=True))
         report = partial(summarize_pack, store, table, run)
         with naming(output.out, folder):
-            write_results(folder, Outcome(columns, run, report), clock, output.spreadsheet_safe)
+            write_results(folder, Outcome(columns, run, report), clock, output)
         found.append(table)
 
     with user_errors(COMMAND):
+        output.check(COMMAND)
         given.annotations.check()
         given.reading.check(options.file, given.annotations.samples)
         store = _packed(options, finishing)
