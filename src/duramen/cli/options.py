@@ -15,9 +15,8 @@ def criterion_option() -> Any:
     """Declare the option ``--criterion``."""
     return choice(
         "auto",
-        "duramen.forests.criteria:CRITERIA",
-        "Impurity criterion; auto is entropy for classes, variance for numbers, log-rank for "
-        "survival.",
+        "duramen.forests.criteria:IMPURITIES",
+        "Impurity criterion; auto is entropy for classes, variance for numbers.",
         before=("auto",),
     )
 
@@ -169,7 +168,6 @@ def settled_criterion(asked: str, task: str) -> str:
     if asked == "auto":
         return "entropy" if task == "classification" else suited[0]
     if asked not in suited:
-        raise ValueError(
-            f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"
-        )
+        allowed = ["auto", *(name for name in suited if task != "survival")]
+        raise ValueError(f"--criterion: must be {' or '.join(allowed)} for {task}, got {asked}")
     return asked

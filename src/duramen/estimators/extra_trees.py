@@ -285,11 +285,12 @@ class ExtraSurvivalTrees(SurvivalForest):
     Examples
     --------
     >>> import duramen as dm
-    >>> X = [[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]]
-    >>> y = [[1.0, True], [2.0, True], [2.0, False], [6.0, True], [7.0, False], [9.0, True]]
+    >>> X = [[0.0], [0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
+    >>> times, events = [1, 2, 2, 3, 6, 7, 8, 9], [1, 1, 0, 1, 1, 0, 1, 1]
+    >>> y = [*zip(times, events)]
     >>> forest = dm.ExtraSurvivalTrees(20, random_state=0).fit(X, y)
-    >>> forest.score(X, y) > 0.8
-    True
+    >>> round(forest.score(X, y), 2)
+    0.79
     """
 
     cut_rule = "random"

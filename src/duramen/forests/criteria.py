@@ -27,6 +27,8 @@ CRITERIA = (
     Criterion("log_rank", "log-rank statistic", "chi-square", "survival", ("log_rank",), True),
 )
 
+IMPURITIES = tuple(one for one in CRITERIA if not one.scored)
+
 
 def criterion_named(name: str) -> Criterion:
     """Return the criterion of a name."""

@@ -47,8 +47,8 @@ def write_workbook(table: pa.Table, file: IO[bytes]) -> None:
 
     if table.num_rows >= _MOST_ROWS or table.num_columns > _MOST_COLUMNS:
         raise ValueError(
-            f"write_table: a sheet holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, got "
-            f"{table.num_rows:,} and {table.num_columns:,}. Hint: write .csv or .parquet"
+            f"write_table: a sheet holds {_MOST_ROWS - 1:,} rows and {_MOST_COLUMNS:,} columns, "
+            f"got {table.num_rows:,} and {table.num_columns:,}. Hint: write .csv or .parquet"
         )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("result")
