@@ -17,13 +17,12 @@ from duramen import checks
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.parameters import PARAMETERS, Given, resolve
-from duramen.estimators.warm_start import TreeEstimators, check_kept
+from duramen.estimators.warm_start import TreeEstimators, check_kept, completed
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
-from duramen.forests.parts import extended
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
@@ -148,9 +147,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
         memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
         with progress_bar(n_trees - first, self._owner, resolved["verbose"]) as report:
-            forest = grow_trees(n_trees - first, report) if n_trees > first else kept
-        assert forest is not None
-        self._adopt(forest if kept is None or kept is forest else extended(kept, forest))
+            self._adopt(completed(kept, n_trees, lambda count: grow_trees(count, report)))
         if self.oob_score:
             self._estimate_out_of_bag(data, n_threads)
         return self

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from duramen.forests.forest import Forest
+from duramen.forests.parts import extended
 from duramen.forests.settings import GrowthSettings
 from duramen.tables import EncodedTable, LearningSet
 
@@ -41,6 +42,14 @@ def check_kept(
             f"{owner}: with warm_start=True trees are added with the same parameters, but "
             f"{', '.join(changed)} changed. Hint: warm_start=False, or a new estimator"
         )
+
+
+def completed(kept: Forest | None, n_trees: int, grow: Callable[[int], Forest]) -> Forest:
+    """Return a forest of `n_trees` trees: those that are kept, and the others as they grow."""
+    if kept is None:
+        return grow(n_trees)
+    missing = n_trees - kept.n_trees
+    return extended(kept, grow(missing)) if missing else kept
 
 
 class TreeEstimators(Sequence[Any]):

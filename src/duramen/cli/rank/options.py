@@ -45,7 +45,7 @@ class Growth:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome(Input):
+class SurvivalInput(Input):
     """Table or column store whose target may be survival."""
 
     task: str = choice(
@@ -165,15 +165,16 @@ class Test:
 class Options:
     """Options of `duramen rank`."""
 
-    input: Outcome = group(Outcome)
-    growth: Growth = group(Growth)
+    input: SurvivalInput = group(SurvivalInput, "Data")
+    growth: Growth = group(Growth, "Forest")
     measure: tuple[str, ...] = choice(
         (),
         MEASURES,
         "Importance measure; repeat for more, the first one ranks. By default those that the "
         "forest allows.",
         describe=described_measure,
+        section="Importances",
     )
-    test: Test = group(Test)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-rank"))
+    test: Test = group(Test, "Significance test")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-rank"))
