@@ -293,7 +293,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         return TreeEstimators(self.forest_.n_trees, self._of_tree)
 
     def _of_tree(self, index: int) -> Self:
-        single = clone(self).set_params(n_estimators=1, oob_score=False)
+        single: Self = clone(self).set_params(n_estimators=1, oob_score=False)
         single._adopt(self.forest_.part(index, index + 1))
         return single
 

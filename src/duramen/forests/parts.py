@@ -45,7 +45,8 @@ def extended(forest: Forest, more: Forest) -> Forest:
     events = forest.leaf_events
     if events is not None and more.leaf_events is not None:
         events = events.followed_by(more.leaf_events)
-    return replace(forest, **joined([forest.arrays(), more.arrays()]), leaf_events=events)
+    changes: dict[str, Any] = {**joined([forest.arrays(), more.arrays()]), "leaf_events": events}
+    return replace(forest, **changes)
 
 
 def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:
