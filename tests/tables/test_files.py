@@ -167,8 +167,8 @@ def test_a_failure_leaves_the_old_file(
 
 
 def test_other_formats_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; files may be CSV \(\.csv\)"):
-        write_table(TABLE, tmp_path / "a.xlsx")
+    with pytest.raises(ValueError, match=r"cannot write 'a\.npy'; files may be CSV \(\.csv\)"):
+        write_table(TABLE, tmp_path / "a.npy")
 
 
 @one_test

@@ -75,7 +75,7 @@ def grow(
     refuse_many_categories(data.table, settings, data.target.n_classes)
     trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
     if data.target.task == "survival":
-        _require_counts(data.weights)
+        _check_survival(settings, data.weights)
     arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
     forest = _forest(arrays, data, settings, seed, first_tree)
     return forest if data.target.task != "survival" else _with_events(forest, data, n_threads)
@@ -161,8 +161,10 @@ def _with_events(forest: Forest, data: LearningSet[EncodedTable], n_threads: int
 _MOST_COPIES = 2**22
 
 
-def _require_counts(weights: NDArray[np.float64] | None) -> None:
-    """Check that weights are numbers of copies, of which risk sets are made."""
+def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | None) -> None:
+    """Check that splits are in two, and weights numbers of copies, of which risk sets are made."""
+    if settings.splits == "multiway" or settings.cut == "pert":
+        raise ValueError("grow: survival trees have splits in two, neither multiway nor of PERT")
     if weights is None:
         return
     if (weights != np.floor(weights)).any() or weights.sum() > _MOST_COPIES:

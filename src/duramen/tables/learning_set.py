@@ -326,12 +326,20 @@ def unweighted_set(
 ) -> LearningSet[Any]:
     """Return the learning set that is given, or of X and y, for functions that know no weights.
 
-    A `ColumnStore` stays on disk; None stands for any task.
+    A `ColumnStore` stays on disk; None stands for classification and regression.
     """
     given = given_set(X, y, function, task, names=names, strata=strata, blocks=blocks)
     if given is not None:
+        _refuse_survival(given.target, task, function)
         return refuse_weights(given, function)
     stored = names is None and hasattr(X, "as_table")
     table = X if stored else encode(table_like(X), names=names, n_jobs=n_threads)
     target = encode_target(y, task or "auto", n_rows=table.shape[0], function=function)
+    _refuse_survival(target, task, function)
     return of_table(table, target, function, strata=strata, blocks=blocks)
+
+
+def _refuse_survival(target: Target, task: Task | None, function: str) -> None:
+    """Raise ValueError for survival where it was not asked for."""
+    if task is None and target.task == "survival":
+        raise ValueError(f"{function}: the target must be classes or numbers, got survival.")

@@ -6,6 +6,7 @@ from tests.estimators.test_survival import drawn, outcome
 from tests.oracles import survival as oracle
 
 import duramen as dm
+from duramen.forests import GrowthSettings, grow
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +103,22 @@ def test_a_score_of_another_task_is_refused(fitted):
         dm.importances.mdi(model, X, y)
 
 
+def test_functions_for_classes_and_numbers_refuse_survival():
+    """With their names, before any work."""
+    X, time, event = drawn(3, 40, 3)
+    data = dm.learning_set(X, outcome(time, event))
+    said = "the target must be classes or numbers, got survival"
+    with pytest.raises(ValueError, match=said):
+        dm.context_importances(data, None, np.arange(40) % 2)
+    with pytest.raises(ValueError, match=said):
+        dm.SequentialRandomSubspace(random_state=0).fit(data)
+    with pytest.raises(ValueError, match="neither multiway nor of PERT"):
+        grow(data, GrowthSettings("log_rank", splits="multiway"), n_trees=1, seed=0)
+
+
 def test_tests_of_significance_permute_times_with_their_events():
     """Two of them, on one feature that matters."""
-    X, time, event = drawn(2, 150, 3, distinct=50, values=9)
+    X, time, event = drawn(3, 150, 3, distinct=50, values=9)
     y = outcome(time, event)
     model = dm.ExtraSurvivalTrees(15, random_state=0)
     found = dm.significance.max_t(model, X, y, measure="mdi", n_permutations=19, random_state=0)
