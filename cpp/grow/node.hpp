@@ -23,6 +23,10 @@ inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows)
   return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
 }
 
+// Nodes whose splits are scored by the rows of the children, not by sums over them alone.
+template <class Node>
+concept ScoresRows = requires { Node::kScoresRows; };
+
 // What the children of a split keep of the node's impurity, times weight.
 struct Children {
   std::size_t count = 0;

@@ -36,7 +36,8 @@ class Search {
         node_(node),
         pool_(problem.table.n_columns),
         splits_(problem, working,
-                problem.settings.max_features > 1 || problem.decoys.cycle != nullptr),
+                ScoresRows<Node> || problem.settings.max_features > 1 ||
+                    problem.decoys.cycle != nullptr),
         ordered_(splits_.ordered()),
         grouped_(splits_.grouped()) {
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {

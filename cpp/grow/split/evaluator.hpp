@@ -67,7 +67,7 @@ class Evaluator {
           grouped_.random_rank_cut(node, column, has_missing, random, best, n_scored);
           break;
         case Family::multiway:
-          grouped_.multiway(node, column, best, n_scored);
+          if constexpr (!ScoresRows<Node>) grouped_.multiway(node, column, best, n_scored);
           break;
         case Family::one_vs_rest:
           grouped_.one_vs_rest(node, column, all, random, best, n_scored);

@@ -402,7 +402,9 @@ class OrderedSplits {
   template <class Code, class GoesFirst>
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
     Weight first{0};
-    if constexpr (Node::kClasses) {
+    if constexpr (ScoresRows<Node>) {
+      return node.score_rows([&](std::uint32_t i) { return goes_first(codes[i]); });
+    } else if constexpr (Node::kClasses) {
       return node.with_terms([&](auto terms) {
         double first_terms = 0.0;
         double second_terms = 0.0;

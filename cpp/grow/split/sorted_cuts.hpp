@@ -120,7 +120,10 @@ class SortedCuts {
     const std::uint32_t* order = order_.data();
     // Missing rows that belong to child 0 come first; then row after row passes over to it.
     const std::uint32_t from = missing_first ? n_seen : n;
-    if constexpr (Node::kClasses) {
+    if constexpr (ScoresRows<Node>) {
+      const auto ends_run = [this](std::uint32_t i) { return sorted_[i] != sorted_[i + 1]; };
+      node.score_cuts(order, from, n_cuts, ends_run, scores_.data());
+    } else if constexpr (Node::kClasses) {
       if (node.n_groups() == 2) {
         Pair<Weight> sum{};
         for (std::uint32_t i = from; i < n; ++i) sum += pairs_[order[i]];

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.importances.arguments import refuse_survival
 from duramen.tables import EncodedTable, LearningSet, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.learning_set import given_set, of_table
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
 
-def template_of(estimator: Any, function: str) -> BaseForest:
-    """Return a clone of an estimator of this package, whether it is fitted or not."""
+def template_of(estimator: Any, function: str, *, survival: bool = True) -> BaseForest:
+    """Return a clone of an estimator of this package, whether it is fitted or not.
+
+    Estimators for survival are refused where the function is not defined for them.
+    """
     from duramen.estimators.base import BaseForest
 
     if not isinstance(estimator, BaseForest):
@@ -28,6 +32,8 @@ def template_of(estimator: Any, function: str) -> BaseForest:
         )
     from sklearn.base import clone
 
+    if estimator.task == "survival" and not survival:
+        refuse_survival(function)
     template: BaseForest = clone(estimator)
     return template
 
