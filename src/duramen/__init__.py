@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         context,
         datasets,
         estimators,
+        evaluation,
         forests,
         importances,
         networks,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
+    from duramen.evaluation import evaluate_selection
     from duramen.forests import Forest
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
@@ -93,6 +95,8 @@ __all__ = [
     "datasets",
     "encode",
     "estimators",
+    "evaluate_selection",
+    "evaluation",
     "forests",
     "genie3",
     "get_config",
@@ -113,6 +117,7 @@ _PACKAGES = (
     "context",
     "datasets",
     "estimators",
+    "evaluation",
     "forests",
     "importances",
     "networks",
@@ -134,6 +139,7 @@ _HOMES = {
     "context_importances": "context",
     "context_network": "context",
     "encode": "tables",
+    "evaluate_selection": "evaluation",
     "EncodedTable": "tables",
     "Forest": "forests",
     "Importances": "results.importances",
