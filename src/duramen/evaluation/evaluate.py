@@ -23,7 +23,7 @@ from duramen.results.provenance import versions
 from duramen.results.warning import warn
 from duramen.significance.resampling import Draw, subsamples
 from duramen.significance.sampling_units import SamplingUnits
-from duramen.significance.stability.stability import stability
+from duramen.significance.stability.stability import Stability, stability
 from duramen.tables.learning_set import unweighted_set
 
 Arrays = dict[str, NDArray[Any]]
@@ -200,27 +200,9 @@ def evaluate_selection(
         "versions": versions(),
         **data.exchangeability.identity(),
     }
-
-    def result(found: list[Arrays]) -> SelectionEvaluation:
-        known = {**told, "n_resamples": len(found), "n_rows": data.n_rows, "seed": seed}
-        return _result(found, chosen, measures, subject, sizes, where, level, known)
-
-    def interrupted(found: list[Arrays]) -> None:
-        if len(found) >= 2:
-            raise EvaluationInterrupted(result(found))
-
-    task = Split(subject, chosen, fitted, measures, draw, before)
-    found = run_jobs(
-        task,
-        n,
-        seed=seed,
-        identity=told,
-        plan=plan,
-        function=_OWNER,
-        unit="split",
-        interrupted=interrupted,
-    )
-    return result(found)
+    known = {**told, "n_rows": data.n_rows, "seed": seed}
+    work = _Work(Split(subject, chosen, fitted, measures, draw, before), sizes, where, level, known)
+    return work.run(n, seed, told, plan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,49 +286,73 @@ def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
     return draw, (data.n_rows - n_test, n_test)
 
 
-def _result(
-    found: list[Arrays],
-    methods: tuple[Method, ...],
-    measures: tuple[Performance, ...],
-    subject: Subject,
-    sizes: tuple[int, int],
-    where: str,
-    level: float,
-    metadata: dict[str, Any],
-) -> SelectionEvaluation:
-    names, cuts = rows_of(methods)
-    counts = np.array([one["sizes"] for one in found])
-    scores = np.array([one["scores"] for one in found])
-    seconds = np.mean([one["seconds"] for one in found], axis=0).tolist()
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Splits to be run, and their reading."""
+
+    task: Split
+    sizes: tuple[int, int]
+    where: str
+    level: float
+    metadata: dict[str, Any]
+
+    def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
+        found = run_jobs(
+            self.task,
+            n,
+            seed=seed,
+            identity=identity,
+            plan=plan,
+            function=_OWNER,
+            unit="split",
+            interrupted=self._interrupted,
+        )
+        return self._result(found)
+
+    def _interrupted(self, found: list[Arrays]) -> None:
+        if len(found) >= 2:
+            raise EvaluationInterrupted(self._result(found))
+
+    def _result(self, found: list[Arrays]) -> SelectionEvaluation:
+        methods, data = self.task.methods, self.task.subject.data
+        names, cuts = rows_of(methods)
+        counts = np.array([one["sizes"] for one in found])
+        scores = np.array([one["scores"] for one in found])
+        seconds = np.mean([one["seconds"] for one in found], axis=0).tolist()
+        agreed = _agreed(found, counts, data.n_columns, self.level)
+        columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
+        if self.where == "outside":  # selected once: agreement says nothing
+            columns[:] = np.nan
+        return SelectionEvaluation(
+            methods=names,
+            cuts=cuts,
+            scores={one.name: scores[:, i] for i, one in enumerate(self.task.measures)},
+            sizes=counts,
+            kuncheva=columns[:, 0],
+            nogueira=columns[:, 1],
+            stability_low=columns[:, 2],
+            stability_high=columns[:, 3],
+            frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
+            names=data.names,
+            n_train=self.sizes[0],
+            n_test=self.sizes[1],
+            selection=self.where,
+            level=self.level,
+            metadata={
+                **self.metadata,
+                "n_resamples": len(found),
+                "seconds": dict(zip((one.name for one in methods), seconds, strict=True)),
+            },
+        )
+
+
+def _agreed(found: list[Arrays], counts: IntArray, p: int, level: float) -> list[Stability]:
+    """Return the stability of the selections of each row."""
     ends = np.cumsum(counts, axis=1)
-    p = subject.data.n_columns
-    agreed, frequencies = [], []
-    for r in range(len(names)):
+    agreed = []
+    for r in range(counts.shape[1]):
         chosen = np.zeros((len(found), p), dtype=np.bool_)
         for one, end, count, mine in zip(found, ends[:, r], counts[:, r], chosen, strict=True):
             mine[one["selected"][end - count : end]] = True
         agreed.append(stability(chosen, level=level))
-        frequencies.append(csr_array(agreed[-1].frequency[None, :]))
-    nothing = where == "outside"
-    columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
-    columns = np.where(nothing, np.nan, columns)
-    return SelectionEvaluation(
-        methods=names,
-        cuts=cuts,
-        scores={one.name: scores[:, i] for i, one in enumerate(measures)},
-        sizes=counts,
-        kuncheva=columns[:, 0],
-        nogueira=columns[:, 1],
-        stability_low=columns[:, 2],
-        stability_high=columns[:, 3],
-        frequency=csr_array(vstack(frequencies)),
-        names=subject.data.names,
-        n_train=sizes[0],
-        n_test=sizes[1],
-        selection=where,
-        level=level,
-        metadata={
-            **metadata,
-            "seconds": dict(zip((one.name for one in methods), seconds, strict=True)),
-        },
-    )
+    return agreed

@@ -41,7 +41,7 @@ class Learner(Protocol):
 
     @property
     def dense(self) -> bool:
-        """Whether it takes a matrix of numbers."""
+        """True if it takes a matrix of numbers."""
         ...
 
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:

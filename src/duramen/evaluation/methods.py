@@ -85,7 +85,7 @@ class Method(Protocol):
 
     @property
     def dense(self) -> bool:
-        """Whether it takes a matrix of numbers."""
+        """True if it takes a matrix of numbers."""
         ...
 
     @property

@@ -12,7 +12,7 @@ from duramen.selection.sequential_random_subspace.record import SEQUENTIAL_RANDO
 if TYPE_CHECKING:
     from duramen.selection.boruta.selector import Boruta
     from duramen.selection.knock_out.selector import KnockOut
-    from duramen.selection.scores import SelectionScores, scores
+    from duramen.selection.known_truth import SelectionScores, scores
     from duramen.selection.selector import BaseSelector
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
 
@@ -37,8 +37,8 @@ _HOMES = {
     "BaseSelector": "duramen.selection.selector",
     "Boruta": "duramen.selection.boruta.selector",
     "KnockOut": "duramen.selection.knock_out.selector",
-    "SelectionScores": "duramen.selection.scores",
-    "scores": "duramen.selection.scores",
+    "SelectionScores": "duramen.selection.known_truth",
+    "scores": "duramen.selection.known_truth",
     "SequentialRandomSubspace": "duramen.selection.sequential_random_subspace.selector",
 }
 
