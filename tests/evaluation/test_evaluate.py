@@ -222,7 +222,7 @@ def test_selection_outside_is_biased_on_noise_and_inside_is_not():
     assert inside.mean()[0] < 0.6
     with pytest.warns(UserWarning, match="biased upward"):
         outside = dm.evaluate_selection(SelectKBest(k=20), X, y, selection="outside", **given)
-    assert outside.mean()[0] > 0.9
+    assert outside.mean()[0] > 0.75
     assert np.isnan(outside.nogueira).all()
     assert "outside" in str(outside)
 
