@@ -72,7 +72,7 @@ class Evaluation:
 class Options:
     """Options of `duramen compare`."""
 
-    input: Input = group(Input)
-    evaluation: Evaluation = group(Evaluation)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-compare"))
+    input: Input = group(Input, "Data")
+    evaluation: Evaluation = group(Evaluation, "Evaluation")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-compare"))
