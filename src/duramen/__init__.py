@@ -55,11 +55,12 @@ if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.results.network import Network
     from duramen.results.significance import Significance
-    from duramen.selection import Boruta, KnockOut, SequentialRandomSubspace
+    from duramen.selection import ArtificialContrasts, Boruta, KnockOut, SequentialRandomSubspace
     from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
 
 __all__ = [
+    "ArtificialContrasts",
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
     "Boruta",
@@ -126,6 +127,7 @@ _PACKAGES = (
 )
 _HOMES = {
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
+    "ArtificialContrasts": "selection",
     "Boruta": "selection",
     "ColumnStore": "tables",
     "connectome": "networks.connectome",

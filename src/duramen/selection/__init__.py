@@ -4,22 +4,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from duramen.catalogue import Catalogue
+from duramen.selection.artificial_contrasts.record import ARTIFICIAL_CONTRASTS
 from duramen.selection.boruta.record import BORUTA
 from duramen.selection.knock_out.record import KNOCK_OUT
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.sequential_random_subspace.record import SEQUENTIAL_RANDOM_SUBSPACE
 
 if TYPE_CHECKING:
+    from duramen.selection.artificial_contrasts.selector import ArtificialContrasts
     from duramen.selection.boruta.selector import Boruta
     from duramen.selection.knock_out.selector import KnockOut
     from duramen.selection.selector import BaseSelector
     from duramen.selection.sequential_random_subspace.selector import SequentialRandomSubspace
 
-catalogue = Catalogue("selector", (SEQUENTIAL_RANDOM_SUBSPACE, BORUTA, KNOCK_OUT))
+catalogue = Catalogue(
+    "selector", (SEQUENTIAL_RANDOM_SUBSPACE, BORUTA, KNOCK_OUT, ARTIFICIAL_CONTRASTS)
+)
 """Selectors that ``duramen select`` can run; ``register`` adds one."""
 
 __all__ = [
     "Account",
+    "ArtificialContrasts",
     "BaseSelector",
     "Boruta",
     "Detail",
@@ -31,6 +36,7 @@ __all__ = [
 
 
 _HOMES = {
+    "ArtificialContrasts": "duramen.selection.artificial_contrasts.selector",
     "BaseSelector": "duramen.selection.selector",
     "Boruta": "duramen.selection.boruta.selector",
     "KnockOut": "duramen.selection.knock_out.selector",
