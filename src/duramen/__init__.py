@@ -55,12 +55,21 @@ if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.results.network import Network
     from duramen.results.significance import Significance
-    from duramen.selection import ArtificialContrasts, Boruta, KnockOut, SequentialRandomSubspace
+    from duramen.selection import (
+        VSURF,
+        ArtificialContrasts,
+        BackwardElimination,
+        Boruta,
+        KnockOut,
+        SequentialRandomSubspace,
+    )
     from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
 
 __all__ = [
+    "VSURF",
     "ArtificialContrasts",
+    "BackwardElimination",
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
     "Boruta",
@@ -126,6 +135,8 @@ _PACKAGES = (
     "theory",
 )
 _HOMES = {
+    "VSURF": "selection",
+    "BackwardElimination": "selection",
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
     "ArtificialContrasts": "selection",
     "Boruta": "selection",

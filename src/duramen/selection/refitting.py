@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.jobs.replicates import Arguments, Plan, Ready, run_replicates
+from duramen.jobs.replicates import (
+    OBSERVED,
+    Arguments,
+    Plan,
+    Ready,
+    replicate_seed,
+    run_replicates,
+)
 from duramen.results.importances import Importances
 from duramen.selection.forests import subject_of, task_of, unit_of
 from duramen.selection.records import Account, Selector
@@ -53,20 +60,27 @@ class Opening:
         ready: Ready | None = None,
         arguments: Arguments | None = None,
         unit: str = "forest",
+        part: str = "",
         **choices: Any,
     ) -> FloatArray:
         """Run a task as `run_replicates` does; the result depends on `choices`, beside the forests.
+
+        A second run of a `fit` is a part with a name, which its checkpoint has as a further suffix.
 
         Returns
         -------
         float64 array of shape (replicates, width)
         """
-        owner = self.function.removesuffix(".fit")
+        owner, plan, seed = self.function.removesuffix(".fit"), self.plan, self.seed
+        if part:
+            seed = replicate_seed(seed, OBSERVED)
+            if plan.checkpoint is not None:
+                plan = replace(plan, checkpoint=f"{plan.checkpoint}.{part}")
         return run_replicates(
             *(task, n_replicates, width),
-            seed=self.seed,
+            seed=seed,
             identity=self.subject.identity(owner, **choices),
-            plan=self.plan,
+            plan=plan,
             function=self.function,
             ready=ready,
             arguments=arguments,

@@ -18,22 +18,6 @@ from duramen.tables import Target
 FloatArray = NDArray[np.float64]
 
 
-def require_out_of_bag(subject: Measured, owner: str) -> None:
-    """Raise ValueError if trees do not leave rows out.
-
-    Raises
-    ------
-    ValueError
-        If every tree has all rows.
-    """
-    data = subject.data
-    if not subject.template.growth_settings(data.n_rows, data.n_columns).samples_rows:
-        raise refuse(
-            *(owner, "estimator", "a forest whose trees leave rows out"),
-            *(type(subject.template).__name__, "bootstrap=True, or max_samples below all the rows"),
-        )
-
-
 def unexplained(subject: Measured, columns: NDArray[np.int64], seed: int) -> FloatArray:
     """Return what a forest of some features does not explain, out of the bag.
 

@@ -14,12 +14,12 @@ from duramen.jobs.replicates import OBSERVED, replicate_seed
 from duramen.selection.artificial_contrasts.residuals import (
     FloatArray,
     regression_of,
-    require_out_of_bag,
     unexplained,
 )
 from duramen.selection.artificial_contrasts.rounds import Course, IntArray, Masking, Replicate
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
+from duramen.selection.trials import require_out_of_bag
 
 
 class ArtificialContrasts(RefittingSelector):
