@@ -144,12 +144,9 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   return {std::move(tree), to_array(std::move(excess))};
 }
 
-std::pair<TreeArrays, Array<std::uint8_t>> grow_guided(const Table& table, const Target& target,
-                                                       const Weights& weights,
-                                                       const duramen::Settings& settings,
-                                                       const TreeRange& trees,
-                                                       const Guidance& guidance, unsigned n_threads,
-                                                       const nb::object& progress) {
+TreeArrays grow_guided(const Table& table, const Target& target, const Weights& weights,
+                       const duramen::Settings& settings, const TreeRange& trees,
+                       const Guidance& guidance, unsigned n_threads, const nb::object& progress) {
   need(settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert &&
            settings.column_samples == 0,
        "guidance is for trees that draw candidates among all columns at every node");
@@ -160,8 +157,7 @@ std::pair<TreeArrays, Array<std::uint8_t>> grow_guided(const Table& table, const
   std::vector<std::uint8_t> used(table.view.n_columns, 0);
   problem.guidance = {guidance.weight.data(), guidance.factor ? guidance.factor->data() : nullptr,
                       used.data(), guidance.of_score};
-  TreeArrays grown_trees = grown(problem, trees, n_threads, progress);
-  return {std::move(grown_trees), to_array(std::move(used))};
+  return grown(problem, trees, n_threads, progress);
 }
 
 void bind_settings(nb::module_& module) {
@@ -249,8 +245,7 @@ void bind_growth(nb::module_& module) {
   module.def("grow_guided", &grow_guided, nb::arg("table"), nb::arg("target"),
              nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("guidance"),
              nb::arg("n_threads"), nb::arg("progress").none(),
-             "Grow trees by weights of the columns; also the columns that split a node, where "
-             "others are penalized.");
+             "Grow trees by weights and penalties of the columns.");
 }
 
 }  // namespace duramen::python

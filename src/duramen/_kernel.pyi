@@ -157,7 +157,7 @@ def grow_guided(
     guidance: Guidance,
     n_threads: int,
     progress: Progress | None,
-) -> tuple[TreeArrays, Bytes]: ...
+) -> TreeArrays: ...
 
 # forests
 

@@ -96,8 +96,8 @@ class RefittingSelector(BaseSelector):
     measure: Any
     random_state: Any
     n_jobs: Any
-    client: Any
-    checkpoint: Any
+    client: Any = None
+    checkpoint: Any = None
     verbose: Any
 
     def _open(self, X: Any, y: Any, *, threads_grow: bool = False) -> Opening:
