@@ -103,11 +103,11 @@ def test_results(record, tmp_path):
     assert others == list(range(2, 2 + len(others)))
     assert model.feature_names_in_.tolist() == NAMES
     assert model.classes_.tolist() == ["no", "yes"]
+    assert len(line.predict(frame)) == len(y)
     names = [NAMES[j] for j in chosen]
     assert model.get_feature_names_out().tolist() == names
-    assert list(model.set_output(transform="pandas").transform(frame)) == names
     assert model.transform(dm.encode(frame)).names == tuple(names)
-    assert len(line.predict(frame)) == len(y)
+    assert list(model.set_output(transform="pandas").transform(frame)) == names
     assert not hasattr(clone(model), "support_")
     assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
     told = Selection.of(model, record)
@@ -118,11 +118,13 @@ def test_results(record, tmp_path):
         assert everything(quick(record).fit(again)) == everything(model)
 
 
+LONG = [one for one in RECORDS if takes(one, "client")]
+LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
+
+
 @one_test
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
 def test_threads_change_nothing(record):
-    if not takes(record, "n_jobs"):
-        return
     X, y = problem(record)
     one, two = (quick(record, n_jobs=n).fit(X, y) for n in (1, 2))
     assert everything(one) == everything(two)
@@ -142,10 +144,7 @@ def test_numbers_as_target(record):
     assert not hasattr(model, "classes_")
 
 
-LONG = [one for one in RECORDS if takes(one, "client")]
-LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
-
-
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
 def test_interrupted_runs_resume(record, tmp_path, monkeypatch):
@@ -172,6 +171,7 @@ def test_interrupted_runs_resume(record, tmp_path, monkeypatch):
         quick(record, checkpoint=kept).fit(X[:, ::-1], y)
 
 
+@pytest.mark.slow
 def test_clusters_change_nothing():
     distributed = pytest.importorskip("distributed")
     with (
