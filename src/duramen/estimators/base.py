@@ -22,6 +22,7 @@ from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
+from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
@@ -135,10 +136,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if data is None or data.table is not table or data.weights is not weights:
             data = LearningSet(table, target, weights, Exchangeability(n_rows))
 
+        guidance = self._guidance(data, settings, seed, n_threads)
+
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
-            return grow(
-                data, settings, n_trees=count, seed=seed, n_threads=n_threads, progress=report
-            )
+            trees = {"n_trees": count, "seed": seed, "n_threads": n_threads}
+            return grow(data, settings, **trees, progress=report, guidance=guidance)
 
         memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
         with progress_bar(n_trees, self._owner, resolved["verbose"]) as report:
@@ -147,6 +149,12 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if self.oob_score:
             self._estimate_out_of_bag(data, n_threads)
         return self
+
+    def _guidance(
+        self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
+    ) -> Guidance | None:
+        """Return what guides growth; None for nothing."""
+        return None
 
     def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
         if kinds and isinstance(X, EncodedTable):

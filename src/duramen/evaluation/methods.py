@@ -250,7 +250,7 @@ class _Maker:
         if given is None:
             return AllFeatures(name, (self.p,))
         if isinstance(given, str) and given in selectors:
-            given = selectors[given].kind()
+            given = selectors[given].make()
         if isinstance(given, str):
             given = Ranking(given)
         if hasattr(given, "get_support") and hasattr(given, "fit"):

@@ -190,7 +190,7 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
         for name, value in {**own, **working}.items()
         if value is not None and _takes(record, name)
     }
-    selector: BaseSelector = record.kind(**taken)
+    selector: BaseSelector = record.make(**taken)
     return selector
 
 
