@@ -58,7 +58,10 @@ class ForestLearner:
 
     def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
         """Grow a forest on training rows and predict test rows."""
-        forest = seeded(self.template, seed).fit(train.of_columns(columns))
+        forest = seeded(self.template, seed)
+        if checks.is_integer(forest.max_features):  # candidates at a node
+            forest.set_params(max_features=min(forest.max_features, len(columns)))
+        forest.fit(train.of_columns(columns))
         table = test.of_columns(columns).table
         if train.classes is None:
             return np.asarray(forest.predict(table), dtype=np.float64)

@@ -274,7 +274,12 @@ command(
     "compare words.tsv --target flag --na ? --decimal , --resamples 3 --trees 5 --features 1",
     write_wide,
 )
-command("nominal", f"{COMPARE} --measure mda --categorical a --features 2", write_wide)
+command(
+    "nominal",
+    "compare many.csv --target z --drop y --resamples 3 --trees 5 --measure mda --categorical a "
+    "--features 2",
+    write_wide,
+)
 command(
     "store and samples",
     "compare store --samples samples.csv --samples-by-position --target state --resamples 3 "
