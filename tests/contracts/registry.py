@@ -16,6 +16,7 @@ _FILES = (
     "significance",
     "error_rates",
     "selection",
+    "evaluation",
     "context",
     "distributions",
     "survival",
