@@ -26,7 +26,7 @@ QUICK = {
         **{"n_estimators": 30, "n_subspace_features": 3, "random_state": 0},
         **{"relevance": "binomial"},
     },
-    "boruta": {**FOREST, "measure": "mdi", "max_rounds": 10},
+    "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
     "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},
     "artificial_contrasts": {**FOREST, "n_replicates": 3, "max_rounds": 2, "remove_masked": True},
     "backward_elimination": {**FOREST, "drop": 0.5, "nested_folds": 2},
