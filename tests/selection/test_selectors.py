@@ -114,14 +114,15 @@ def test_results(record, tmp_path):
     assert told.n_found == len(chosen)
     assert len(told.columns()["name"]) == 6
     assert told.account.run
-    for again in (dm.learning_set(frame, y), dm.learning_set(dm.pack(frame, tmp_path / "s"), y)):
-        assert everything(quick(record).fit(again)) == everything(model)
+    stored = dm.learning_set(dm.pack(frame, tmp_path / "s"), y)
+    assert everything(quick(record).fit(stored)) == everything(model)
 
 
 LONG = [one for one in RECORDS if takes(one, "client")]
 LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
 def test_threads_change_nothing(record):

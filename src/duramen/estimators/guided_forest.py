@@ -215,7 +215,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
     -----
     Where few of many features matter, most nodes of a random forest have none of them among their
     candidates; weights bring them in. Weights that were computed from the target make out-of-bag
-    estimates too good: cross-validate the whole estimator.
+    estimates too good: cross-validate the whole estimator. F tests give all rows the same weight.
 
     References
     ----------
@@ -341,7 +341,7 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
     -----
     Where few of many features matter, most nodes of a random forest have none of them among their
     candidates; weights bring them in. Weights that were computed from the target make out-of-bag
-    estimates too good: cross-validate the whole estimator.
+    estimates too good: cross-validate the whole estimator. F tests give all rows the same weight.
 
     References
     ----------
