@@ -22,7 +22,15 @@ import duramen as dm
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Some seconds each: tested with the slow ones.
-LONG = {"context.md", "exact.md", "mcfs.md", "permutation-tests.md", "rank.md", "srs.md"}
+LONG = {
+    "context.md",
+    "exact.md",
+    "mcfs.md",
+    "minimal.md",
+    "permutation-tests.md",
+    "rank.md",
+    "srs.md",
+}
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -113,3 +121,10 @@ def test_the_list_of_names_of_the_theory_is_complete() -> None:
 def test_commands_are_found_in_a_shell_block() -> None:
     code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
     assert list(commands(code)) == [["rank", "genes.csv", "--target", "kind"]]
+
+
+def test_the_guide_lists_every_selector() -> None:
+    text = (ROOT / "docs" / "guide" / "selectors.md").read_text(encoding="utf-8")
+    for record in dm.selection.catalogue:
+        assert f"`{record.name}`" in text
+        assert f"[`{record.kind.__name__}`]" in text

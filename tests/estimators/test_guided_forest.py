@@ -148,5 +148,17 @@ def test_refusals(given, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [dm.GuidedForestClassifier, dm.GuidedForestRegressor])
 def test_checks_of_scikit_learn(kind):
-    results = check_estimator(kind(5), on_skip=None, on_fail=None)
+    expected = {
+        "check_class_weight_classifiers": "leaves of one class stay so, whatever its weight",
+        **dict.fromkeys(
+            [f"check_sample_weight_equivalence_on_{one}_data" for one in ("dense", "sparse")],
+            "rows of weight 0 and repeated rows change the bootstrap samples",
+        ),
+    }
+    results = check_estimator(
+        kind(5),
+        expected_failed_checks=expected,
+        on_skip=None,
+        on_fail=None,
+    )
     assert [told for told in results if told["status"] == "failed"] == []

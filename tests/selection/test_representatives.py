@@ -37,9 +37,14 @@ def test_in_front_of_a_selector(selector):
     names = line.transform(frame).columns.tolist()
     assert len(names) == 2
     assert "b" in names
-    spread = line[0].representatives_.spread(line[1].importances_)
+    spread = line[0].spread(line[1].importances_)
     assert len(spread.values) == 6
+    assert spread.names == tuple("abcdef")
     assert spread.values[0] == spread.values[3] == spread.values[4]
+    own = line[1].importances_
+    assert spread.values[1] == own.values[own.names.index("b")]
+    with pytest.raises(ValueError, match="importances of the 4 representatives"):
+        line[0].spread(spread)
 
 
 def test_refusals():

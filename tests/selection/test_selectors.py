@@ -26,7 +26,7 @@ QUICK = {
         **{"n_estimators": 30, "n_subspace_features": 3, "random_state": 0},
         **{"relevance": "binomial"},
     },
-    "boruta": {**FOREST, "measure": "mdi", "max_rounds": 10},
+    "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
     "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},
     "artificial_contrasts": {**FOREST, "n_replicates": 3, "max_rounds": 2, "remove_masked": True},
     "backward_elimination": {**FOREST, "drop": 0.5, "nested_folds": 2},
@@ -114,14 +114,15 @@ def test_results(record, tmp_path):
     assert told.n_found == len(chosen)
     assert len(told.columns()["name"]) == 6
     assert told.account.run
-    for again in (dm.learning_set(frame, y), dm.learning_set(dm.pack(frame, tmp_path / "s"), y)):
-        assert everything(quick(record).fit(again)) == everything(model)
+    stored = dm.learning_set(dm.pack(frame, tmp_path / "s"), y)
+    assert everything(quick(record).fit(stored)) == everything(model)
 
 
 LONG = [one for one in RECORDS if takes(one, "client")]
 LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
 def test_threads_change_nothing(record):

@@ -215,7 +215,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
     -----
     Where few of many features matter, most nodes of a random forest have none of them among their
     candidates; weights bring them in. Weights that were computed from the target make out-of-bag
-    estimates too good: cross-validate the whole estimator.
+    estimates too good: cross-validate the whole estimator. F tests give all rows the same weight.
 
     References
     ----------
@@ -341,7 +341,7 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
     -----
     Where few of many features matter, most nodes of a random forest have none of them among their
     candidates; weights bring them in. Weights that were computed from the target make out-of-bag
-    estimates too good: cross-validate the whole estimator.
+    estimates too good: cross-validate the whole estimator. F tests give all rows the same weight.
 
     References
     ----------
@@ -353,9 +353,9 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
     --------
     >>> import duramen as dm
     >>> X, y = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]], [0.0, 0.0, 1.0, 1.0]
-    >>> forest = dm.GuidedForestRegressor(20, feature_weights=[1.0, 0.0], random_state=0)
-    >>> forest.fit(X, y).feature_importances_
-    array([1., 0.])
+    >>> forest = dm.GuidedForestRegressor(20, feature_weights=[2.0, 1.0], random_state=0)
+    >>> forest.fit(X, y).feature_weights_
+    array([2., 1.])
     """
 
     def __init__(

@@ -180,6 +180,12 @@ def write_wide(folder: Path) -> None:
     write(folder)
 
 
+def write_numbers(folder: Path) -> None:
+    """Write a table of five columns without missing values."""
+    columns = {f"x{j}": (wide()[:, j] * 6).round() for j in range(5)}
+    tables.write_table(pa.table({**columns, "y": two()}), folder / "numbers.csv")
+
+
 SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
 PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
 
@@ -242,6 +248,30 @@ command(
     "select many.csv --target y --drop z --method knock-out --trees 10 --permutations 19 "
     "--rounds 2",
     write_wide,
+)
+for label, words in (
+    ("artificial-contrasts", "--trees 5 --rounds 1"),
+    ("backward-elimination", "--trees 5 --measure mdi"),
+    ("vsurf", "--trees 3"),
+    ("regularized-forest", "--trees 5"),
+    ("guided-regularized-forest", "--trees 5"),
+    ("forward-selection", "--features 1 --quiet"),
+    ("backward-selection", "--features 5"),
+    ("floating-selection", "--features 1"),
+    ("markov-boundary", ""),
+    ("mrmr", "--features 2"),
+    ("jmi", "--features 2"),
+    ("cmim", "--features 2"),
+    ("fcbf", ""),
+    ("lasso", ""),
+):
+    line = f"select numbers.csv --target y --method {label} {words}"
+    command(label, line.strip(), write_numbers)
+command(  # its package may be missing
+    "relieff, refused",
+    "select many.csv --target y --drop z --method relieff --trees 5",
+    write_wide,
+    status=2,
 )
 command("demo", "select --demo --trees 5", write, slow=True)
 command("few features", "select many.csv --target y --drop z --trees 20", write_wide)

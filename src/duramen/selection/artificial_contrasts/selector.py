@@ -100,9 +100,9 @@ class ArtificialContrasts(RefittingSelector):
     adds up boosted ensembles of the newly accepted features; one forest of all accepted features
     stands for these here, whose out-of-bag residuals are not fitted to the rows.
 
-    *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: with no relevant
-    feature, some feature is accepted in a considerable fraction of data sets, which `level` does
-    not bound (docs/guide/contrasts.md has figures).
+    *Null hypothesis.* As in `Boruta`, replicates repeat contrasts, not rows: `level` does not bound
+    the fraction of data sets without a relevant feature in which some feature is accepted, a tenth
+    of those measured (docs/guide/contrasts.md).
 
     References
     ----------

@@ -71,7 +71,7 @@ class MarkovBoundary(BaseSelector):
     >>> import duramen as dm
     >>> data = dm.datasets.digits7()
     >>> dm.MarkovBoundary().fit(data.X, data.y).selected_.tolist()
-    [0, 1, 2, 4, 5]
+    [0, 1, 2, 3, 4]
     """
 
     def __init__(self, *, select: str = "smallest") -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from duramen.checks import refuse
 from duramen.importances import Representatives, representatives
+from duramen.results.importances import Importances
 from duramen.selection.selector import BaseSelector, Unlabeled
 from duramen.tables import ColumnStore, LearningSet, encode
 from duramen.tables.containers import table_like
@@ -46,7 +49,7 @@ class ClusterRepresentatives(BaseSelector):
     Notes
     -----
     There is no order of the features, and no `ranking_` or `importances_`: those of the selector
-    that comes after it are of the medoids, and `representatives_.spread` gives them to all.
+    that comes after it are of the medoids, and `spread` gives them to all members.
 
     References
     ----------
@@ -114,6 +117,30 @@ class ClusterRepresentatives(BaseSelector):
         self._adopt(Unlabeled(table), found.medoids.copy(), {"cluster_size": sizes})
         self.representatives_ = found
         return self
+
+    def spread(self, importances: Importances) -> Importances:
+        """Return the importances of all p features: each has that of its representative.
+
+        `importances` are of the medoids, in the order of the columns of `transform`, such as those
+        of the selector that comes next in a pipeline.
+
+        Raises
+        ------
+        ValueError
+            If their number is not that of the medoids.
+        """
+        check_is_fitted(self, "support_")
+        found = self.representatives_
+        if len(importances) != len(found):
+            raise refuse(
+                f"{type(self).__name__}.spread",
+                "importances",
+                f"importances of the {len(found)} representatives",
+                f"{len(importances)} features",
+            )
+        place = np.argsort(np.argsort(self.selected_))
+        names = tuple(found.names[m] for m in found.medoids)
+        return found.spread(importances.take(place, names=names))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -213,7 +213,9 @@ class SequentialSelection(BaseSelector):
         if self.n_features == "best":
             chosen, score = max(best, key=lambda one: one[1])
         else:
-            chosen, score = path.best[steps["goal"]]
+            # A floating search that ended early may not have come to it.
+            size = min(path.best, key=lambda size: abs(size - steps["goal"]))
+            chosen, score = path.best[size]
         member = np.array([[j in one for j in range(p)] for one, _ in path.visited])
         history = {
             "n_features": member.sum(axis=1),
