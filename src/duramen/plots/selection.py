@@ -98,8 +98,12 @@ def selection_curves(
             )
             ax.errorbar(sizes, middle[rows], yerr=np.abs(reach), linewidth=1.2, **shown)
     finish(ax, "number of features", title, ticks="y")
-    ax.set_xscale("symlog", linthresh=1)
-    ticks = _ticks(float(evaluation.n_features.max()))
+    sizes = evaluation.n_features
+    if sizes.min() < 1:
+        ax.set_xscale("symlog", linthresh=1, linscale=0.3)
+    else:
+        ax.set_xscale("log")
+    ticks = [k for k in _ticks(float(sizes.max())) if k >= min(1, sizes.min())]
     ax.set_xticks(ticks, [f"{k:,}" for k in ticks])
     ax.minorticks_off()
     if ax.has_data():
