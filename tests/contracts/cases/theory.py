@@ -56,6 +56,14 @@ def _trees(**given: Any) -> Any:
     return theory.population.tree_importances(empirical(), max_features=2, **given)
 
 
+@case("population_mda", theory.population_mda)
+@case("population_mda/ensemble", theory.population_mda, votes="ensemble", max_features=2)
+@case("population_mda/predictor", theory.population_mda, votes="predictor", max_depth=2)
+@case("population_mda/given", theory.population_mda, given="associated", unseen="node")
+def _population_mda(**given: Any) -> Any:
+    return extracts.importances(theory.population_mda(empirical(), **given))
+
+
 @case("last_level_importances", theory.population.last_level_importances)
 @case("last_level_importances/gini", theory.population.last_level_importances, criterion="gini")
 def _last(**given: Any) -> Any:
