@@ -122,6 +122,41 @@ def test_the_squared_loss_of_an_additive_target_is_twice_the_variance():
         np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
 
 
+def positive_distribution(random):
+    """Random probabilities of all combinations of three features and a class that is a number."""
+    sizes = random.integers(2, 4, 3)
+    joint = random.dirichlet(np.full(int(np.prod(sizes)) * 2, 0.4)) + 1e-4
+    return FiniteDistribution.from_probabilities((joint / joint.sum()).reshape(*sizes, 2))
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(10))
+def test_where_all_combinations_occur_full_trees_are_the_bayes_model(seed):
+    dist = positive_distribution(np.random.default_rng(seed))
+    joint = np.zeros((*dist.cardinalities, 2))
+    joint[(*dist.codes.T, dist.target)] = dist.weights
+    mass = joint.sum(axis=3)
+    mean = joint[..., 1] / mass
+    for loss in ("zero-one", "squared"):
+        expected = []
+        for m in range(3):
+            values = mass.sum(axis=tuple(j for j in range(3) if j != m))
+            change = 0.0
+            for v, chance in enumerate(values):
+                other = np.take(mean, [v], axis=m)
+                if loss == "squared":
+                    change += chance * (mass * (mean - other) ** 2).sum()
+                else:  # P(vote is wrong) where the vote changes, less that before
+                    changed = (other > 0.5) != (mean > 0.5)
+                    change += chance * (mass * changed * np.abs(2 * mean - 1)).sum()
+            expected.append(change)
+        for K in (1, 2, 3):
+            found = population_mda(dist, max_features=K, loss=loss)
+            np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+            whole = population_mda(dist, max_features=K, loss=loss, votes="predictor")
+            np.testing.assert_allclose(whole.values, expected, rtol=0, atol=1e-12)
+
+
 def test_one_class_and_no_features():
     single = FiniteDistribution.from_table([[0, 1], [1, 1]], [3, 3])
     assert population_mda(single).values.tolist() == [0, 0]
