@@ -55,12 +55,13 @@ for label, given in (
 ):
     case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **given)(_p_values)
 for label, given in (
-    ("classification", {}),
-    ("regression", {"task": "regression"}),
-    ("some features", {"features": [0, 3]}),
-    ("stop_after", {"stop_after": 2}),
-    ("strata", {"strata": strata()}),
-    ("blocks", {"blocks": blocks()}),
+    ("classification", {"measure": "mdi"}),
+    ("regression", {"task": "regression", "measure": "mdi"}),
+    ("some features", {"features": [0, 3], "measure": "mdi"}),
+    ("stop_after", {"stop_after": 2, "measure": "mdi"}),
+    ("strata", {"strata": strata(), "measure": "mdi"}),
+    ("blocks", {"blocks": blocks(), "measure": "mdi"}),
+    ("accuracy", {}),
 ):
     case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **given)(
         _p_values
