@@ -265,3 +265,23 @@ def _trees_needed(**given: Any) -> Any:
 def _cost() -> Any:
     found = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
     return (found.n_forests, found.seconds > 0)
+
+
+@case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
+def _mean_of_maxima() -> Any:
+    found = significance.mean_of_maxima(
+        estimator("classification"), table(), target("classification"), n_permutations=7, **SEED
+    )
+    return [found.maxima, found.threshold, found.selected()]
+
+
+@case("average_effects", significance.average_effects)
+def _average_effects() -> Any:
+    models = {
+        "outcome": dm.RandomForestRegressor(10, random_state=0),
+        "propensity": dm.RandomForestClassifier(10, min_samples_leaf=5, random_state=0),
+    }
+    found = significance.average_effects(
+        features(), numbers(), features=[0, 2], cv=2, **models, random_state=3
+    )
+    return extracts.intervals(found)
