@@ -91,8 +91,9 @@ def trees_words(run: Run) -> str:
     return f"infinitely many {trees}, {given['splits']} splits{cut}"
 
 
-def impurity_words(criterion: str) -> str:
+def impurity_words(importances: Importances) -> str:
     """Return what is to be known of a target, or its impurity, in words."""
+    criterion = importances.metadata["population"]["criterion"]
     return {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
 
 
@@ -134,7 +135,7 @@ def _headline(
         Fact("rows", thousands(run.n_rows)),
         Fact("features", thousands(run.n_features)),
         Fact(
-            f"{impurity_words(run.settings['criterion'])}, of {run.results['impurity']:.4f}",
+            f"{impurity_words(importances)}, of {run.results['impurity']:.4f}",
             f"{run.results['information']:.4f}",
         ),
         Fact("strongly relevant", f"{strong:,}"),
@@ -230,7 +231,7 @@ def _accuracy_words(importances: Importances, run: Run) -> tuple[str, ...]:
 
 
 def _sum_words(importances: Importances, run: Run) -> str:
-    words = impurity_words(run.settings["criterion"])
+    words = impurity_words(importances)
     total, all_there_is = float(importances.values.sum()), float(run.results["information"])
     said = f"all that the features together account for, {all_there_is:.4f} {words}"
     if run.settings["max_depth"] is None:

@@ -42,7 +42,7 @@ def show_exact(found: Found, run: Run, top: int, out: Path) -> None:
 
 
 def _information(found: Found, run: Run) -> list[str]:
-    words = impurity_words(run.settings["criterion"])
+    words = impurity_words(found.importances)
     total = float(found.importances.values.sum())
     what = f"{total:.4f} in all"
     if found.is_mda:
