@@ -50,6 +50,10 @@ command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
+command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
+for votes in ("ensemble", "predictor"):
+    command(f"accuracy, {votes}", f"{EXACT} --measure mda --votes {votes}", write)
+command("accuracy, given", f"{EXACT} --measure mda --given associated --max-depth 2", write)
 command("nominal, hours", f"{EXACT} --categorical a --max-hours 1 --splits multiway", write)
 for how in ("auto", "quantile", "uniform", "mdl", "none"):
     command(
