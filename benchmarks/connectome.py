@@ -6,9 +6,11 @@ dense computation with NumPy of a few settings in between. The time of the dense
 settings is that of the few, multiplied.
 
 ``python -m benchmarks.connectome table --topology DIR`` simulates cultures on the wiring of the
-networks of DIR (`duramen.datasets.load_chalearn_topology`), and, with --variants, on wiring of
-their own that differs as the further networks of the challenge did; it prints AUROC and AUPRC of
-every method beside those of the thesis (Tables 8.3.1 and 8.B.1).
+networks 1 and 2 of DIR (`duramen.datasets.load_chalearn_topology`), on drawn wiring of the same
+kind for 3 and 4, whose wiring is not public, and, with --variants, on wiring that differs as the
+further networks of the challenge did; it prints AUROC and AUPRC of every method beside those of the
+thesis (Tables 8.3.1 and 8.B.1). --frames shortens the recordings, and --neurons makes the drawn
+cultures smaller, for methods that take long.
 
 ``python -m benchmarks.connectome nest --data DIR`` scores every method on a culture that others
 simulated: on the spikes of its run of 100 s, seen through `duramen.datasets.CalciumImaging`, and on
@@ -27,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.culture import nest_culture, simulate
-from duramen.networks.connectome import low_pass
+from benchmarks.culture import VARIANTS, nest_culture, simulate
+from duramen.networks.connectome import directed, low_pass, precedence
+from duramen.networks.connectome.peaks import Processing, peaks_of
 
 FRAMES, NEURONS = 179_500, 1000
 THRESHOLDS = np.arange(100, 211) / 1000
@@ -44,6 +47,12 @@ STEPS: dict[str, dict[str, Any] | None] = {
     "full": {"method": "full", "directivity": "none"},
     "full, directed": {"method": "full"},
     "Pearson": {"method": "pearson"},
+    "Pearson on w* r h g": {
+        "method": "pearson",
+        "weighting": "w_star",
+        "exponent": 0.9,
+        "thresholds": 0.11,
+    },
     "Pearson on h g": {"method": "pearson", "weighting": "none"},
     "GTE": {"method": "transfer_entropy"},
     "GENIE3": {"method": "genie3", "random_state": 0},
@@ -73,6 +82,30 @@ PRINTED: dict[str, dict[str, tuple[float, float]]] = {
         "Pearson": (0.884, 0.145),
         "GTE": (0.893, 0.174),
         "GENIE3": (0.891, 0.221),
+    },
+    "normal-3": {
+        "no filter": (0.772, 0.068),
+        "h g f1": (0.923, 0.313),
+        "w h g f1": (0.928, 0.319),
+        "+ PCA": (0.928, 0.350),
+        "averaged": (0.935, 0.385),
+        "full": (0.942, 0.398),
+        "full, directed": (0.942, 0.399),
+        "Pearson": (0.891, 0.170),
+        "GTE": (0.894, 0.197),
+        "GENIE3": (0.887, 0.237),
+    },
+    "normal-4": {
+        "no filter": (0.774, 0.072),
+        "h g f1": (0.922, 0.304),
+        "w h g f1": (0.926, 0.303),
+        "+ PCA": (0.926, 0.333),
+        "averaged": (0.931, 0.375),
+        "full": (0.939, 0.388),
+        "full, directed": (0.940, 0.389),
+        "Pearson": (0.877, 0.132),
+        "GTE": (0.873, 0.142),
+        "GENIE3": (0.887, 0.215),
     },
     "lowcon": {
         "averaged": (0.947, 0.320),
@@ -218,6 +251,14 @@ def inferred(frames: NDArray[Any], step: str, trees: int, jobs: int) -> dm.Netwo
     return dm.connectome(frames, n_estimators=trees, n_jobs=jobs, **given)
 
 
+def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:
+    """Add the order of rises to the full method without directions, as `connectome` does."""
+    rises = Processing("f2", 0.12, 0.9, "none")
+    signal = rises.of(peaks_of(frames, rises.low_pass, rises.threshold, n_threads=jobs))
+    weights = directed(undirected.weights, precedence(signal, n_jobs=jobs))
+    return dm.Network(undirected.names, weights, directed=True)
+
+
 def report(
     name: str,
     frames: NDArray[Any],
@@ -233,33 +274,37 @@ def report(
     )
     print("| culture | method | AUROC | AUPRC | printed AUROC | printed AUPRC | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    full = None
     for step in steps:
         start = time.perf_counter()
-        found = inferred(frames, step, trees, jobs)
+        if step == "full, directed" and full is not None:
+            found = with_directions(full, frames, jobs)
+        else:
+            found = inferred(frames, step, trees, jobs)
+        full = found if step == "full" else full
         seconds = time.perf_counter() - start
         score = found.score(links, pairs="directed")
-        printed = PRINTED.get(name, {}).get(step)
+        printed = PRINTED.get(name.split(",")[0], {}).get(step)
         beside = f"{printed[0]:.3f} | {printed[1]:.3f}" if printed else " | "
         ours = f"{score.auroc:.4f} | {score.aupr:.4f}"
         print(f"| {name} | {step} | {ours} | {beside} | {seconds:.0f} |", flush=True)
 
 
-def table(
-    topology: Path,
-    networks: list[int],
-    variants: list[str],
-    steps: list[str],
-    trees: int,
-    jobs: int,
-) -> None:
+def table(asked: argparse.Namespace) -> None:
     """Print the scores of every method on simulated cultures."""
-    for i in networks:
-        wiring = dm.datasets.load_chalearn_topology(i, topology)
-        made = dm.datasets.calcium_culture(FRAMES, wiring=wiring, random_state=i)
-        report(f"normal-{i}", made.fluorescence, made.links, steps, trees, jobs)
-    for k, variant in enumerate(variants):
-        made = simulate(variant, 10 + k)
-        report(variant, made.fluorescence, made.links, steps, trees, jobs)
+    size = {"n_frames": asked.frames, "n_neurons": asked.neurons}
+    for i in asked.networks:
+        if i in (1, 2):
+            wiring = dm.datasets.load_chalearn_topology(i, asked.topology)
+            name = f"normal-{i}"
+            made = dm.datasets.calcium_culture(asked.frames, wiring=wiring, random_state=i)
+        else:
+            name, made = f"normal-{i}, drawn", simulate("normal", i, **size)
+        report(name, made.fluorescence, made.links, asked.steps, asked.trees, asked.jobs)
+    for k, variant in enumerate(VARIANTS):
+        if variant in asked.variants:
+            made = simulate(variant, 9 + k, **size)
+            report(variant, made.fluorescence, made.links, asked.steps, asked.trees, asked.jobs)
 
 
 def nest(folder: Path, steps: list[str], trees: int, jobs: int) -> None:
@@ -287,14 +332,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=4)
     parser.add_argument("--topology", type=Path)
-    parser.add_argument("--networks", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--networks", type=int, nargs="*", default=[1, 2, 3, 4])
     parser.add_argument("--variants", nargs="*", default=[])
     parser.add_argument("--steps", nargs="*", default=list(STEPS))
     parser.add_argument("--trees", type=int, default=100)
     asked = parser.parse_args()
     if asked.what == "table":
-        given = (asked.networks, asked.variants, asked.steps, asked.trees, asked.jobs)
-        return table(asked.topology, *given)
+        return table(asked)
     if asked.what == "nest":
         return nest(asked.data, asked.steps, asked.trees, asked.jobs)
     if asked.data is None:

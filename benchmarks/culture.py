@@ -46,10 +46,12 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def simulate(variant: str, seed: int, n_frames: int = 179_500) -> CalciumCulture:
+def simulate(
+    variant: str, seed: int, n_frames: int = 179_500, n_neurons: int = 1000
+) -> CalciumCulture:
     """Simulate a variant on wiring of its own."""
     wiring, culture = VARIANTS[variant]
-    drawn = dm.datasets.culture_wiring(random_state=seed, **wiring)
+    drawn = dm.datasets.culture_wiring(n_neurons, random_state=seed, **wiring)
     return dm.datasets.calcium_culture(n_frames, wiring=drawn, random_state=seed, **culture)
 
 
