@@ -9,8 +9,8 @@ settings is that of the few, multiplied.
 networks 1 and 2 of DIR (`duramen.datasets.load_chalearn_topology`), on drawn wiring of the same
 kind for 3 and 4, whose wiring is not public, and, with --variants, on wiring that differs as the
 further networks of the challenge did; it prints AUROC and AUPRC of every method beside those of the
-thesis (Tables 8.3.1 and 8.B.1). --frames shortens the recordings, and --neurons makes the drawn
-cultures smaller, for methods that take long.
+thesis (Tables 8.3.1 and 8.B.1). For methods that take long, --frames shortens the recordings,
+--neurons makes networks 3 and 4 smaller, and --every k averages over each k-th threshold.
 
 ``python -m benchmarks.connectome nest --data DIR`` scores every method on a culture that others
 simulated: on the spikes of its run of 100 s, seen through `duramen.datasets.CalciumImaging`, and on
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
-from benchmarks.culture import VARIANTS, nest_culture, simulate
+from benchmarks.culture import VARIANTS, nest_culture, network, simulate
 from duramen.networks.connectome import directed, low_pass, precedence
 from duramen.networks.connectome.peaks import Processing, peaks_of
 
@@ -236,9 +236,11 @@ def memory(frames: NDArray[Any], jobs: int) -> None:
     print(f"averaged: {time.perf_counter() - start:.1f} s, peak {peak:.0f} MB")
 
 
-def inferred(frames: NDArray[Any], step: str, trees: int, jobs: int) -> dm.Network:
+def inferred(frames: NDArray[Any], step: str, asked: argparse.Namespace) -> dm.Network:
     """Infer the network of a row of the table; few frames take a shrunk covariance."""
     given = dict(STEPS[step] or {})
+    if step in ("averaged", "full", "full, directed"):
+        given["thresholds"] = THRESHOLDS[:: asked.every]
     few = len(frames) < 10 * frames.shape[1]
     if few and "precision" in given:
         given["precision"] = "auto"
@@ -248,7 +250,7 @@ def inferred(frames: NDArray[Any], step: str, trees: int, jobs: int) -> dm.Netwo
         )
         names = tuple(f"N{i + 1}" for i in range(frames.shape[1]))
         return dm.Network(names, weights, directed=False)
-    return dm.connectome(frames, n_estimators=trees, n_jobs=jobs, **given)
+    return dm.connectome(frames, n_estimators=asked.trees, n_jobs=asked.jobs, **given)
 
 
 def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> dm.Network:
@@ -260,12 +262,7 @@ def with_directions(undirected: dm.Network, frames: NDArray[Any], jobs: int) -> 
 
 
 def report(
-    name: str,
-    frames: NDArray[Any],
-    links: NDArray[np.bool_],
-    steps: list[str],
-    trees: int,
-    jobs: int,
+    name: str, frames: NDArray[Any], links: NDArray[np.bool_], asked: argparse.Namespace
 ) -> None:
     """Print a line for each method on one culture."""
     best = dm.networks.undirected_ceiling(links, tuple(map(str, range(len(links)))))
@@ -275,16 +272,16 @@ def report(
     print("| culture | method | AUROC | AUPRC | printed AUROC | printed AUPRC | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
     full = None
-    for step in steps:
+    for step in asked.steps:
         start = time.perf_counter()
         if step == "full, directed" and full is not None:
-            found = with_directions(full, frames, jobs)
+            found = with_directions(full, frames, asked.jobs)
         else:
-            found = inferred(frames, step, trees, jobs)
+            found = inferred(frames, step, asked)
         full = found if step == "full" else full
         seconds = time.perf_counter() - start
         score = found.score(links, pairs="directed")
-        printed = PRINTED.get(name.split(",")[0], {}).get(step)
+        printed = PRINTED.get(name, {}).get(step)
         beside = f"{printed[0]:.3f} | {printed[1]:.3f}" if printed else " | "
         ours = f"{score.auroc:.4f} | {score.aupr:.4f}"
         print(f"| {name} | {step} | {ours} | {beside} | {seconds:.0f} |", flush=True)
@@ -292,32 +289,26 @@ def report(
 
 def table(asked: argparse.Namespace) -> None:
     """Print the scores of every method on simulated cultures."""
-    size = {"n_frames": asked.frames, "n_neurons": asked.neurons}
     for i in asked.networks:
-        if i in (1, 2):
-            wiring = dm.datasets.load_chalearn_topology(i, asked.topology)
-            name = f"normal-{i}"
-            made = dm.datasets.calcium_culture(asked.frames, wiring=wiring, random_state=i)
-        else:
-            name, made = f"normal-{i}, drawn", simulate("normal", i, **size)
-        report(name, made.fluorescence, made.links, asked.steps, asked.trees, asked.jobs)
+        made = network(i, asked.topology, asked.frames, asked.neurons)
+        report(f"normal-{i}", made.fluorescence, made.links, asked)
     for k, variant in enumerate(VARIANTS):
         if variant in asked.variants:
-            made = simulate(variant, 9 + k, **size)
-            report(variant, made.fluorescence, made.links, asked.steps, asked.trees, asked.jobs)
+            made = simulate(variant, 9 + k, asked.frames)
+            report(variant, made.fluorescence, made.links, asked)
 
 
-def nest(folder: Path, steps: list[str], trees: int, jobs: int) -> None:
+def nest(asked: argparse.Namespace) -> None:
     """Print the scores of every method on the culture that others simulated."""
-    wiring, long, _, light = nest_culture(folder)
+    wiring, long, _, light = nest_culture(asked.data)
     links = wiring.matrix()
     imaging = dm.datasets.CalciumImaging()
     frames = imaging.record(long, wiring.positions, 5000, random_state=0)
-    report("100 s, simulated imaging", frames, links, steps, trees, jobs)
+    report("100 s, simulated imaging", frames, links, asked)
     for width in (10, 40):  # of .5 ms
         frames = light.reshape(-1, width, light.shape[1]).mean(axis=1)
         name = f"1 s, frames of {width / 2:g} ms"
-        report(name, frames, links, steps, trees, jobs)
+        report(name, frames, links, asked)
 
 
 def main() -> None:
@@ -336,11 +327,12 @@ def main() -> None:
     parser.add_argument("--variants", nargs="*", default=[])
     parser.add_argument("--steps", nargs="*", default=list(STEPS))
     parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--every", type=int, default=1)
     asked = parser.parse_args()
     if asked.what == "table":
         return table(asked)
     if asked.what == "nest":
-        return nest(asked.data, asked.steps, asked.trees, asked.jobs)
+        return nest(asked)
     if asked.data is None:
         frames = made_up(asked.frames, asked.neurons)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen import checks
 from duramen.jobs.replicates import Plan
-from duramen.networks.connectome.methods import METHODS, Found, Inputs, Method, method_names
+from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
 from duramen.results.fingerprint import fingerprint
 from duramen.results.network import Network
@@ -20,6 +20,9 @@ from duramen.results.text import quoted
 from duramen.tables.memory import require_memory
 
 _FEW = 5
+# Fraction of the values that are peaks, from which on thresholds are in another unit than the
+# recording; in cultures it is below .05.
+_TOO_MANY = 0.25
 
 
 def connectome(
@@ -121,7 +124,8 @@ def connectome(
     Warns
     -----
     UserWarning
-        Naming neurons without a signal above the threshold.
+        Naming neurons without a signal above the threshold; if so much is above it that the
+        recording must have another unit; if there are fewer frames than neurons.
 
     References
     ----------
@@ -167,10 +171,25 @@ def connectome(
         **settings.record(),
         "fingerprint": fingerprint(np.asarray(recording.frames)),
     }
+    early = _of_shape(recording)
+    warn_of(FUNCTION, early)  # before what may take long
     found = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
-    more = {"n_rows": len(recording.frames), "seed": found.seed, "versions": versions()}
-    network = _network(recording, chosen, found, {**identity, **more})
-    warn_of(FUNCTION, network.notes)
+    late = _of_peaks(recording, settings, found)
+    network = Network(
+        recording.names,
+        found.weights,
+        directed=found.directed,
+        measure=chosen.measure,
+        unit=chosen.unit,
+        notes=early + late,
+        metadata={
+            **identity,
+            "n_rows": len(recording.frames),
+            "seed": found.seed,
+            "versions": versions(),
+        },
+    )
+    warn_of(FUNCTION, late)
     return network
 
 
@@ -178,26 +197,36 @@ def _numbers(given: Iterable[float] | float) -> tuple[float, ...]:
     return (float(given),) if checks.is_real(given) else tuple(map(float, given))  # type: ignore
 
 
-def _network(
-    recording: Recording, method: Method, found: Found, metadata: dict[str, Any]
-) -> Network:
-    """Return the weights as a network, with a note on neurons without a signal."""
-    silent = np.flatnonzero(~found.active)
-    notes: tuple[str, ...] = ()
+def _of_shape(recording: Recording) -> tuple[str, ...]:
+    """Return a note on fewer frames than neurons."""
+    frames, p = recording.frames.shape
+    if frames >= p:
+        return ()
+    return (
+        f"there are fewer frames ({frames:,}) than neurons ({p:,}); if rows are neurons, turn the "
+        "recording",
+    )
+
+
+def _of_peaks(recording: Recording, settings: Settings, found: Found) -> tuple[str, ...]:
+    """Return notes on neurons without peaks, and on too many peaks."""
+    if found.n_peaks is None:
+        return ()
+    notes = []
+    silent = np.flatnonzero(found.n_peaks == 0)
     if len(silent):
         shown = ", ".join(quoted(recording.names[i]) for i in silent[:_FEW])
         more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
         which = "neuron has" if len(silent) == 1 else "neurons have"
-        notes = (
+        notes.append(
             f"{len(silent)} {which} no signal above the threshold, so that their links have no "
-            f"evidence: {shown}{more}",
+            f"evidence: {shown}{more}"
         )
-    return Network(
-        recording.names,
-        found.weights,
-        directed=found.directed,
-        measure=method.measure,
-        unit=method.unit,
-        notes=notes,
-        metadata=metadata,
-    )
+    fraction = found.n_peaks.sum() / recording.frames.size
+    if fraction > _TOO_MANY:
+        notes.append(
+            f"{fraction:.0%} of the differences reach the threshold {min(settings.thresholds):g}, "
+            "so that noise counts as peaks; scale the recording, to dF/F for instance, or raise "
+            "the thresholds"
+        )
+    return tuple(notes)
