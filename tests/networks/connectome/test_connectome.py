@@ -179,7 +179,7 @@ def test_a_recording_in_another_unit_is_named():
 
 def test_fewer_frames_than_neurons_are_named_first():
     x = np.random.default_rng(0).random((20, 30))
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="connectome: ") as caught:
         found = dm.connectome(x, method="pearson")
     assert "fewer frames (20) than neurons (30)" in str(caught[0].message)
     assert "fewer frames" in found.notes[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from duramen import checks
 from duramen.jobs.replicates import Plan
-from duramen.networks.connectome.methods import METHODS, Found, Inputs, method_names
+from duramen.networks.connectome.methods import METHODS, Found, Inputs, Method, method_names
 from duramen.networks.connectome.settings import FUNCTION, Recording, Settings
 from duramen.results.fingerprint import fingerprint
 from duramen.results.network import Network
@@ -175,26 +175,33 @@ def connectome(
     warn_of(FUNCTION, early)  # before what may take long
     found = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
     late = _of_peaks(recording, settings, found)
-    network = Network(
-        recording.names,
-        found.weights,
-        directed=found.directed,
-        measure=chosen.measure,
-        unit=chosen.unit,
-        notes=early + late,
-        metadata={
-            **identity,
-            "n_rows": len(recording.frames),
-            "seed": found.seed,
-            "versions": versions(),
-        },
-    )
+    more = {"n_rows": len(recording.frames), "seed": found.seed, "versions": versions()}
+    network = _network(recording, chosen, found, early + late, {**identity, **more})
     warn_of(FUNCTION, late)
     return network
 
 
 def _numbers(given: Iterable[float] | float) -> tuple[float, ...]:
     return (float(given),) if checks.is_real(given) else tuple(map(float, given))  # type: ignore
+
+
+def _network(
+    recording: Recording,
+    method: Method,
+    found: Found,
+    notes: tuple[str, ...],
+    metadata: dict[str, Any],
+) -> Network:
+    """Return the weights as a network."""
+    return Network(
+        recording.names,
+        found.weights,
+        directed=found.directed,
+        measure=method.measure,
+        unit=method.unit,
+        notes=notes,
+        metadata=metadata,
+    )
 
 
 def _of_shape(recording: Recording) -> tuple[str, ...]:
