@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
+        ExtraSurvivalTrees,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
         PERTClassifier,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         RandomPatchesRegressor,
         RandomSubspaceClassifier,
         RandomSubspaceRegressor,
+        RandomSurvivalForest,
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
@@ -67,6 +69,7 @@ __all__ = [
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
+    "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "Forest",
@@ -81,6 +84,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "RandomSurvivalForest",
     "SequentialRandomSubspace",
     "Significance",
     "TotallyRandomizedTreesClassifier",

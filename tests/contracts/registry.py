@@ -18,6 +18,7 @@ _FILES = (
     "selection",
     "context",
     "distributions",
+    "survival",
     "theory",
     "tables",
     "stores",

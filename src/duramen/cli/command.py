@@ -27,11 +27,12 @@ def perform(
     clock, output = Clock(), options.output
     with ExitStack() as stack:
         with user_errors(command, output.quiet):
+            output.check(command)
             checked = check(options)
             folder = stack.enter_context(results_folder(output.out, command))
             found = find(options, checked, clock)
         outcome = tell(options, checked, found, clock)
-        write_results(folder, outcome, clock, output.spreadsheet_safe)
+        write_results(folder, outcome, clock, options)
     if outcome.show is not None and not output.quiet:
         outcome.show()
     if outcome.interrupted:

@@ -14,7 +14,7 @@ from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
-from duramen.cli.rank.forests import leaves_rows_out, make_forest
+from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
 
 def rank(options: Options) -> None:
-    """Rank the columns of a table by their importance for one of them.
+    """Rank the columns of a table by their importance for a target.
 
-    Grows a forest, prints the ranking, and writes result.csv, result.parquet, run.json and
-    report.html to the folder --out.
+    Example: duramen rank patients.csv --target diagnosis
+
+    Grows a forest, tests which importances exceed those by chance, prints the ranking, and writes
+    result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
@@ -86,6 +88,7 @@ def _measure(
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
 
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
@@ -98,7 +101,7 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    tested = None if request is None else request.measure(choice.measures)
+    tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
     with warnings_as_notes(quiet):
