@@ -241,7 +241,8 @@ class OrderedSplits {
  private:
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
-  static constexpr bool kPlainPossible = std::is_integral_v<T> && !Node::kClasses && Node::kWhole;
+  static constexpr bool kPlainPossible =
+      std::is_integral_v<T> && !Node::kClasses && Node::kWhole && !ScoresRows<Node>;
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
 
