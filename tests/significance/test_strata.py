@@ -195,7 +195,7 @@ def test_standard_errors_by_blocks_count_copies_once():
 def test_blocks_are_drawn_within_their_classes():
     X, y = np.arange(12.0)[:, None], np.array(["a", "a", "b", "b", "b", "a", *"aabbab"])
     subject = measured(TINY, X, y, "mdi", "t", blocks=np.arange(12) // 2)
-    units = SamplingUnits.of(subject)
+    units = SamplingUnits.of(subject.data)
     assert units.count == 6
     assert units.labels.tolist() == [0, 1, 2, 0, 1, 2]  # a, b, both ...
     assert units.n_classes == 3
