@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen.reports.measures import as_importances, name_of, words_of
 from duramen.reports.significance import Verdict, VerdictColumn
+from duramen.results.adjusted_significance import NOISE
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
@@ -76,6 +77,12 @@ class Ranked:
             for letter, numbers in (("p", one.p_values), ("q", one.q_values))
             if numbers is not None
         ]
+
+    @property
+    def faint(self) -> list[bool] | None:
+        """True for features that a test with verdicts calls noise; None without one."""
+        verdicts = [one for one in self.tested if one.numbers is None]
+        return [cell == NOISE for cell in verdicts[0].cells] if verdicts else None
 
     def columns(self) -> dict[str, object]:
         """Return the columns of a table of results: the first, other measures, then the test."""

@@ -76,7 +76,7 @@ def page(out):
 
 
 def titles(out):
-    return re.findall(r"<h2>(.*?)</h2>", page(out))
+    return re.findall(r"<h[23]>(.*?)</h[23]>", page(out))
 
 
 def assert_same(columns, column, result, numbers=None):
@@ -211,8 +211,13 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
     assert list(again) == list(columns)
     assert again["mda"] == columns["mda"]
     assert np.all(np.diff(columns["importance"]) <= 0)
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
-    assert re.split(r"\s{2,}", header.strip()) == ["feature", "MDI, bits", "MDA, accuracy"]
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
+    assert re.split(r"\s{2,}", header.strip()) == [
+        "feature",
+        "MDI, bits",
+        "std. error",
+        "MDA, accuracy",
+    ]
     assert result.stderr == ""
     assert record["results"]["unit"] == "bits"
     assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy"}
@@ -220,21 +225,25 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
 
 def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     result, _ = run(file, tmp_path / "out", *asked("mdi", "mda", "vote-change"))
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
-    heads = ["feature", "MDI, bits", "MDA, accuracy", "J_chi2", "p", "q"]
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
+    heads = ["feature", "MDI, bits", "std. error", "MDA, accuracy", "J_chi2", "p"]
+    assert "More columns in the results: q" in result.stdout
     assert re.split(r"\s{2,}", header.strip()) == heads
     shown = titles(tmp_path / "out")
     wanted = [
-        *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
+        *("Other measures", "Ranking by MDA", "Ranking by J_chi2"),
         *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+        *("Forest", "By interaction degree"),
     ]
-    assert shown[: len(wanted)] == wanted
+    place = shown.index("Other measures")
+    assert shown[place : place + len(wanted)] == wanted
+    assert shown[0] == "Ranking"
     html = page(tmp_path / "out")
     columns = written(tmp_path / "out")
     for title in ("p", "q", "J_chi2", "MDA, accuracy"):
-        assert f'<th scope="col" class="number">{title}</th>' in html
+        assert f'<th scope="col" class="number minor">{title}</th>' in html
     for column in ("vote_change_p_value", "vote_change_q_value"):
-        assert f'<td class="number">{columns[column][0]:.2g}</td>' in html
+        assert f'<td class="number minor">{columns[column][0]:.2g}</td>' in html
     assert "with q up to 0.05 by J_chi2" in html
     words = " ".join(html.split())
     assert f"The votes of the {TREES} trees on out-of-bag rows" in words
@@ -332,16 +341,15 @@ def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     result, record, out = everything
     assert record["settings"]["measures"] == [one.name for one in catalogue]
     lines = result.stdout.splitlines()
-    table = lines[2 : 4 + P]
-    assert max(map(len, table)) <= 80
-    assert "MDI, bits" in lines[2]
-    assert lines[2].split()[-2:] == ["p", "q"]
-    assert "No room here for" in result.stdout
-    assert "MCFS: see the results" in result.stdout
+    head = next(place for place, line in enumerate(lines) if "feature  " in line)
+    assert max(map(len, lines[head : head + 2 + P])) <= 80
+    assert "MDI, bits   std. error" in lines[head]
+    assert "More columns in the results: " in result.stdout
+    assert "MCFS" in result.stdout
     shown = titles(out)
     assert sum(title.startswith("Ranking by ") for title in shown) == len(OPTIONS) - 1
     pairs = len(OPTIONS) * (len(OPTIONS) - 1) // 2
-    between = page(out).split("How far the measures agree</h2>")[1]
+    between = page(out).split("How far the measures agree</h3>")[1]
     assert between.split("</table>")[0].count("<tr>") == pairs + 1
 
 

@@ -209,7 +209,7 @@ def test_a_store_gives_the_same_as_its_table(file, tmp_path):
         assert run[key] == expected[key]
     assert run["file"] == "s"
     assert tuple(run["timings"])[:2] == ("open", "load")
-    assert result.stdout.startswith("s: 600 rows x 20 features, target state of 2 classes")
+    assert result.stdout.splitlines()[1].startswith("s: 600 rows x 20 features, target state of 2")
 
 
 def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):

@@ -51,8 +51,9 @@ def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
     assert pairs[0] == pairs[1]
     assert other["settings"]["significance"]["measure"] == "mdi"
     assert "by max-T of MDI" in result.stdout
-    heads = ["feature", "MDI, bits", "MDA, accuracy", "verdict", "p adj.", "FDR"]
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    heads = ["feature", "MDI, bits", "std. error", "verdict", "p adj.", "FDR"]
+    assert "More columns in the results: MDA, accuracy" in result.stdout
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     assert re.split(r"\s{2,}", header.strip()) == heads
     command = shlex.split(record["command"])
     done(tmp_path / "again", "rank", file, *command[3:])
@@ -71,7 +72,7 @@ def test_no_test_skips_it(file, tmp_path):
 def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     run(file, tmp_path / "out", "--permutations", 39)
     html = page(tmp_path / "out")
-    assert "<h2>Significance by max-T</h2>" in html
+    assert "<h3>Significance by max-T</h3>" in html
     assert "confirmed by max-T of MDI" in html
     assert "confirmed by max-T of MDI (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
@@ -96,7 +97,7 @@ def test_noise_has_no_verdict_above_noise(tmp_path):
     assert set(written(tmp_path / "out")["verdict"]) == {"noise"}
     assert record["results"]["significance"]["noise"] == 5
     assert "None of 5 features is confirmed (family-wise error rate 0.05)" in result.stdout
-    assert "Of these, 0 are confirmed and 0 more are candidates by" in page(tmp_path / "out")
+    assert "no evidence that any feature is associated with y" in result.stdout
 
 
 def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
+from duramen.cli.rank.accuracy import out_of_bag_accuracy
 from duramen.cli.rank.forests import leaves_rows_out, make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
@@ -147,8 +148,6 @@ def _record(
     from duramen.results.provenance import versions
 
     grown = estimator.forest_
-    curve = getattr(estimator, "oob_error_curve_", None)
-    error = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
     return Run(
         **problem.facts(),
         command=command_line(
@@ -166,7 +165,7 @@ def _record(
         },
         versions=versions("pyarrow", "matplotlib"),
         results={
-            "oob_error": error,
+            **out_of_bag_accuracy(estimator, problem.data.target),
             "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
             **found.figures(),
         },
