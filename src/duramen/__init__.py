@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen import (
         context,
         datasets,
+        effects,
         estimators,
         forests,
         importances,
@@ -91,6 +92,7 @@ __all__ = [
     "context_importances",
     "context_network",
     "datasets",
+    "effects",
     "encode",
     "estimators",
     "forests",
@@ -112,6 +114,7 @@ __all__ = [
 _PACKAGES = (
     "context",
     "datasets",
+    "effects",
     "estimators",
     "forests",
     "importances",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.effects import EffectsDescription
 from duramen.reports.measures import as_importances, name_of, words_of
 from duramen.reports.significance import Verdict, VerdictColumn
 from duramen.results.adjusted_significance import NOISE
@@ -65,6 +66,7 @@ class Ranked:
     scores: tuple[Scores, ...]  # all measures, the first one included
     # What a test of one of the measures says of the features.
     tested: tuple[VerdictColumn, ...] = ()
+    directions: tuple[str, ...] = ()  # of the effects, in words
 
     def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
         """Return p- and q-values of a measure as text, each with the title of its column."""
@@ -90,11 +92,17 @@ class Ranked:
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
         columns.update({column.name: column.values for column in self.tested})
+        if self.directions:
+            columns["direction"] = list(self.directions)
         return columns
 
 
 def ranked(
-    measures: Sequence[Measured], k: int | None = None, *, tested: Verdict | None = None
+    measures: Sequence[Measured],
+    k: int | None = None,
+    *,
+    tested: Verdict | None = None,
+    described: EffectsDescription | None = None,
 ) -> Ranked:
     """Put all measures in the order of the first.
 
@@ -106,6 +114,8 @@ def ranked(
         How many features; by default all.
     tested : Verdict, optional
         A test of one of the measures.
+    described : EffectsDescription, optional
+        Effects of some of the features.
 
     Raises
     ------
@@ -118,7 +128,14 @@ def ranked(
         best,
         tuple(_scores(one, best.names) for one in measures),
         () if tested is None else tuple(tested.columns(best.names)),
+        () if described is None else _directions(described, best.names),
     )
+
+
+def _directions(described: EffectsDescription, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the directions of features in words; empty for those that are not described."""
+    known = {one.name: one.words for one in described.directions}
+    return tuple(known.get(name, "") for name in names)
 
 
 def _scores(one: Measured, names: Sequence[str]) -> Scores:

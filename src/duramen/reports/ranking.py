@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
+from duramen.reports.effects import Effects, effect_sections
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.measures import (
@@ -65,6 +66,7 @@ def summarise(
     others: Sequence[Measured] = (),
     left_out: Sequence[str] = (),
     tested: Verdict | None = None,
+    effects: Effects | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -82,6 +84,8 @@ def summarise(
         What was not computed, and why.
     tested : Verdict, optional
         A test of one of the measures.
+    effects : Effects, optional
+        Effects of the first features.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -93,7 +97,11 @@ def summarise(
         If the measures are not about the same features, or two are the same measure.
     """
     measures = (importances, *others)
-    sections: list[Section] = [_table(measures, n_rows, tested)]
+    described = None if effects is None else effects.described
+    best = ranked(measures, n_rows, tested=tested, described=described)
+    sections: list[Section] = [_table(best, measures, tested)]
+    if effects is not None:
+        sections += effect_sections(effects, run)
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
@@ -189,8 +197,7 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
     )
 
 
-def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) -> Table:
-    best = ranked(measures, n_rows, tested=tested)
+def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> Table:
     k, first = len(best.first), best.first
     title = "importance" if len(measures) == 1 else best.scores[0].heading
     columns: list[tuple[Column, Sequence[Cell]]] = [
@@ -202,10 +209,14 @@ def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) ->
     if first.standard_error is not None:
         errors = Column("standard error", "number", minor=True)  # the bars show it
         columns.append((errors, fixed(first.standard_error, 2)))
-    columns += [
+    of_test = [
         (Column(one.title, "words" if one.numbers is None else "number", one.minor), one.cells)
         for one in best.tested
     ]
+    columns += [column for column in of_test if not column[0].minor]
+    if best.directions:
+        columns.append((Column("direction", "words"), best.directions))
+    columns += [column for column in of_test if column[0].minor]
     for i, one in enumerate(best.scores):
         if i:
             columns.append((Column(one.heading, "number", minor=True), fixed(one.values, 4)))

@@ -15,6 +15,7 @@ from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.rank.accuracy import out_of_bag_accuracy
+from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import leaves_rows_out, make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
@@ -75,10 +76,15 @@ def _tell(
         others=found.measures[1:],
         left_out=found.left_out,
         tested=found.tested,
+        effects=found.effects,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
-    columns = ranked(found.measures, tested=found.tested).columns()
-    shown = partial(show_ranking, found.measures, run, output.top, output.out, found.tested)
+    described = None if found.effects is None else found.effects.described
+    best = ranked(found.measures, tested=found.tested, described=described)
+    columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
+    shown = partial(
+        show_ranking, found.measures, run, output.top, output.out, found.tested, described
+    )
     return Outcome(columns, run, report, shown)
 
 
@@ -110,6 +116,8 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
+    with clock.step("effects"):
+        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     return estimator, found
 
 

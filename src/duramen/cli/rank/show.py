@@ -20,17 +20,24 @@ from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
 if TYPE_CHECKING:
+    from duramen.effects import EffectsDescription
     from duramen.importances.after.comparison import Measured
     from duramen.reports.significance import Verdict
 
+_DIRECTION = 14  # cells of a direction where the terminal is narrow
 _FEW = 4  # columns of a table that has room for bars
 
 
 def show_ranking(
-    measures: Sequence[Measured], run: Run, top: int, out: Path, tested: Verdict | None = None
+    measures: Sequence[Measured],
+    run: Run,
+    top: int,
+    out: Path,
+    tested: Verdict | None = None,
+    described: EffectsDescription | None = None,
 ) -> None:
     """Print the result, the best features by the first measure, and where the results lie."""
-    best = ranked(measures, top, tested=tested)
+    best = ranked(measures, top, tested=tested, described=described)
     columns, hidden = _fitting(_columns(best))
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
@@ -50,10 +57,14 @@ def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
     ]
     if first.standard_error is not None:
         columns.append((Shown("std. error", fixed(first.standard_error, 2), right=True), False))
-    columns += [
+    of_test = [
         (Shown(one.title, one.cells, right=one.numbers is not None), one.minor)
         for one in best.tested
     ]
+    columns += [column for column in of_test if not column[1]]
+    if any(best.directions):
+        columns.append((named("direction", best.directions, _DIRECTION), False))
+    columns += [column for column in of_test if column[1]]
     for i, one in enumerate(best.scores):
         if i:
             columns.append((Shown(one.heading, fixed(one.values, 4), right=True), True))
