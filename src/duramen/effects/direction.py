@@ -27,6 +27,7 @@ _ROWS = 500
 _TREES = 200
 _PAIRED = 6
 _PAIR_ROWS = 50
+_LEAST_H = 0.1  # a hundredth of the variance of the joint effect
 _FUNCTION = "describe_effects"
 
 
@@ -254,7 +255,8 @@ def _interactions(
         codes = [table.codes(j).astype(np.int64) for j in places]
         return interaction_p_value(codes[0], codes[1], targets, kinds) <= level
 
-    return strengths, [pair for pair in strengths.pairs if supported(pair)]
+    strong = zip(strengths.pairs, strengths.h.tolist(), strict=True)
+    return strengths, [pair for pair, h in strong if h >= _LEAST_H and supported(pair)]
 
 
 def _dominated(

@@ -13,6 +13,7 @@ from duramen.importances.arguments import forest_of, metadata_of
 from duramen.results.interaction_strengths import InteractionStrengths
 
 ROWS = 100
+_ROUNDING = 1e-20  # of squares
 
 
 def interaction_strength(
@@ -93,6 +94,8 @@ def strengths_of(rows: Rows, columns: Sequence[int]) -> InteractionStrengths:
         together = _joint(rows, (j, k))
         numerators[i] = _mean_square(together - alone[j] - alone[k])
         totals[i] = _mean_square(together)
+        if numerators[i] <= _ROUNDING * totals[i]:
+            numerators[i] = 0.0
     h = np.sqrt(np.divide(numerators, totals, out=np.zeros(len(pairs)), where=totals > 0))
     order = np.argsort(-numerators, kind="stable")
     return InteractionStrengths(

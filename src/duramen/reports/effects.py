@@ -19,7 +19,7 @@ DESCRIBED = 20
 
 _DRAWN = 3
 _PAIRS = 5
-_READING = (
+READING = (
     'A direction is that of the accumulated local effect in this forest: "up" means that larger '
     "values of the feature go with larger predictions, other features being as they are. It is "
     "given only where tests on the rows support it, and never for features that the test of "
@@ -81,7 +81,7 @@ def effect_sections(effects: Effects, run: Run) -> list[Section]:
     group = Group(
         "Direction of the effects", tuple(charts), folded=False, note=f"{said}.", tiled=True
     )
-    return [group, *_interactions(described), Prose("Directions", (_READING,))]
+    return [group, *_interactions(described)]
 
 
 def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:

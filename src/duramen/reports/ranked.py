@@ -80,6 +80,14 @@ class Ranked:
             if numbers is not None
         ]
 
+    def judgments(self) -> tuple[VerdictColumn, ...]:
+        """Return the columns of the test, with the directions after the last major one."""
+        if not any(self.directions):
+            return self.tested
+        column = VerdictColumn("direction", "direction", None, list(self.directions))
+        place = max((i + 1 for i, one in enumerate(self.tested) if not one.minor), default=0)
+        return (*self.tested[:place], column, *self.tested[place:])
+
     @property
     def faint(self) -> list[bool] | None:
         """True for features that a test with verdicts calls noise; None without one."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
-from duramen.reports.effects import Effects, effect_sections
+from duramen.reports.effects import READING, Effects, effect_sections
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.measures import (
@@ -106,7 +106,7 @@ def summarise(
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("Interpretation", _reading(measures)),
+        Prose("Interpretation", (*_reading(measures), *([] if effects is None else [READING]))),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),
         *_folded(measures, run, tested, _known(oob_errors)),
@@ -204,19 +204,15 @@ def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -
         (Column("rank", "number", minor=True), [str(i + 1) for i in range(k)]),
         (Column("feature", "name"), first.names),
         (Column("fraction of the largest importance", "bar"), bars(best)),
-        (Column(title, "number"), fixed(first.values, 5)),
+        (Column(title, "number"), fixed(first.values, 4)),
     ]
     if first.standard_error is not None:
         errors = Column("standard error", "number", minor=True)  # the bars show it
         columns.append((errors, fixed(first.standard_error, 2)))
-    of_test = [
+    columns += [
         (Column(one.title, "words" if one.numbers is None else "number", one.minor), one.cells)
-        for one in best.tested
+        for one in best.judgments()
     ]
-    columns += [column for column in of_test if not column[0].minor]
-    if best.directions:
-        columns.append((Column("direction", "words"), best.directions))
-    columns += [column for column in of_test if column[0].minor]
     for i, one in enumerate(best.scores):
         if i:
             columns.append((Column(one.heading, "number", minor=True), fixed(one.values, 4)))

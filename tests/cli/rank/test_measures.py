@@ -32,6 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 TREES = 60
 OPTIONS = {one.option: one for one in catalogue}
 N, P = 90, 6
+ABOUT = ("direction", "mean_ill", "mean_well")  # effects and means of the two classes
 OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising")
 
 
@@ -171,7 +172,7 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
     result, record = run(file, tmp_path / "out", "--seed", 3, *asked("vote-change"))
     columns = written(tmp_path / "out")
     own = ["vote_change_p_value", "vote_change_q_value"]
-    assert list(columns) == ["name", "rank", "importance", *own]
+    assert list(columns) == ["name", "rank", "importance", *own, *ABOUT]
     assert_same(columns, "importance", wanted, wanted.scores)
     assert_same(columns, "vote_change_p_value", wanted, wanted.p_values)
     assert_same(columns, "vote_change_q_value", wanted, wanted.q_values)
@@ -205,6 +206,7 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
         *("name", "rank", "importance", "standard_error"),
         *degrees,
         *("mda", "mda_standard_error"),
+        *ABOUT,
     ]
     assert degrees
     again = pa_csv.read_csv(tmp_path / "out" / "result.csv").to_pydict()
@@ -226,8 +228,8 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
 def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     result, _ = run(file, tmp_path / "out", *asked("mdi", "mda", "vote-change"))
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    heads = ["feature", "MDI, bits", "std. error", "MDA, accuracy", "J_chi2", "p"]
-    assert "More columns in the results: q" in result.stdout
+    heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy", "J_chi2"]
+    assert "More columns in the results: p, q" in result.stdout
     assert re.split(r"\s{2,}", header.strip()) == heads
     shown = titles(tmp_path / "out")
     wanted = [
@@ -324,6 +326,7 @@ def test_the_first_measure_ranks_and_others_follow(file, tmp_path):
         *("mda", "mda_standard_error", "mdi", "mdi_standard_error"),
         *("holdout_mda", "holdout_mda_standard_error"),
         *("vote_change", "vote_change_p_value", "vote_change_q_value"),
+        *ABOUT,
     ]
     assert np.all(np.diff(columns["importance"]) <= 0)
     assert not np.all(np.diff(columns["mda"]) <= 0)  # or the order would tell nothing

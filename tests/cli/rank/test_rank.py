@@ -78,7 +78,15 @@ def test_writes_four_files(file, tmp_path):
     assert 0 <= run["results"]["oob_error"] < 0.5
     assert run["versions"]["duramen"] == __version__
     measured = [f"measure {name}" for name in ("mdi", "mda")]
-    assert list(run["timings"]) == ["read", "encode", "grow", *measured, "report", "write"]
+    assert list(run["timings"]) == [
+        "read",
+        "encode",
+        "grow",
+        *measured,
+        "effects",
+        "report",
+        "write",
+    ]
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -75,7 +75,7 @@ def by_the_library(method, file):
 
 
 def assert_verdicts(wanted, columns, place, result, record):
-    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    assert list(columns)[-6:-3] == ["verdict", "p_adjusted", "fdr"]
     assert columns["verdict"] == [wanted.verdicts()[j] for j in place]
     assert columns["p_adjusted"] == wanted.p_adjusted[place].tolist()
     assert columns["fdr"] == wanted.q_values[place].tolist()
@@ -193,7 +193,7 @@ def test_what_is_tested_is_said_and_shown(file, tmp_path):
     assert "by Altmann of minimal depth" in result.stdout
     assert "by Altmann of minimal depth" in page(tmp_path / "out")
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    heads = ["feature", "J_chi2", "p, Altmann", "q, Altmann", "p, J_chi2", "q, J_chi2"]
+    heads = ["feature", "J_chi2", "p, Altmann", "q, Altmann", "direction", "p, J_chi2"]
     assert re.split(r"\s{2,}", header.strip()) == heads
     for title in ("p, J_chi2", "q, J_chi2", "q, Altmann"):
         assert f'<th scope="col" class="number">{title}</th>' in page(tmp_path / "out")

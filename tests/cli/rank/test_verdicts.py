@@ -40,7 +40,9 @@ def page(out):
 def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
     result, record = run(file, tmp_path / "out", "--permutations", 39)
     columns = written(tmp_path / "out")
-    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    means = ["mean_a", "mean_b"]
+    assert list(columns)[-6:] == ["verdict", "p_adjusted", "fdr", "direction", *means]
+    assert set(columns["direction"]) <= {"up for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
     assert record["settings"]["measures"] == ["mdi", "mda"]
     assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
@@ -51,8 +53,8 @@ def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
     assert pairs[0] == pairs[1]
     assert other["settings"]["significance"]["measure"] == "mdi"
     assert "by max-T of MDI" in result.stdout
-    heads = ["feature", "MDI, bits", "std. error", "verdict", "p adj.", "FDR"]
-    assert "More columns in the results: MDA, accuracy" in result.stdout
+    heads = ["feature", "MDI, bits", "std. error", "verdict", "direction", "p adj."]
+    assert "More columns in the results: FDR, MDA, accuracy" in result.stdout
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     assert re.split(r"\s{2,}", header.strip()) == heads
     command = shlex.split(record["command"])

@@ -22,7 +22,7 @@ from duramen.results.text import fixed
 if TYPE_CHECKING:
     from duramen.effects import EffectsDescription
     from duramen.importances.after.comparison import Measured
-    from duramen.reports.significance import Verdict
+    from duramen.reports.significance import Verdict, VerdictColumn
 
 _DIRECTION = 14  # cells of a direction where the terminal is narrow
 _FEW = 4  # columns of a table that has room for bars
@@ -57,14 +57,7 @@ def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
     ]
     if first.standard_error is not None:
         columns.append((Shown("std. error", fixed(first.standard_error, 2), right=True), False))
-    of_test = [
-        (Shown(one.title, one.cells, right=one.numbers is not None), one.minor)
-        for one in best.tested
-    ]
-    columns += [column for column in of_test if not column[1]]
-    if any(best.directions):
-        columns.append((named("direction", best.directions, _DIRECTION), False))
-    columns += [column for column in of_test if column[1]]
+    columns += [(_judgment(one), one.minor) for one in best.judgments()]
     for i, one in enumerate(best.scores):
         if i:
             columns.append((Shown(one.heading, fixed(one.values, 4), right=True), True))
@@ -72,6 +65,12 @@ def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
     if alone and len(columns) <= _FEW:
         columns.append((Shown("", bars(first.values.tolist()), style="cyan", wraps=False), True))
     return columns
+
+
+def _judgment(column: VerdictColumn) -> Shown:
+    if column.name == "direction":
+        return named(column.title, column.cells, _DIRECTION)
+    return Shown(column.title, column.cells, right=column.numbers is not None)
 
 
 def _fitting(columns: Sequence[tuple[Shown, bool]]) -> tuple[list[Shown], list[str]]:
