@@ -68,11 +68,15 @@ def test_u_shapes_and_categories():
     assert said["noise"] == "no direction"
 
 
-def test_what_a_test_did_not_find_has_no_direction():
-    X = np.random.default_rng(4).normal(size=(200, 2))
-    said = described(X, X[:, 0] - X[:, 1], relevant={"x1"})
-    assert said == {"x0": "no direction", "x1": "down"}
-    assert set(described(X, X[:, 0], relevant=()).values()) == {"no direction"}
+def test_what_a_test_did_not_find_needs_more_evidence():
+    """Of a table of 40 features, one that a test found needs less evidence."""
+    random = np.random.default_rng(4)
+    X = random.normal(size=(100, 40))
+    y = 0.35 * X[:, 0] + random.normal(size=100)
+    assert described(X, y, relevant={"x0"})["x0"] == "up"
+    assert set(described(X, y, relevant=set()).values()) == {"no direction"}
+    assert described(X, y)["x0"] == "no direction"
+    assert described(X, 2 * X[:, 0] + y)["x0"] == "up"
 
 
 def test_missing_values_and_constant_columns():
@@ -99,6 +103,20 @@ def test_noise_has_no_direction_in_19_of_20_tables(classes):
         y = random.permutation(np.arange(60) % 2) if classes else random.normal(size=60)
         wrong += set(described(X, y, trees=30).values()) != {"no direction"}
     assert wrong <= 4  # 0.05 exceeds this with a probability below .01
+
+
+@pytest.mark.slow
+def test_the_first_of_many_noise_features_have_no_direction():
+    """The most important of 150 noise features are correlated with the target by selection."""
+    random = np.random.default_rng(8)
+    wrong = 0
+    for seed in range(25):
+        data = dm.learning_set(random.normal(size=(50, 150)), random.permutation(50) % 2)
+        forest = dm.RandomForestClassifier(50, random_state=seed).fit(data)
+        first = dm.importances.mdi(forest).top(10).names
+        found = describe_effects(forest, data, first)
+        wrong += any(one.kind != "none" for one in found.directions)
+    assert wrong <= 4
 
 
 def test_tests_on_rows_hold_their_level():

@@ -109,9 +109,11 @@ def describe_effects(
     """Describe the direction of the effects of some features, and their interactions.
 
     A direction is that of the accumulated local effect, and is asserted only where the data
-    support it at the level .05, adjusted for the number of features (Bonferroni): "up" and "down"
-    by Spearman's rank correlation with the target, or with each class, of the same sign;
-    "non-monotone" and "categories" by the test of Kruskal and Wallis between intervals or
+    support it at the level .05, adjusted (Bonferroni) for the number of features described that a
+    test found; for others, which were picked by their importances on the same data, for the number
+    of all features of the table. What supports a direction: for "up" and "down"
+    Spearman's rank correlation with the target, or with each class, of the same sign;
+    for "non-monotone" and "categories" the test of Kruskal and Wallis between intervals or
     categories. Where none of these is supported, a feature is described by its interaction with
     another if that is stronger than its partial dependence by itself (`interaction_strength`), and
     tests on three groups of each feature support it: the F-test of the interaction, and Kruskal
@@ -126,7 +128,7 @@ def describe_effects(
     features : sequence of str
         The features, the most important first.
     relevant : collection of str, optional
-        Those that a test found; the others have no direction. By default all.
+        Those that a test found, which need less evidence of a direction; by default none.
     max_rows : int
         Rows over which effects are averaged.
     n_jobs : int, optional
@@ -149,18 +151,20 @@ def describe_effects(
     """
     grown = forest_of(forest, _FUNCTION)
     rows = Rows.of(grown, data, _FUNCTION, max_rows, n_jobs)
-    kept = [name for name in features if relevant is None or name in relevant]
-    columns = [column_of(grown, name, _FUNCTION) for name in kept]
+    columns = [column_of(grown, name, _FUNCTION) for name in features]
     columns = [j for j in columns if rows.present(j).any()]
-    level = LEVEL / max(1, len(columns))
+    found_before = {j for j in columns if relevant is not None and grown.names[j] in relevant}
+    levels = {
+        j: LEVEL / (len(found_before) if j in found_before else grown.n_features) for j in columns
+    }
     targets = _targets(grown, data)
     effects = [local_effects(rows, j, POINTS, _FUNCTION) for j in columns]
     found = [
-        _main(grown, data.table, one, j, targets, level)
+        _main(grown, data.table, one, j, targets, levels[j])
         for one, j in zip(effects, columns, strict=True)
     ]
     known = {one.name: (one, output) for one, output in found}
-    interactions, pairs = _interactions(rows, data, columns[:_PAIRED], targets)
+    interactions, pairs = _interactions(rows, data, columns[:_PAIRED], targets, found_before)
     for name, partner in _dominated(interactions, pairs).items():
         if known[name][0].kind == "none":
             known[name] = (Direction(name, "interaction", partner=partner), known[name][1])
@@ -236,7 +240,11 @@ def _monotonicity(
 
 
 def _interactions(
-    rows: Rows, data: LearningSet[EncodedTable], columns: list[int], targets: FloatArray
+    rows: Rows,
+    data: LearningSet[EncodedTable],
+    columns: list[int],
+    targets: FloatArray,
+    found_before: Collection[int],
 ) -> tuple[InteractionStrengths | None, list[tuple[str, str]]]:
     """Return the interactions of pairs, and the pairs where the data support one."""
     if len(columns) < 2:
@@ -245,14 +253,16 @@ def _interactions(
     taken = np.asarray(np.linspace(0, len(rows) - 1, min(_PAIR_ROWS, len(rows))), dtype=np.intp)
     few = Rows(first, rows.values[taken], rows.n_threads)
     strengths = strengths_of(few, columns)
-    level = LEVEL / len(strengths)
     table = data.table
+    n_found = len([j for j in columns if j in found_before])
     index = {table.names[j]: j for j in columns}
 
     def supported(pair: tuple[str, str]) -> bool:
         places = [index[name] for name in pair]
         kinds = [table.kinds[j] == "nominal" for j in places]
         codes = [table.codes(j).astype(np.int64) for j in places]
+        n = n_found if all(j in found_before for j in places) else table.n_columns
+        level = LEVEL / (n * (n - 1) / 2)
         return interaction_p_value(codes[0], codes[1], targets, kinds) <= level
 
     strong = zip(strengths.pairs, strengths.h.tolist(), strict=True)

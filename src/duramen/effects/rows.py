@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen import _kernel, checks
+from duramen import checks
 from duramen.forests.forest import Forest
+from duramen.forests.prediction import predict
 from duramen.tables import LearningSet
 from duramen.tables.routing import routing_values
 
@@ -92,8 +93,7 @@ class Rows:
         return means
 
     def _predicted(self, values: FloatArray) -> FloatArray:
-        lent = _kernel.Values(self.forest.schema.kernel, values)
-        return _kernel.predict(self.forest.kernel, lent, self.n_threads)
+        return predict(self.forest, values, self.n_threads)
 
     def present(self, j: int) -> NDArray[np.bool_]:
         """Return where a column holds a value that training has seen, shape (n,)."""

@@ -22,9 +22,9 @@ _PAIRS = 5
 READING = (
     'A direction is that of the accumulated local effect in this forest: "up" means that larger '
     "values of the feature go with larger predictions, other features being as they are. It is "
-    "given only where tests on the rows support it, and never for features that the test of "
-    'importances calls noise. "By interaction" means that the effect depends on the other feature '
-    "more than it exists by itself. Effects describe the forest and are not causal."
+    "given only where a test of the feature on the rows supports it, adjusted for the number of "
+    'features. "By interaction" means that the effect depends on the other feature more than it '
+    "exists by itself. Effects describe the forest and are not causal."
 )
 
 

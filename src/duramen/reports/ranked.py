@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.effects import EffectsDescription
+from duramen.effects import Direction, EffectsDescription
 from duramen.reports.measures import as_importances, name_of, words_of
+from duramen.reports.report import joined
 from duramen.reports.significance import Verdict, VerdictColumn
 from duramen.results.adjusted_significance import NOISE
 from duramen.results.importances import Importances
@@ -18,6 +19,9 @@ from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Measured
+
+
+NO_DIRECTION = Direction("").words
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,18 @@ class Ranked:
         column = VerdictColumn("direction", "direction", None, list(self.directions))
         place = max((i + 1 for i, one in enumerate(self.tested) if not one.minor), default=0)
         return (*self.tested[:place], column, *self.tested[place:])
+
+    def directed_noise(self) -> str:
+        """Return why features that a test calls noise have a direction; empty if none has."""
+        pairs = zip(self.first.names, self.faint or (), self.directions, strict=False)
+        names = [name for name, noise, said in pairs if noise and said not in ("", NO_DIRECTION)]
+        if not names:
+            return ""
+        return (
+            f"Called noise, and yet with a direction: {joined(names, shown=5)}. The verdict "
+            "compares importances, and that of a weaker feature is small beside a stronger one; "
+            "the direction rests on a test of the feature by itself."
+        )
 
     @property
     def faint(self) -> list[bool] | None:

@@ -228,7 +228,7 @@ def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
     words.append(f"{bar}." + ("" if best.faint is None else " Grey: noise, as far as is known."))
     if tested is not None and (line := tested.order_note()):
         words.append(line)
-    return " ".join(words)
+    return " ".join([*words, best.directed_noise()]).strip()
 
 
 def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:

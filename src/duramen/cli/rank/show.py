@@ -42,6 +42,8 @@ def show_ranking(
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
         after.append(tested.note)
+    if line := best.directed_noise():
+        after.append(line)
     before = [conclusion(run, tested), ", ".join(_headline(run))]
     show(before, columns, len(measures[0]) - top, out, after)
 
