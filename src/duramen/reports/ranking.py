@@ -225,7 +225,7 @@ def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
     bar = "Bars: the importance, as a fraction of the largest"
     if best.first.standard_error is not None:
         bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
-    words.append(f"{bar}." + ("" if best.faint is None else " Grey: noise, as far as is known."))
+    words.append(f"{bar}." + ("" if best.faint is None else " Gray bars: noise."))
     if tested is not None and (line := tested.order_note()):
         words.append(line)
     return " ".join([*words, best.directed_noise()]).strip()

@@ -214,12 +214,8 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
     assert again["mda"] == columns["mda"]
     assert np.all(np.diff(columns["importance"]) <= 0)
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    assert re.split(r"\s{2,}", header.strip()) == [
-        "feature",
-        "MDI, bits",
-        "std. error",
-        "MDA, accuracy",
-    ]
+    heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy"]
+    assert re.split(r"\s{2,}", header.strip()) == heads
     assert result.stderr == ""
     assert record["results"]["unit"] == "bits"
     assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy"}

@@ -193,7 +193,7 @@ def test_what_is_tested_is_said_and_shown(file, tmp_path):
     assert "by Altmann of minimal depth" in result.stdout
     assert "by Altmann of minimal depth" in page(tmp_path / "out")
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
-    heads = ["feature", "J_chi2", "p, Altmann", "q, Altmann", "direction", "p, J_chi2"]
+    heads = ["feature", "J_chi2", "q, Altmann", "direction", "p, J_chi2", "q, J_chi2"]
     assert re.split(r"\s{2,}", header.strip()) == heads
     for title in ("p, J_chi2", "q, J_chi2", "q, Altmann"):
         assert f'<th scope="col" class="number">{title}</th>' in page(tmp_path / "out")

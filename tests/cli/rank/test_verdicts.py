@@ -42,7 +42,7 @@ def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
     columns = written(tmp_path / "out")
     means = ["mean_a", "mean_b"]
     assert list(columns)[-6:] == ["verdict", "p_adjusted", "fdr", "direction", *means]
-    assert set(columns["direction"]) <= {"up for b", "no direction"}
+    assert set(columns["direction"]) <= {"down for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
     assert record["settings"]["measures"] == ["mdi", "mda"]
     assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
