@@ -22,7 +22,16 @@ import duramen as dm
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Some seconds each: tested with the slow ones.
-LONG = {"context.md", "exact.md", "mcfs.md", "permutation-tests.md", "rank.md", "srs.md"}
+LONG = {
+    "context.md",
+    "exact.md",
+    "max-t.md",
+    "mcfs.md",
+    "permutation-tests.md",
+    "rank.md",
+    "srs.md",
+}
+FIRST = ROOT / "docs" / "start"  # commands with their defaults
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -48,7 +57,11 @@ def test_every_block_says_its_language(page: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=name_of(page))
+        pytest.param(
+            page,
+            marks=pytest.mark.slow if page.name in LONG or page.parent == FIRST else (),
+            id=name_of(page),
+        )
         for page in PAGES
     ],
 )

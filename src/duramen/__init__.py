@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
+        ExtraSurvivalTrees,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
         PERTClassifier,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         RandomPatchesRegressor,
         RandomSubspaceClassifier,
         RandomSubspaceRegressor,
+        RandomSurvivalForest,
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
@@ -68,6 +70,7 @@ __all__ = [
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
+    "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "Forest",
@@ -82,6 +85,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "RandomSurvivalForest",
     "SequentialRandomSubspace",
     "Significance",
     "TotallyRandomizedTreesClassifier",

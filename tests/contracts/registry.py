@@ -19,6 +19,7 @@ _FILES = (
     "selection",
     "context",
     "distributions",
+    "survival",
     "theory",
     "tables",
     "stores",

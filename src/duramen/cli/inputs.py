@@ -62,7 +62,7 @@ class Table:
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
         "auto",
-        "duramen.tables.target:Task",
+        "duramen.tables.target:OneColumnTask",
         "Task: classification of classes or regression of numbers; auto goes by the values of the "
         "target.",
         before=("auto",),
@@ -253,9 +253,13 @@ class Input(Table):
                     drop_missing_target=self.drop_missing_target,
                 )
         with clock.step("read"):
-            source = self.source(command, self.target, self.annotations).labelled(labels)
+            source = self.own_source(command).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    def own_source(self, command: str) -> Source:
+        """Read the table; raises as :meth:`source` does."""
+        return self.source(command, self.target, self.annotations)
 
     def load(
         self, command: str, jobs: int, clock: Clock, labels: Mapping[str, str]

@@ -41,12 +41,19 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
     found = _NO_TEST if tested is None else tested.count()
     error, baseline = run.results.get("oob_error"), run.results.get("baseline_error")
     if error is None or baseline is None:
-        return f"{found}; {_NO_ERROR}." if error is None else f"{found}."
+        return f"{found}; {_NO_ERROR}." if error is None else f"{found}{_concordance(run, error)}."
     accuracy = accuracy_words(run, float(error), float(baseline))
     better = run.results.get("baseline_p_value", 1.0) <= LEVEL
     known = None if tested is None else bool(tested.selected())
     meaning = _MEANINGS[better, known].format(target=run.target)
     return f"{found}; out of bag, {accuracy}: {meaning}."
+
+
+def _concordance(run: Run, error: float) -> str:
+    """Say how well a forest of survival orders the rows; nothing for other tasks."""
+    if run.task != "survival":
+        return ""
+    return f"; out of bag, the concordance of the forest is {1 - error:.2f}, by chance 0.50"
 
 
 def accuracy_words(run: Run, error: float, baseline: float) -> str:

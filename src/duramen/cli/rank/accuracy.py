@@ -17,17 +17,18 @@ def out_of_bag_accuracy(estimator: Any, target: Target) -> dict[str, float | Non
     Without features, classes are predicted by the most frequent one, numbers by their mean. The
     p-value is that of the one-sided paired t-test of the null hypothesis that the forest is not
     more accurate, over the rows, as if they were predicted independently. All are None where no
-    row is out of bag.
+    row is out of bag; of survival only the error is known.
     """
     import numpy as np
 
-    losses = _losses(estimator, target)
+    curve = getattr(estimator, "oob_error_curve_", None)
+    last = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
+    losses = None if target.task == "survival" else _losses(estimator, target)
     if losses is None:
-        return dict.fromkeys(("oob_error", "baseline_error", "baseline_p_value"))
+        return {"oob_error": last, "baseline_error": None, "baseline_p_value": None}
     error, baseline = losses
-    last = float(estimator.oob_error_curve_[-1])
     return {
-        "oob_error": last if np.isfinite(last) else None,
+        "oob_error": last,
         "baseline_error": float(baseline.mean()),
         "baseline_p_value": _p_value(baseline - error),
     }

@@ -37,7 +37,7 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
     import pyarrow as pa
 
     table, classes = data.table, data.target.classes
-    if classes is not None and len(classes) > _CLASSES:
+    if data.target.task == "survival" or (classes is not None and len(classes) > _CLASSES):
         return {}
     y = np.asarray(data.target.values)
     place = {name: j for j, name in enumerate(table.names)}

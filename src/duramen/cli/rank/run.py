@@ -16,7 +16,7 @@ from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.rank.accuracy import out_of_bag_accuracy
 from duramen.cli.rank.effects import effects_of, target_columns
-from duramen.cli.rank.forests import leaves_rows_out, make_forest
+from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
@@ -95,6 +95,7 @@ def _measure(
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
 
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
@@ -107,7 +108,7 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    tested = None if request is None else request.measure(choice.measures)
+    tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
     with warnings_as_notes(quiet):
@@ -118,8 +119,9 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
-    with clock.step("effects"):
-        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
+    if problem.task != "survival":
+        with clock.step("effects"):
+            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     return estimator, found
 
 
