@@ -27,6 +27,7 @@ LONG = {
     "exact.md",
     "max-t.md",
     "mcfs.md",
+    "minimal.md",
     "permutation-tests.md",
     "rank.md",
     "srs.md",
@@ -126,3 +127,10 @@ def test_the_list_of_names_of_the_theory_is_complete() -> None:
 def test_commands_are_found_in_a_shell_block() -> None:
     code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
     assert list(commands(code)) == [["rank", "genes.csv", "--target", "kind"]]
+
+
+def test_the_guide_lists_every_selector() -> None:
+    text = (ROOT / "docs" / "guide" / "selectors.md").read_text(encoding="utf-8")
+    for record in dm.selection.catalogue:
+        assert f"`{record.name}`" in text
+        assert f"[`{record.kind.__name__}`]" in text

@@ -39,6 +39,19 @@ struct Decoys {
   }
 };
 
+// Weights of the columns in the draw of candidates, and factors of the gain of those that split no
+// node so far (guidance.hpp).
+struct Guidance {
+  Vector<double> weight;
+  std::optional<Vector<double>> factor;
+  bool of_score;
+
+  Guidance(Vector<double> draw, std::optional<Vector<double>> gain, bool score)
+      : weight(std::move(draw)), factor(std::move(gain)), of_score(score) {
+    need(!factor || factor->shape(0) == weight.shape(0), "factor and weight differ in length");
+  }
+};
+
 // The arrays of grown trees (forest.hpp), as NumPy has them.
 struct TreeArrays {
   Array<std::int64_t> offsets, leaf_offsets, pool_offsets;
@@ -140,6 +153,22 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   return {std::move(tree), to_array(std::move(excess))};
 }
 
+TreeArrays grow_guided(const Table& table, const Target& target, const Weights& weights,
+                       const duramen::Settings& settings, const TreeRange& trees,
+                       const Guidance& guidance, unsigned n_threads, const nb::object& progress) {
+  need(settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert &&
+           settings.column_samples == 0,
+       "guidance is for trees that draw candidates among all columns at every node");
+  need(guidance.weight.shape(0) == table.view.n_columns, "weight has not one entry a column");
+  need(!guidance.factor || (n_threads == 1 && settings.max_leaf_nodes == 0),
+       "factors are for trees that grow depth first, one after the other");
+  duramen::Problem problem = problem_of(table, target, weights, settings, trees);
+  std::vector<std::uint8_t> used(table.view.n_columns, 0);
+  problem.guidance = {guidance.weight.data(), guidance.factor ? guidance.factor->data() : nullptr,
+                      used.data(), guidance.of_score};
+  return grown(problem, trees, n_threads, progress);
+}
+
 void bind_settings(nb::module_& module) {
   nb::class_<duramen::Settings>(module, "Settings", "How trees are grown; see GrowthSettings.")
       .def(
@@ -219,6 +248,13 @@ void bind_growth(nb::module_& module) {
   module.def("grow_beside_decoys", &grow_beside_decoys, nb::arg("table"), nb::arg("target"),
              nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("decoys"),
              "Grow one tree; also what each column gets beyond its decoy.");
+  nb::class_<Guidance>(module, "Guidance", "Weights and penalties of the columns.")
+      .def(nb::init<Vector<double>, std::optional<Vector<double>>, bool>(), lent("weight"),
+           lent("factor").none(), nb::arg("of_score"));
+  module.def("grow_guided", &grow_guided, nb::arg("table"), nb::arg("target"),
+             nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("guidance"),
+             nb::arg("n_threads"), nb::arg("progress").none(),
+             "Grow trees by weights and penalties of the columns.");
 }
 
 }  // namespace duramen::python

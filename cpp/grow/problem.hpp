@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/table.hpp"
+#include "grow/guidance.hpp"
 #include "grow/settings.hpp"
 #include "impurity.hpp"
 
@@ -54,6 +55,7 @@ struct Problem {
   std::vector<std::uint32_t> row_order;    // rows sorted by class, or by time
   LogTable logs;
   Decoys decoys;
+  Guidance guidance;
   Monitor* monitor = nullptr;
 
   // Fills what is derived from the public fields.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         datasets,
         effects,
         estimators,
+        evaluation,
         forests,
         importances,
         networks,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
         ExtraSurvivalTrees,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
+        GuidedForestClassifier,
+        GuidedForestRegressor,
         PERTClassifier,
         RandomForestClassifier,
         RandomForestRegressor,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
+    from duramen.evaluation import evaluate_selection
     from duramen.forests import Forest
     from duramen.networks import genie3
     from duramen.networks.connectome import connectome
@@ -58,14 +62,32 @@ if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.results.network import Network
     from duramen.results.significance import Significance
-    from duramen.selection import Boruta, KnockOut, SequentialRandomSubspace
+    from duramen.selection import (
+        VSURF,
+        ArtificialContrasts,
+        BackwardElimination,
+        Boruta,
+        ClusterRepresentatives,
+        InformationFilter,
+        KnockOut,
+        LassoSelector,
+        MarkovBoundary,
+        RegularizedForestSelector,
+        ReliefF,
+        SequentialRandomSubspace,
+        SequentialSelection,
+    )
     from duramen.tables import ColumnStore, EncodedTable, encode, open_store, pack
     from duramen.tables.learning_set import LearningSet, learning_set
 
 __all__ = [
+    "VSURF",
+    "ArtificialContrasts",
+    "BackwardElimination",
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
     "Boruta",
+    "ClusterRepresentatives",
     "ColumnStore",
     "ContextImportances",
     "ContextNetwork",
@@ -74,9 +96,14 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "Forest",
+    "GuidedForestClassifier",
+    "GuidedForestRegressor",
     "Importances",
+    "InformationFilter",
     "KnockOut",
+    "LassoSelector",
     "LearningSet",
+    "MarkovBoundary",
     "Network",
     "PERTClassifier",
     "RandomForestClassifier",
@@ -86,7 +113,10 @@ __all__ = [
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
     "RandomSurvivalForest",
+    "RegularizedForestSelector",
+    "ReliefF",
     "SequentialRandomSubspace",
+    "SequentialSelection",
     "Significance",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
@@ -99,6 +129,8 @@ __all__ = [
     "effects",
     "encode",
     "estimators",
+    "evaluate_selection",
+    "evaluation",
     "forests",
     "genie3",
     "get_config",
@@ -120,6 +152,7 @@ _PACKAGES = (
     "datasets",
     "effects",
     "estimators",
+    "evaluation",
     "forests",
     "importances",
     "networks",
@@ -131,9 +164,24 @@ _PACKAGES = (
     "tables",
     "theory",
 )
+_SELECTORS = (
+    "ArtificialContrasts",
+    "BackwardElimination",
+    "Boruta",
+    "ClusterRepresentatives",
+    "InformationFilter",
+    "KnockOut",
+    "LassoSelector",
+    "MarkovBoundary",
+    "RegularizedForestSelector",
+    "ReliefF",
+    "SequentialRandomSubspace",
+    "SequentialSelection",
+    "VSURF",
+)
 _HOMES = {
+    **dict.fromkeys(_SELECTORS, "selection"),
     **dict.fromkeys(("config_context", "get_config", "set_config"), "configuration"),
-    "Boruta": "selection",
     "ColumnStore": "tables",
     "connectome": "networks.connectome",
     "ContextImportances": "results.context_importances",
@@ -141,15 +189,14 @@ _HOMES = {
     "context_importances": "context",
     "context_network": "context",
     "encode": "tables",
+    "evaluate_selection": "evaluation",
     "EncodedTable": "tables",
     "Forest": "forests",
     "Importances": "results.importances",
-    "KnockOut": "selection",
     "LearningSet": "tables",
     "genie3": "networks",
     "learning_set": "tables",
     "Network": "results.network",
-    "SequentialRandomSubspace": "selection",
     "Significance": "results.significance",
     "open_store": "tables",
     "pack": "tables",

@@ -112,6 +112,9 @@ class TreeRange:
 class Decoys:
     def __init__(self, cycle: Numbers, judged: Bools) -> None: ...
 
+class Guidance:
+    def __init__(self, weight: Floats, factor: Floats | None, of_score: bool) -> None: ...
+
 class TreeArrays:
     offsets: Final[Ints]
     leaf_offsets: Final[Ints]
@@ -145,6 +148,16 @@ def grow_beside_decoys(
     trees: TreeRange,
     decoys: Decoys,
 ) -> tuple[TreeArrays, Floats]: ...
+def grow_guided(
+    table: Table,
+    target: Target,
+    weights: Floats | None,
+    settings: Settings,
+    trees: TreeRange,
+    guidance: Guidance,
+    n_threads: int,
+    progress: Progress | None,
+) -> TreeArrays: ...
 
 # forests
 

@@ -17,6 +17,7 @@ _FILES = (
     "significance",
     "error_rates",
     "selection",
+    "evaluation",
     "context",
     "distributions",
     "survival",

@@ -1,5 +1,6 @@
 """Forests with the interface of scikit-learn's estimators."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from duramen.estimators.catalogue import FORESTS
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
         ExtraTreesClassifier,
         ExtraTreesRegressor,
     )
+    from duramen.estimators.guided_forest import GuidedForestClassifier, GuidedForestRegressor
     from duramen.estimators.pert import PERTClassifier
     from duramen.estimators.random_forest import (
         RandomForestClassifier,
@@ -30,6 +32,8 @@ __all__ = [
     "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GuidedForestClassifier",
+    "GuidedForestRegressor",
     "PERTClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
@@ -42,6 +46,9 @@ __all__ = [
     "TotallyRandomizedTreesRegressor",
 ]
 
+# They take more than the parameters of the catalogue, and no command offers them.
+_GUIDED = ("GuidedForestClassifier", "GuidedForestRegressor")
+
 
 def __getattr__(name: str) -> Any:
     """Import an estimator, and scikit-learn with it, when it is first asked for."""
@@ -49,4 +56,7 @@ def __getattr__(name: str) -> Any:
         if name in kind.names:
             value = globals()[name] = kind.estimators[kind.names.index(name)]
             return value
+    if name in _GUIDED:
+        value = globals()[name] = getattr(import_module("duramen.estimators.guided_forest"), name)
+        return value
     raise AttributeError(f"module 'duramen.estimators' has no attribute {name!r}")

@@ -23,6 +23,7 @@ from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
 from duramen.forests.growth import grow
+from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
@@ -141,9 +142,11 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if kept is not None:
             check_kept(self._owner, kept, n_trees, settings, data)
 
+        guidance = self._guidance(data, settings, seed, n_threads)
+
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
-            how: dict[str, Any] = {"n_threads": n_threads, "progress": report}
-            return grow(data, settings, n_trees=count, seed=seed, first_tree=first, **how)
+            trees = {"n_trees": count, "seed": seed, "first_tree": first, "n_threads": n_threads}
+            return grow(data, settings, **trees, progress=report, guidance=guidance)
 
         memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
         with progress_bar(n_trees - first, self._owner, resolved["verbose"]) as report:
@@ -151,6 +154,12 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         if self.oob_score:
             self._estimate_out_of_bag(data, n_threads)
         return self
+
+    def _guidance(
+        self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
+    ) -> Guidance | None:
+        """Return what guides growth; None for nothing."""
+        return None
 
     def _encode(self, X: Any, kinds: dict[int, str] | None, n_threads: int) -> EncodedTable:
         if kinds and isinstance(X, EncodedTable):

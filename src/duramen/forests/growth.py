@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
+from duramen.forests.guidance import Guidance
 from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.text import quoted
@@ -32,6 +33,7 @@ def grow(
     first_tree: int = 0,
     n_threads: int = 1,
     progress: Progress | None = None,
+    guidance: Guidance | None = None,
 ) -> Forest:
     """Grow the trees ``first_tree`` .. ``first_tree + n_trees - 1`` of a forest.
 
@@ -54,6 +56,9 @@ def grow(
         Threads to use.
     progress : callable or None
         Called now and then with the number of trees that are done.
+    guidance : Guidance or None
+        Columns that are drawn more often, or penalized. With penalties a tree depends on those
+        before it, which are to be grown by the same call.
 
     Returns
     -------
@@ -76,7 +81,13 @@ def grow(
     trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
     if data.target.task == "survival":
         _check_survival(settings, data.weights)
-    arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
+    if guidance is None:
+        arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
+    else:
+        guided = guidance.for_kernel()
+        n_threads = 1 if guidance.factors is not None else n_threads
+        given = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
+        arrays = _kernel.grow_guided(*given)
     forest = _forest(arrays, data, settings, seed, first_tree)
     return forest if data.target.task != "survival" else _with_events(forest, data, n_threads)
 

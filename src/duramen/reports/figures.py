@@ -158,6 +158,7 @@ _LAYOUTS: dict[str, Callable[[Any, Options], _Layout]] = {
     "against_target": lambda values, options: _Layout(2.3, _classes(options["target"])),
     "oob_error": lambda errors, options: _Layout(2.5, 8),
     "p_values": lambda significance, options: _Layout(2.5, 8),
+    "selection_curves": lambda evaluation, options: _Layout(3.4, 6),
     "found": lambda curves, options: _Layout(2.5, 6),
     "network_graph": lambda network, options: _Layout(6.0, 2, bottom=0.1),
     "precision_recall": lambda scores, options: _Layout(3.2, 6),

@@ -172,8 +172,8 @@ MAX_T = SignificanceTest(
     "{level:g}, whatever the number of trees and however features depend on each other. Where some "
     "are relevant, features that are independent of the target are protected as far as their "
     "importances under permuted labels are no smaller than beside the relevant features, which "
-    "held for MDI and MDA of random forests in simulations but has no proof. Features correlated with "
-    "relevant ones are associated with the target, and may be confirmed.",
+    "held for MDI and MDA of random forests in simulations but has no proof. Features correlated "
+    "with relevant ones are associated with the target, and may be confirmed.",
     reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
     least=19,
     most_trees=500,
