@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen import (
         context,
         datasets,
+        effects,
         estimators,
         evaluation,
         forests,
@@ -125,6 +126,7 @@ __all__ = [
     "context_importances",
     "context_network",
     "datasets",
+    "effects",
     "encode",
     "estimators",
     "evaluate_selection",
@@ -148,6 +150,7 @@ __all__ = [
 _PACKAGES = (
     "context",
     "datasets",
+    "effects",
     "estimators",
     "evaluation",
     "forests",

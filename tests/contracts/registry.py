@@ -12,6 +12,7 @@ _FILES = (
     "forests",
     "estimators",
     "importances",
+    "effects",
     "networks",
     "significance",
     "error_rates",

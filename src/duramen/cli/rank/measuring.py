@@ -12,6 +12,7 @@ from duramen.cli.rank.significance import figures_of, settings_of
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
+    from duramen.reports.effects import Effects
     from duramen.reports.significance import Verdict
 
 
@@ -83,6 +84,7 @@ class Found:
     measures: tuple[Measured, ...]  # importances by each; the first is ranked by
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
+    effects: Effects | None = None  # of the first features
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""

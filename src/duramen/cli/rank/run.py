@@ -14,6 +14,8 @@ from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
+from duramen.cli.rank.accuracy import out_of_bag_accuracy
+from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
@@ -76,10 +78,15 @@ def _tell(
         others=found.measures[1:],
         left_out=found.left_out,
         tested=found.tested,
+        effects=found.effects,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
-    columns = ranked(found.measures, tested=found.tested).columns()
-    shown = partial(show_ranking, found.measures, run, output.top, output.out, found.tested)
+    described = None if found.effects is None else found.effects.described
+    best = ranked(found.measures, tested=found.tested, described=described)
+    columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
+    shown = partial(
+        show_ranking, found.measures, run, output.top, output.out, found.tested, described
+    )
     return Outcome(columns, run, report, shown)
 
 
@@ -112,6 +119,9 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
+    if problem.task != "survival":
+        with clock.step("effects"):
+            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     return estimator, found
 
 
@@ -150,8 +160,6 @@ def _record(
     from duramen.results.provenance import versions
 
     grown = estimator.forest_
-    curve = getattr(estimator, "oob_error_curve_", None)
-    error = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
     return Run(
         **problem.facts(),
         command=command_line(
@@ -169,7 +177,7 @@ def _record(
         },
         versions=versions("pyarrow", "matplotlib"),
         results={
-            "oob_error": error,
+            **out_of_bag_accuracy(estimator, problem.data.target),
             "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
             **found.figures(),
         },
