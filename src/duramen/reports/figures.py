@@ -154,6 +154,7 @@ _LAYOUTS: dict[str, Callable[[Any, Options], _Layout]] = {
     "oob_error": lambda errors, options: _Layout(2.5, 8),
     "p_values": lambda significance, options: _Layout(2.5, 8),
     "found": lambda curves, options: _Layout(2.5, 6),
+    "manhattan": lambda result, options: _Layout(2.8, 8),
     "network_graph": lambda network, options: _Layout(6.0, 2, bottom=0.1),
     "precision_recall": lambda scores, options: _Layout(3.2, 6),
     "roc": lambda scores, options: _Layout(3.2, 6),

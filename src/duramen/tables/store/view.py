@@ -191,3 +191,8 @@ class _Others:
     def samples(self) -> pa.Table | None:
         """Return the sample annotations."""
         return self._base.samples()
+
+    def variants(self) -> pa.Table | None:
+        """Return where the columns lie on the genome."""
+        table = self._base.variants()
+        return None if table is None else table.take(self._there(np.arange(self.n_columns)))
