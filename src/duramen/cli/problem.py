@@ -14,6 +14,8 @@ from duramen.cli.source import Source, check_columns
 from duramen.results.warning import warn
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from duramen.tables import ColumnStore, EncodedTable, Finding, LearningSet, Target
     from duramen.tables.stray import StrayValues
 
@@ -35,6 +37,7 @@ class Problem(Generic[TableT]):
     notes: tuple[str, ...] = ()  # on how the table was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # what the look at the data found, with options as hints
+    variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
 
     @property
     def told(self) -> tuple[str, ...]:

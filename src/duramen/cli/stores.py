@@ -88,7 +88,7 @@ def read_stored(
     told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
     encoded = target_of(command, target, values, task)
     data = of_table(left, encoded, naming, **labelled)
-    return Problem(name, data, target, notes=tuple(notes), findings=told)
+    return Problem(name, data, target, notes=tuple(notes), findings=told, variants=left.variants)
 
 
 def _opened(

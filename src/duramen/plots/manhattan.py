@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from duramen import checks
 from duramen.plots.canvas import ACCENT, INK, MUTED, axes_or_new, finish, label
 from duramen.plots.ranking import UNIT_TITLES
+from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.tables.positions import UNPLACED, Positions
@@ -17,11 +18,12 @@ from duramen.tables.positions import UNPLACED, Positions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LOGARITHM = "-log10 of p"
 _FUNCTION = "plots.manhattan"
 _GAP = 0.01  # between chromosomes, as a fraction of the genome
 _LEAST = 0.25  # room of a chromosome, as a fraction of that of the average
 _MOST_DRAWN = 3000  # more points than that are an image within a vector graphic
-_WIDTH_OF_LETTER = 0.012  # as a fraction of the axis
+_LETTER = 0.075  # inches that a letter takes
 _HEIGHT_OF_LETTER = 0.09  # the same
 _EDGE = 0.12  # part of the axis at its ends where names are not centered
 
@@ -39,12 +41,13 @@ def manhattan(
     Parameters
     ----------
     result : Importances or Significance
-        Heights are importances, or -log10 of p-values.
+        Heights are importances, or -log10 of p-values; of an `AdjustedSignificance`, the
+        statistics that its verdicts compare.
     positions : table, mapping or ColumnStore
         Columns ``chromosome`` and ``position`` in base pairs, one row a feature: by ``name`` where
         there is such a column, else in the order of the features; of a store, its `variants`.
     threshold : float, optional
-        Where to draw a dashed line: an importance, or a p-value.
+        Where to draw a dashed line: an importance, a p-value, or a statistic.
     k : int, default=5
         Number of features, the highest first, that are named.
     ax : matplotlib.axes.Axes, optional
@@ -89,9 +92,11 @@ def manhattan(
         shade = ACCENT if chromosome % 2 == 0 else MUTED
         ax.scatter(x[here], heights[here], s=7, c=shade, linewidths=0, rasterized=image)
     if threshold is not None:
-        line = -np.log10(threshold) if isinstance(result, Significance) else threshold
+        line = -np.log10(threshold) if title == _LOGARITHM else threshold
         ax.axhline(line, color=INK, linewidth=1.2, linestyle="--")
-    for j, name in _named(x, heights, [label(result.names[j], 16) for j in best], best):
+    figure: Any = ax.figure
+    letter = _LETTER / (ax.get_position().width * figure.get_figwidth())
+    for j, name in _named(x, heights, [label(result.names[j], 16) for j in best], best, letter):
         ax.annotate(
             name,
             (float(x[j]), float(heights[j])),
@@ -104,7 +109,7 @@ def manhattan(
     ax.margins(y=0.14)
     ax.set_xlim(-_GAP, 1 + _GAP)
     finish(ax, "chromosome", title, ticks="y")
-    shown = _apart(places.chromosomes, middles)
+    shown = _apart(places.chromosomes, middles, letter)
     names = ["?" if name == UNPLACED else label(name, 8) for name in places.chromosomes]
     ax.set_xticks([middles[i] for i in shown], [names[i] for i in shown])
     ax.tick_params(axis="x", labelsize=8)
@@ -113,8 +118,10 @@ def manhattan(
 
 def _heights(result: Any) -> tuple[NDArray[np.float64], str]:
     """Return what is drawn, and what it is."""
+    if isinstance(result, AdjustedSignificance):
+        return result.statistics, "standardized importance"
     if isinstance(result, Significance):
-        return -np.log10(np.maximum(result.p_values, 1e-300)), "-log10 of p"
+        return -np.log10(np.maximum(result.p_values, 1e-300)), _LOGARITHM
     if isinstance(result, Importances):
         return result.values, UNIT_TITLES.get(result.unit, f"importance ({result.unit})")
     raise TypeError(
@@ -143,14 +150,18 @@ def _along(places: Positions) -> tuple[NDArray[np.float64], list[float]]:
 
 
 def _named(
-    x: NDArray[np.float64], heights: NDArray[np.float64], names: list[str], best: list[int]
+    x: NDArray[np.float64],
+    heights: NDArray[np.float64],
+    names: list[str],
+    best: list[int],
+    letter: float,
 ) -> list[tuple[int, str]]:
     """Return the features to name, with their names: those that cover no name before."""
     height = _HEIGHT_OF_LETTER * (float(np.ptp(heights)) or 1.0)
     shown = list[tuple[int, str]]()
     for j, name in zip(best, names, strict=True):
         free = all(
-            abs(x[j] - x[other]) > _WIDTH_OF_LETTER * (len(name) + len(text)) / 2 + 0.01
+            abs(x[j] - x[other]) > letter * (len(name) + len(text) + 1) / 2
             or abs(heights[j] - heights[other]) > height
             for other, text in shown
         )
@@ -159,11 +170,11 @@ def _named(
     return shown
 
 
-def _apart(names: tuple[str, ...], middles: list[float]) -> list[int]:
+def _apart(names: tuple[str, ...], middles: list[float], letter: float) -> list[int]:
     """Return the chromosomes whose names do not touch that of one before."""
     shown, end = list[int](), -1.0
     for i, (name, middle) in enumerate(zip(names, middles, strict=True)):
-        half = _WIDTH_OF_LETTER * (len(name) + 1) / 2
+        half = letter * (len(name) + 1) / 2
         if middle - half >= end:
             shown.append(i)
             end = middle + half

@@ -10,6 +10,7 @@ from duramen.cli.declaration import choice, given, group, option
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
+from duramen.cli.signals import Representing
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -120,5 +121,6 @@ class Options:
         describe=described_measure,
     )
     test: Test = group(Test)
+    signals: Representing = group(Representing)
     work: Work = group(Work)
     output: Printed = group(Printed, out=Path("duramen-rank"))

@@ -9,6 +9,7 @@ from duramen.cli.declaration import choice, group, option
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Work
+from duramen.cli.signals import Clustering
 
 COMMAND = "select"
 DEFAULT_METHOD = "sequential_random_subspace"
@@ -164,6 +165,7 @@ class Options:
     input: Input = group(Input)
     method: str = choice(DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed")
     search: Search = group(Search)
+    signals: Clustering = group(Clustering)
     work: Work = group(Work)
     output: Printed = group(Printed, out=Path("duramen-select"))
     typed: frozenset[str] = frozenset()

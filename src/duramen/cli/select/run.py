@@ -18,6 +18,7 @@ from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.select.options import COMMAND, DEFAULT_METHOD, MEMORY, SUBSPACE, Options
+from duramen.cli.signals import with_signals
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -47,6 +48,7 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
     from duramen.selection import catalogue
 
     options.input.check()
+    options.signals.check()
     record = catalogue[options.method]
     return record, _selector(options, record)
 
@@ -149,7 +151,9 @@ def _tell(
     run = _record(options, record, problem, found, clock)
     shown = partial(show_select, found, run, output.top, output.out)
     report = partial(summarize_selection, found, run)
-    return Outcome(found.columns(), run, report, shown, interrupted)
+    outcome = Outcome(found.columns(), run, report, shown, interrupted)
+    signals = options.signals.signals(problem, selector.importances_, clock)
+    return with_signals(outcome, signals, selector.importances_, output.top)
 
 
 def _takes(record: Selector, parameter: str) -> bool:
@@ -256,6 +260,7 @@ def _record(
             **account.settings,
             **found.metadata.get("forest", {}),
             **options.input.record(),
+            **options.signals.record(),
             **noted(problem.told),
         },
         versions=versions("pyarrow", "matplotlib"),
