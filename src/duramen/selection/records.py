@@ -36,12 +36,15 @@ class Selector(Entry):
         Sentences that say what it means that a feature is selected.
     reference : str
         Source.
+    exchanges : bool
+        Whether it goes by the strata and blocks of a learning set.
     """
 
     estimator: type[Any] | str
     title: str
     words: tuple[str, ...] = ()
     reference: str = ""
+    exchanges: bool = False
 
     @property
     def kind(self) -> type[Any]:

@@ -60,7 +60,8 @@ class Positions:
         ----------
         source : table, mapping, ColumnStore or Positions
             With columns ``chromosome`` and ``position``, one row a feature: by ``name`` if there
-            is such a column, else in the order of `names`. Of a store, its `variants`.
+            is such a column, else in the order of `names`; null for a feature without a place. Of
+            a store, its `variants`.
         names : sequence of str
             The p features.
         function : str
@@ -77,8 +78,9 @@ class Positions:
             return source
         table = _as_table(source, function)
         index = _rows_of(table, names, function)
-        chromosome, place = (table.column(name).to_numpy(zero_copy_only=False) for name in _COLUMNS)
-        if table.column("position").null_count or not np.issubdtype(place.dtype, np.integer):
+        chromosome = table.column("chromosome").to_numpy(zero_copy_only=False)
+        place = table.column("position").fill_null(0).to_numpy(zero_copy_only=False)
+        if not np.issubdtype(place.dtype, np.integer):
             raise ValueError(
                 f"{function}: positions must be whole numbers of base pairs, got "
                 f"{table.column('position').type}."

@@ -170,7 +170,7 @@ def _record(
             **grown.settings.to_dict(),
             **found.settings(),
             **options.input.record(),
-            **options.test.rows.labels(),
+            **options.test.rows.record(),
             **options.signals.record(),
             **noted(problem.told),
         },

@@ -8,7 +8,7 @@ from pathlib import Path
 from duramen.cli.declaration import choice, group, option
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
-from duramen.cli.options import Printed, Work
+from duramen.cli.options import Printed, Strata, Work
 from duramen.cli.signals import Clustering
 
 COMMAND = "select"
@@ -165,6 +165,7 @@ class Options:
     input: Input = group(Input)
     method: str = choice(DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed")
     search: Search = group(Search)
+    rows: Strata = group(Strata)
     signals: Clustering = group(Clustering)
     work: Work = group(Work)
     output: Printed = group(Printed, out=Path("duramen-select"))

@@ -49,7 +49,15 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
 
     options.input.check()
     options.signals.check()
+    options.rows.check(options.input.drop)
     record = catalogue[options.method]
+    if options.rows.labels() and not record.exchanges:
+        option = next(iter(options.rows.labels()))
+        able = " or ".join(one.option for one in catalogue if one.exchanges)
+        raise ValueError(
+            f"--{option} has no use for --method {record.option}, which permutes no rows within "
+            f"strata; take --method {able}"
+        )
     return record, _selector(options, record)
 
 
@@ -58,8 +66,9 @@ def _find(
 ) -> tuple[Problem[Any], bool]:
     """Read the table and fit the selector; return whether Ctrl-C ended the search."""
     (record, selector), quiet = chosen, options.output.quiet
-    problem = options.input.read(COMMAND, options.work.jobs, clock)
-    notes(problem.told, quiet)
+    labels = options.rows.labels()
+    problem = options.input.read(COMMAND, options.work.jobs, clock, labels)
+    notes((*options.rows.notes(), *problem.told), quiet)
     if _takes(record, "criterion"):
         selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
     if _takes(record, "relevance"):
@@ -260,6 +269,7 @@ def _record(
             **account.settings,
             **found.metadata.get("forest", {}),
             **options.input.record(),
+            **options.rows.record(),
             **options.signals.record(),
             **noted(problem.told),
         },
