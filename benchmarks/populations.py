@@ -40,7 +40,7 @@ import duramen as dm
 from duramen.significance.p_values.max_t import step_down
 from duramen.tables.scores import log_odds
 
-N, P, RUNS, LEVEL = 240, 60, 39, 0.05
+N, P, RUNS, LEVEL = 240, 60, 19, 0.05
 FST = 0.1
 RATES = (0.2, 0.5, 0.8)
 EFFECT = 1.8  # of a copy of the allele of the last SNP, on the log-odds
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data-sets", type=int, default=80)
-    parser.add_argument("--trees", type=int, default=50)
+    parser.add_argument("--trees", type=int, default=25)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     chosen = parser.parse_args(arguments)
     chosen.out.mkdir(parents=True, exist_ok=True)

@@ -137,8 +137,13 @@ class Strata:
         given = {"strata": self.strata, "blocks": self.blocks, "covariates": list(self.covariate)}
         return {name: one for name, one in given.items() if one not in (None, [])}
 
-    def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
-        """Check that these columns are neither left out nor contexts.
+    def check(
+        self,
+        dropped: tuple[str, ...],
+        contexts: tuple[str, ...] = (),
+        features: tuple[str, ...] = (),
+    ) -> None:
+        """Check that these columns are neither left out nor contexts or features.
 
         Raises
         ------
@@ -150,6 +155,10 @@ class Strata:
                 raise ValueError(
                     f"--drop: must not name the column of --{name}, which is not a feature, got "
                     f"{column}. Hint: leave out --drop {column}."
+                )
+            if column in features:
+                raise ValueError(
+                    f"--{name}: {column} is no feature then; leave out --samples-feature {column}"
                 )
             if column in contexts:
                 raise ValueError(

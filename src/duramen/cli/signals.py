@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from duramen.cli.declaration import option, recorded
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
@@ -120,6 +118,8 @@ class Representing(Clustering):
     def _represented(
         self, problem: Problem[EncodedTable], threshold: float
     ) -> tuple[Problem[EncodedTable], Signals]:
+        import numpy as np
+
         from duramen.importances import Clusters, representatives
         from duramen.importances.after.correlations import pairwise, with_gaps
         from duramen.reports.signals import Signals

@@ -150,10 +150,7 @@ def _score(table: EncodedTable, numbers: list[int], target: Target) -> FloatArra
         products = (products - products.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         columns = np.column_stack([columns, products])
     if target.task == "classification":
-        codes = np.asarray(target.values)
-        if codes.min() == codes.max():
-            return np.zeros((len(codes), 1))
-        return log_odds(columns, codes.astype(np.int64))
+        return log_odds(columns, np.asarray(target.values, dtype=np.int64))
     values = np.asarray(target.values, dtype=np.float64)
     values = values - values.mean()
     columns = columns - columns.mean(axis=0)
