@@ -18,9 +18,9 @@ A last SNP has an effect within populations, in a half of the data sets, for the
   covariate always is;
 * residuals: targets are drawn anew from their probability given the covariate, by a logistic
   regression (permuted residuals have no class);
-* 20, 10, 5 rows: `covariate_strata` with that many rows in a stratum; for populations they are the
-  same, and called strata;
-* strata, feature: the same with 10 rows, and the covariate is a feature.
+* 20 rows, 10 rows: `covariate_strata` with that many rows in a stratum; for populations, which
+  are categories, they are the same;
+* 10 rows, feature, and 10 rows, always: strata of 10 rows, and the covariate is a feature.
 """
 
 from __future__ import annotations
@@ -135,17 +135,18 @@ def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[
 
     exact = data.covariates.shape[1] == 1 and len(np.unique(data.covariates)) <= 3
     by_rows: dict[str, Callable[[], tuple[Float, Float]]] = {
-        f"{rows} rows": (lambda rows=rows: tested(data.snps, strata(rows))) for rows in (20, 10, 5)
+        f"{rows} rows": (lambda rows=rows: tested(data.snps, strata(rows))) for rows in (20, 10)
     }
     if exact:
-        by_rows = {"strata": lambda: tested(data.snps, strata(10))}
+        by_rows = {"10 rows": by_rows["10 rows"]}
     return {
         "nothing": lambda: tested(data.snps),
         "feature": lambda: tested(with_covariates),
         "always": lambda: tested(with_covariates, max_features=None),
         "residuals": parametric,
         **by_rows,
-        "strata, feature": lambda: tested(with_covariates, strata(10)),
+        "10 rows, feature": lambda: tested(with_covariates, strata(10)),
+        "10 rows, always": lambda: tested(with_covariates, strata(10), max_features=None),
     }
 
 

@@ -116,7 +116,7 @@ class Strata:
         (),
         "Column of the table or of its sample annotations on which features and target may both "
         "depend, such as age or ancestry: rows are permuted within its values, or within narrow "
-        "intervals of numbers; repeat for more. It is not a feature.",
+        "intervals of numbers; repeat for more. It is a feature too.",
         metavar="NAME",
         parameter="strata",
         record="covariates",
@@ -137,13 +137,8 @@ class Strata:
         given = {"strata": self.strata, "blocks": self.blocks, "covariates": list(self.covariate)}
         return {name: one for name, one in given.items() if one not in (None, [])}
 
-    def check(
-        self,
-        dropped: tuple[str, ...],
-        contexts: tuple[str, ...] = (),
-        features: tuple[str, ...] = (),
-    ) -> None:
-        """Check that these columns are neither left out nor contexts or features.
+    def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
+        """Check that these columns are neither left out nor contexts.
 
         Raises
         ------
@@ -153,12 +148,8 @@ class Strata:
         for name, column in self._pairs():
             if column in dropped:
                 raise ValueError(
-                    f"--drop: must not name the column of --{name}, which is not a feature, got "
-                    f"{column}. Hint: leave out --drop {column}."
-                )
-            if column in features:
-                raise ValueError(
-                    f"--{name}: {column} is no feature then; leave out --samples-feature {column}"
+                    f"--drop: must not name the column of --{name}, got {column}. Hint: leave out "
+                    f"--drop {column}."
                 )
             if column in contexts:
                 raise ValueError(
@@ -170,6 +161,7 @@ class Strata:
         return [
             f"{name} is the column of --{option} and not a feature"
             for option, name in self._pairs()
+            if option != "covariate"
         ]
 
     def _pairs(self) -> list[tuple[str, str]]:

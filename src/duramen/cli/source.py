@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from duramen.tables import Finding
 
 
+APART = ("strata", "blocks", "context")
+"""Options whose columns are no features."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Table and its target as they were read."""
@@ -27,7 +31,10 @@ class Source:
     findings: tuple[Finding, ...] = ()  # on the file
 
     def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
-        """Set columns apart, as strata and blocks of the rows, by the name of the option."""
+        """Set columns apart, as strata and blocks of the rows, by the name of the option.
+
+        Covariates are features too.
+        """
         there = self.features.column_names
         for option, names in columns.items():
             check_columns(f"--{option}", names, there, self.target)
@@ -35,13 +42,11 @@ class Source:
             option: {name: self.features[name] for name in names}
             for option, names in columns.items()
         }
-        apart = sorted({name for names in columns.values() for name in names})
+        apart = sorted({name for one in APART if one in columns for name in columns[one]})
         features = self.features.drop_columns(apart)
         if not features.column_names:
-            given = " and ".join(f"--{option}" for option in columns)
-            raise ValueError(
-                f"{given} leave{'s' if len(columns) == 1 else ''} no column beside the target"
-            )
+            given = " and ".join(f"--{option}" for option in columns if option in APART)
+            raise ValueError(f"no column is left beside the target and {given}")
         return replace(self, features=features, labels=labels)
 
     def rows_with_target(self) -> Source:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.look import look
 from duramen.cli.problem import Problem, Settling, exchanged, stray_columns, target_of
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, pairing_unwarned, stray_findings
-from duramen.cli.source import check_columns, left_out_words
+from duramen.cli.source import APART, check_columns, left_out_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,11 +50,9 @@ def read_stored(
     or of its sample annotations, which `annotations` replace; `features` are columns of the
     annotations that join those of the store; `settle` makes strata and blocks of the labels.
     """
-    import numpy as np
-
     from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
-    from duramen.tables.store.view import of_rows, without
+    from duramen.tables.store.view import without
 
     if reading.categorical:
         raise ValueError(
@@ -80,31 +78,39 @@ def read_stored(
         raise ValueError("--drop leaves no column beside the target")
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
-    left = _with_features(left, features, target) if features else left
+    more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
+    left = _with_features(left, tuple(more), target) if more else left
     notes = [] if store.samples_pairing is None else [store.samples_pairing]
-    if drop_missing_target and len(known := np.flatnonzero(~_missing(values))) < len(values):
-        if not len(known):
-            raise ValueError(f"--drop-missing-target leaves no row: {target} has no value")
-        notes.append(left_out_words(len(values) - len(known), len(values)))
-        left, values = of_rows(left, known), values[known]
-        labelled = {
-            option: {name: one[known] for name, one in columns_of.items()}
-            for option, columns_of in labelled.items()
-        }
+    if drop_missing_target and (gone := _missing(values)).any():
+        notes.append(left_out_words(int(gone.sum()), len(values)))
+        left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     found = _found(target, values, task, stray, annotations)
     told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
     encoded = target_of(command, target, values, task)
     rows, said = settle(labelled, encoded.labels)
     data = of_table(left, encoded, naming, **rows)
-    return Problem(
-        name,
-        data,
-        target,
-        notes=(*notes, *said),
-        findings=told,
-        labels=labelled,
-        variants=left.variants,
-    )
+    notes += said
+    return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+
+
+def _rows_with_target(
+    store: ColumnStore,
+    values: NDArray[Any],
+    labels: dict[str, dict[str, Any]],
+    known: NDArray[np.bool_],
+    target: str,
+) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
+    """Leave out the rows where the target is missing; some must be left."""
+    from duramen.tables.store.view import of_rows
+
+    rows = known.nonzero()[0]
+    if not len(rows):
+        raise ValueError(f"--drop-missing-target leaves no row: {target} has no value")
+    of_known = {
+        option: {name: one[rows] for name, one in columns.items()}
+        for option, columns in labels.items()
+    }
+    return of_rows(store, rows), values[rows], of_known
 
 
 def _opened(
@@ -169,9 +175,14 @@ def _labels(
                 others, labelled[option][name] = store.target(name)
         except KeyError as error:
             raise ValueError(f"--{option}: {error.args[0]}") from None
-        if len(others) < store.n_columns:
+        if len(others) < store.n_columns and option in APART:
             columns.append(store.find(name))
     return labelled, columns
+
+
+def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
+    """Return the covariates that are columns of the sample annotations."""
+    return [name for name in covariates if store._columns.find(name) is None]
 
 
 def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:

@@ -9,6 +9,7 @@ from tests.importances.after.test_clusters import blocks
 from tests.tables.store.stores import write_bed
 
 import duramen as dm
+from duramen.tables.joining import joined
 
 N, SIZES = 120, (4, 3, 1, 4)
 P = sum(SIZES)
@@ -135,7 +136,6 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
         (["--distance", 5], "--distance needs --clusters R"),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
         (["--samples-feature", "weight"], "--samples-feature weight is no column"),
-        (["--samples-feature", "age", "--covariate", "age"], "age is no feature then"),
         (["--samples-feature", "ill"], "--samples-feature ill is the target"),
         (["--covariate", "ill"], "--covariate ill is the target"),
         (["--covariate", "height"], "no column 'height'"),
@@ -156,7 +156,8 @@ def test_covariates_are_strata(folder, tmp_path):
     _, ill = store.target("ill")
     wanted = dm.significance.altmann(
         dm.RandomForestClassifier(10, criterion="entropy", random_state=0),
-        store.as_table(), ill, n_permutations=19, random_state=0,
+        joined(store.as_table(), dm.encode(pa.table({"age": age})), "test"), ill,
+        n_permutations=19, random_state=0,
         strata=dm.significance.covariate_strata(age, ill),
     )  # fmt: skip
     p_values = dict(zip(found["name"], found["altmann_p_value"], strict=True))
@@ -173,7 +174,7 @@ def test_covariates_and_strata_of_a_table(folder, tmp_path):
         tmp_path / "out", "rank", tmp_path / "t.parquet", *words, "--covariate", "age"
     )
     assert "rows are permuted within 12 strata of age, the strata" in result.stderr
-    assert run["n_features"] == 1
+    assert run["n_features"] == 2
     boruta = ["--method", "boruta", "--rounds", 2, "--trees", 5, "--covariate", "age"]
     _, run, _ = ranked(folder, tmp_path / "select", *boruta, command="select")
     assert run["settings"]["covariates"] == ["age"]

@@ -264,3 +264,9 @@ def _trees_needed(**given: Any) -> Any:
 def _cost() -> Any:
     found = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
     return (found.n_forests, found.seconds > 0)
+
+
+@case("covariate_strata/a number", significance.covariate_strata, columns=1)
+@case("covariate_strata/numbers", significance.covariate_strata, columns=3, rows_per_stratum=5)
+def _covariates(columns: int, **given: Any) -> Any:
+    return significance.covariate_strata(features()[:, :columns], classes(), **given)

@@ -93,7 +93,7 @@ def _check(options: Options) -> None:
         raise ValueError("--propensity-strata and --covariate go not together; leave out one")
     if options.rows.covariate and len(names) > 1:
         raise ValueError(f"--covariate takes one --context, got {len(names)} of them")
-    options.rows.check(data.drop, names, data.samples_feature)
+    options.rows.check(data.drop, names)
     _check_network(options)
 
 

@@ -40,7 +40,7 @@ def rank(options: Options) -> None:
 def _check(options: Options) -> Request | None:
     """Check that the options go together; return the test that they ask for."""
     options.input.check()
-    options.test.rows.check(options.input.drop, features=options.input.samples_feature)
+    options.test.rows.check(options.input.drop)
     options.signals.check()
     if options.signals.representatives is not None and options.test.parameters.groups is not None:
         raise ValueError("--groups and --representatives both group features; give one of them")

@@ -49,7 +49,7 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
 
     options.input.check()
     options.signals.check()
-    options.rows.check(options.input.drop, features=options.input.samples_feature)
+    options.rows.check(options.input.drop)
     record = catalogue[options.method]
     if options.rows.labels() and not record.exchanges:
         option = next(iter(options.rows.labels()))

@@ -58,5 +58,5 @@ class Columns(Protocol):
         ...
 
     def variants(self) -> pa.Table | None:
-        """Where the columns lie on the genome; None where that is not known."""
+        """Places of the columns on the genome; None where they are not known."""
         ...
