@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import route as oracle
@@ -98,6 +99,7 @@ def problems(draw):
     return X, y, weights, kind(**parameters)
 
 
+@pytest.mark.slow
 @given(problems())
 def test_any_forest_is_sound(problem):
     X, y, weights, estimator = problem

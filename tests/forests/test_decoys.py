@@ -72,6 +72,7 @@ def agrees(X, y, growth, cycle, judged, seed):
 JUDGED = {"all": slice(None), "irrelevant": slice(2, None), "one": slice(0, 1)}
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("judged", JUDGED)
 @pytest.mark.parametrize("cut", ["best", "random"])
@@ -176,6 +177,7 @@ def problems(draw):
     return dm.encode(X), y, growth, draw(st.permutations(range(n))), judged, seed
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(problems())
 def test_invariants(problem):

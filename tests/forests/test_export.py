@@ -35,6 +35,7 @@ def test_dot_of_a_small_tree():
     assert len(re.findall("->", dot)) == 2
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "name",

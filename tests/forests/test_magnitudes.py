@@ -102,6 +102,7 @@ def test_distributions_take_numbers_whose_variance_is_in_range(exponent):
         importances(scale)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("exponent", [-68, -30, 30, 68])
 def test_targets_in_range(exponent):

@@ -115,6 +115,7 @@ def test_each_row_alone(container):
     same_alone(forest, make(other), row)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("name", ["color", "size", "number", "flag", "ward"])
 @pytest.mark.parametrize("container", list(CONTAINERS))

@@ -178,6 +178,7 @@ def test_refuses_what_cannot_be_drawn():
         found({"a": [0.0, 1.0]}, best="b")
 
 
+@pytest.mark.slow
 def test_leaves_global_state_alone():
     code = (
         "import sys, matplotlib; before = dict(matplotlib.rcParams)\n"

@@ -24,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its tables leave 30 characters for descriptions
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -44,6 +45,6 @@ def duramen(
     """Feature importances from ensembles of randomized trees."""
 
 
-for _run in (rank, exact, plan, context, network, connectome, pack, select):
+for _run in (rank, select, context, network, connectome, exact, plan, pack):
     _help = "\n\n".join(" ".join(part.split()) for part in str(getdoc(_run)).split("\n\n"))
     app.command(_run.__name__, cls=ChoiceCommand, help=_help)(callback(_run))

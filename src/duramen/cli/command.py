@@ -31,7 +31,7 @@ def perform(
             folder = stack.enter_context(results_folder(output.out, command))
             found = find(options, checked, clock)
         outcome = tell(options, checked, found, clock)
-        write_results(folder, outcome, clock, output.spreadsheet_safe)
+        write_results(folder, outcome, clock, options)
     if outcome.show is not None and not output.quiet:
         outcome.show()
     if outcome.interrupted:

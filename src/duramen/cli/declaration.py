@@ -8,11 +8,12 @@ record and the recorded settings follow from the fields.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
+from textwrap import indent, wrap
 from types import GenericAlias
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
@@ -22,6 +23,7 @@ from typer.core import TyperCommand
 from duramen.catalogue import Entry
 from duramen.cli.console import ending_well
 
+_WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
 
 
@@ -89,6 +91,7 @@ class Declared:
     more: Mapping[str, Any] = field(default_factory=dict)  # further settings of `typer.Option`
     default: Any = None  # `dataclasses.MISSING` for what must be given
     name: str = ""  # of the field
+    section: str = ""  # heading in the help; by default that of its group
 
     @property
     def word(self) -> str:
@@ -112,6 +115,7 @@ class Declared:
     def as_parameter(self, kind: Any) -> Parameter:
         """Return the parameter of a typer command, of a field of a type."""
         default, settings = self.default, {"help": self.help, **self.more}
+        settings["rich_help_panel"] = self.section or None
         if get_origin(kind) is tuple:
             kind = GenericAlias(list, get_args(kind)[:1])
             kind, default = (kind, default) if default is MISSING else (kind | None, None)
@@ -137,13 +141,14 @@ def option(
     parameter: str = "",
     record: str = "",
     echo: Literal["always", "changed", "never"] = "always",
+    section: str = "",
     **more: Any,
 ) -> Any:
     """Declare an option as a field of a dataclass; `dataclasses.MISSING` for one without default.
 
     Further arguments are those of :class:`Declared` and :class:`typer.Option`.
     """
-    made = Declared(help, names, parameter, record, echo, more=more)
+    made = Declared(help, names, parameter, record, echo, more=more, section=section)
     return field(default=default, metadata={"declared": made})
 
 
@@ -154,19 +159,28 @@ def choice(default: Any, reference: str, help: str, **more: Any) -> Any:
     return option(default, help, parser=parser, **{"metavar": "NAME", **more})
 
 
-def argument(default: Any, help: str, *, formats: tuple[str, ...] = (), **more: Any) -> Any:
-    """Declare an argument, `formats` as for :class:`Declared`."""
-    made = Declared(help, parameter="", argument=True, formats=formats, more=more)
+def argument(
+    default: Any, help: str, *, formats: tuple[str, ...] = (), section: str = "", **more: Any
+) -> Any:
+    """Declare an argument, `formats` and `section` as for :class:`Declared`."""
+    made = Declared(help, argument=True, formats=formats, section=section, more=more)
     return field(default=default, metadata={"declared": made})
 
 
-def group(kind: type[Any], **defaults: Any) -> Any:
-    """Declare a group of options, some with other defaults than the group has."""
-    return field(default_factory=lambda: kind(**defaults), metadata={"group": defaults})
+def group(kind: type[Any], section: str = "", **defaults: Any) -> Any:
+    """Declare a group of options, some with other defaults than the group has.
+
+    `section` is the heading of its options in the help; a group within a group has the same unless
+    it names its own.
+    """
+    return field(
+        default_factory=lambda: kind(**defaults),
+        metadata={"group": defaults, "section": section},
+    )
 
 
-def _named(one: Any, defaults: Mapping[str, Any]) -> Declared:
-    """Return the declaration of a field with its name and default."""
+def _named(one: Any, defaults: Mapping[str, Any], section: str = "") -> Declared:
+    """Return the declaration of a field with its name, default and section."""
     made: Declared = one.metadata["declared"]
     return replace(
         made,
@@ -175,19 +189,21 @@ def _named(one: Any, defaults: Mapping[str, Any]) -> Declared:
         names=made.names or (f"--{_spelled(one.name)}",),
         parameter=made.parameter or one.name,
         record=made.record or made.parameter or one.name,
+        section=made.section or section,
     )
 
 
 def declared(
-    kind: type[Any], defaults: Mapping[str, Any] | None = None
+    kind: type[Any], defaults: Mapping[str, Any] | None = None, section: str = ""
 ) -> Iterator[tuple[Declared, Any]]:
     """Yield the options of a dataclass with their types, those of its groups in their place."""
     hints = get_type_hints(kind)
     for one in fields(kind):
         if "group" in one.metadata:
-            yield from declared(hints[one.name], one.metadata["group"])
+            own = one.metadata["section"] or section
+            yield from declared(hints[one.name], one.metadata["group"], own)
         elif "declared" in one.metadata:
-            yield _named(one, defaults or {}), hints[one.name]
+            yield _named(one, defaults or {}, section), hints[one.name]
 
 
 def given(options: Any) -> Iterator[tuple[Declared, Any]]:
@@ -228,6 +244,22 @@ def recorded(options: Any, **settled: Any) -> dict[str, Any]:
             value = value.name
         known[one.record] = list(value) if isinstance(value, tuple) else value
     return known
+
+
+def given_paths(options: Any) -> dict[str, str]:
+    """Return the files that options name, as they were given, by the option or argument."""
+    return {
+        one.name if one.argument else one.word: str(value)
+        for one, value in given(options)
+        if value is not None and one.echo != "never" and (one.argument or isinstance(value, Path))
+    }
+
+
+def without_use(words: Sequence[str], why: str) -> ValueError:
+    """Return the error about options that have no use, all of them named."""
+    *before, last = words
+    named = f"{', '.join(before)} and {last} have" if before else f"{last} has"
+    return ValueError(f"{named} no use {why}")
 
 
 def parameters(options: Any) -> dict[str, Any]:
@@ -277,7 +309,20 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
 
 
 class ChoiceCommand(TyperCommand):
-    """Command whose help has the names that its options take."""
+    """Command whose help has sections, and the names that its options take."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and the options under the headings of their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                heading = getattr(param, "rich_help_panel", None) or "Options"
+                name = record[0] if param.param_type_name == "option" else str(param.metavar)
+                sections.setdefault(heading, []).append((name, record[1]))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records, col_max=_WIDEST)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; long lists of names stand below it."""
@@ -294,5 +339,7 @@ class ChoiceCommand(TyperCommand):
                         param.metavar = f"<{brief}>"
                     else:
                         listed.append(f"{param.opts[0]}: {', '.join(shown)}.")
-        self.epilog = "\n\n".join(listed)
         super().format_help(ctx, formatter)
+        for text in listed:  # wrapped here: the formatter breaks names at hyphens
+            lines = wrap(text, formatter.width - 2, break_on_hyphens=False)
+            formatter.write("\n" + indent("\n".join(lines), "  ") + "\n")

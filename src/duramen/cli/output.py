@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from duramen.cli.checkpoint import check_parent
 from duramen.cli.clock import Clock
+from duramen.cli.declaration import given_paths
 
 if TYPE_CHECKING:
     from duramen.reports import Report, Run
@@ -147,8 +148,8 @@ class Outcome:
     interrupted: bool = False  # whether Ctrl-C ended the work, and these are the results so far
 
 
-def write_results(folder: Path, outcome: Outcome, clock: Clock, spreadsheet_safe: bool) -> None:
-    """Write report.html, result.csv, result.parquet and run.json."""
+def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) -> None:
+    """Write report.html, result.csv, result.parquet and run.json, for the options of a command."""
     import pyarrow as pa
 
     from duramen.reports import render
@@ -158,7 +159,8 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, spreadsheet_safe
         (folder / "report.html").write_text(render(outcome.report()), encoding="utf-8")
     with clock.step("write"):
         table = pa.table(dict(outcome.columns))
-        write_table(table, folder / "result.csv", spreadsheet_safe=spreadsheet_safe)
+        safe = options.output.spreadsheet_safe
+        write_table(table, folder / "result.csv", spreadsheet_safe=safe)
         write_table(table, folder / "result.parquet")
-    record = replace(outcome.run, timings=dict(clock.seconds))
+    record = replace(outcome.run, paths=given_paths(options), timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

@@ -10,7 +10,9 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Command, data, settings and seed of a run; nothing of it names the machine or its folders.
+    """Command, data, settings and seed of a run.
+
+    Only `paths` names folders, as the user did; a report does not show it.
 
     What does not apply is None, as the data of a run without any.
 
@@ -24,6 +26,8 @@ class Run:
         Name of the target column.
     file : str, optional
         Name of the input file.
+    paths : mapping of str to str
+        Files as they were given, by the argument or option.
     n_rows, n_features : int, optional
         Shape of the table, without the target.
     fingerprint : str, optional
@@ -51,6 +55,7 @@ class Run:
     task: str | None = None
     target: str | None = None
     file: str | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
     n_rows: int | None = None
     n_features: int | None = None
     fingerprint: str | None = None

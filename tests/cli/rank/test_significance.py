@@ -496,6 +496,15 @@ def test_names_of_no_method(file, no_growth):
         (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
         (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
         (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (
+            ["--no-test", "--permutations", 99, "--strata", "g", "--checkpoint", "kept"],
+            "--permutations, --strata and --checkpoint have no use with --no-test",
+        ),
+        (
+            ["--significance", "janitza", "--permutations", 9, "--checkpoint", "k", "--rank-based"],
+            "--permutations and --checkpoint have no use with --significance janitza, which grows "
+            "no forests; --rank-based has no use",
+        ),
         (["--no-test", "--significance", "fdr-curve"], "--significance has no use with --no-test"),
         (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
         (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
@@ -505,26 +514,29 @@ def test_names_of_no_method(file, no_growth):
         ),
         (["--significance", "fdr-curve", "--checkpoint", "/no/where"], "does not exist; make it"),
         (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
-        (["--stop-after", 3], "--stop-after has no use for --significance max-t; it is for altm"),
+        (
+            ["--stop-after", 3],
+            "--stop-after has no use for --significance max-t; allowed with altm",
+        ),
         (
             ["--rank-based"],
-            "has no use for --significance max-t; it is for conditional-error-rate",
+            "has no use for --significance max-t; allowed with conditional-error-rate",
         ),
         (
             ["--significance", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no use for --significance fdr-curve; it is for altmann, hapfelmeier",
+            "--stop-after has no use for --significance fdr-curve; allowed with altmann, hap",
         ),
         (
             ["--significance", "hapfelmeier", "--distribution", "gamma"],
-            "--distribution has no use for --significance hapfelmeier; it is for altmann",
+            "--distribution has no use for --significance hapfelmeier; allowed with altmann",
         ),
         (
             ["--significance", "multiple-probes", "--rank-based"],
-            f"--rank-based has no use for --significance multiple-probes; it is for {CER}",
+            f"--rank-based has no use for --significance multiple-probes; allowed with {CER}",
         ),
         (
             ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no use for --significance janitza; it is for conditional-error-rate",
+            "--groups has no use for --significance janitza; allowed with conditional-error-rate",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],

@@ -86,7 +86,8 @@ def test_finds_what_is_relevant(genes, out, tmp_path):
     assert run["settings"]["n_subspace_features"] == 30
     assert "confidence" not in run["settings"]
     assert tuple(run["timings"]) == ("read", "encode", "search", "report", "write")
-    assert str(tmp_path) not in (out / "run.json").read_text(encoding="utf-8")
+    assert run["paths"]["file"].startswith(str(tmp_path))
+    assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
     lines = result.stdout.splitlines()
     assert lines[0] == (
         "genes.csv: 150 rows x 101 features, target kind of 2 classes, 120 trees of 30 features"

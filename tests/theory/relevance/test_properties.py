@@ -113,6 +113,7 @@ def agrees(counts) -> None:
     assert found.weak_transitivity == oracle.weak_transitivity()
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(joints(most_features=4))
 def test_agrees_with_the_definitions_for_all_sets(counts) -> None:

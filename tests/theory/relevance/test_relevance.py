@@ -249,6 +249,7 @@ def test_max_degree_finds_what_the_whole_search_finds_up_to_it(counts, most) -> 
             assert cut.relevance == "unknown"
 
 
+@pytest.mark.slow
 def test_many_features() -> None:
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, size=(60, 200))

@@ -102,6 +102,7 @@ def nested(relevant):
     return [[set(range(k))] for k in degrees]
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("keep", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ def test_expected_trees_and_curve_of_the_exact_chain(scenario, p, q, r, keep):
     assert np.mean((np.abs(result.curve - curve) < 2 * late)[: int(2 * exact)]) > 0.8
 
 
+@pytest.mark.slow
 def test_standard_errors_cover_the_exact_value():
     setting = {"n_features": 40, "subspace": 10, "n_relevant": 3, "keep": 0.5}
     exact = expected_trees("chain", **setting)
@@ -58,6 +59,7 @@ def test_standard_errors_cover_the_exact_value():
 # --- against every tree ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("K", [1, 2, 3, 4])
 @pytest.mark.parametrize("places", [0, 2, 4])

@@ -96,8 +96,10 @@ class Inference:
 class Options:
     """Options of `duramen connectome`."""
 
-    input: Fluorescence = group(Fluorescence)
-    inference: Inference = group(Inference)
-    links: int = option(100_000, "Links in the results, the heaviest.", metavar="N", min=1)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-connectome"))
+    input: Fluorescence = group(Fluorescence, "Data")
+    inference: Inference = group(Inference, "Method")
+    links: int = option(
+        100_000, "Links in the results, the heaviest.", metavar="N", min=1, section="Results"
+    )
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-connectome"))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 def connectome(options: Options) -> None:
     """Infer the links between neurons from calcium fluorescence.
 
+    Example: duramen connectome F.npy
+
     Smooths and differences the fluorescence of each neuron, keeps its peaks, and weights links by
     the association of the processed signals. Prints the heaviest links, and how well they agree
     with known ones, and writes result.csv, result.parquet, run.json and report.html to the folder

@@ -106,20 +106,21 @@ class Verdicts:
 class Options:
     """Options of `duramen context`."""
 
-    input: SmallInput = group(SmallInput)
-    contexts: Contexts = group(Contexts)
-    analysis: Analysis = group(Analysis)
-    rows: Strata = group(Strata)
+    input: SmallInput = group(SmallInput, "Data")
+    contexts: Contexts = group(Contexts, "Context")
+    analysis: Analysis = group(Analysis, "Forest")
+    rows: Strata = group(Strata, "Permutations")
     propensity_strata: int | None = option(
         None,
         "Permute the context within S strata of its probability given the columns too; for "
         "contexts that shift columns. None by default.",
         metavar="S",
         min=2,
+        section="Permutations",
     )
-    verdicts: Verdicts = group(Verdicts)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-context"))
+    verdicts: Verdicts = group(Verdicts, "Verdicts")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-context"))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from duramen.cli.command import perform
 from duramen.cli.context.options import COMMAND, Options
 from duramen.cli.context.record import record
 from duramen.cli.context.tables import Given, from_store, with_target, without_target
-from duramen.cli.declaration import parameters
+from duramen.cli.declaration import parameters, without_use
 from duramen.cli.inputs import FEATURES
 from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
@@ -29,7 +29,9 @@ _FEW_ROWS = 15
 
 
 def context(options: Options) -> None:
-    """Find the columns whose importance for a target depends on a context.
+    """Find columns whose importance depends on a context.
+
+    Example: duramen context patients.csv --target diagnosis --context sex
 
     With --network, the links between columns that do. Prints what depends on the context, after
     the relevance of the context itself, and writes result.csv, result.parquet, run.json and
@@ -111,12 +113,9 @@ def _check_network(options: Options) -> None:
         raise ValueError(f"--network takes one --context, got {len(options.names)} of them")
     if not options.analysis.permutations:
         raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
-    for option, asked in (
-        ("--task", options.input.task),
-        ("--criterion", options.analysis.criterion),
-    ):
-        if asked != "auto":
-            raise ValueError(f"{option} has no use with --network: it goes by each target's kind")
+    asked = {"--task": options.input.task, "--criterion": options.analysis.criterion}
+    if refused := [option for option, value in asked.items() if value != "auto"]:
+        raise without_use(refused, "with --network, which goes by the kind of each target")
 
 
 def _read(options: Options, clock: Clock) -> Given:

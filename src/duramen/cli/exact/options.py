@@ -85,9 +85,9 @@ class Search:
 class Options:
     """Options of `duramen exact`."""
 
-    input: Input = group(Input)
-    intervals: Intervals = group(Intervals)
-    trees: Splits = group(Splits)
-    search: Search = group(Search)
-    work: Jobs = group(Jobs)
-    output: Printed = group(Printed, out=Path("duramen-exact"))
+    input: Input = group(Input, "Data")
+    intervals: Intervals = group(Intervals, "Intervals")
+    trees: Splits = group(Splits, "Trees")
+    search: Search = group(Search, "Search")
+    work: Jobs = group(Jobs, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-exact"))

@@ -34,7 +34,9 @@ class Given:
 
 
 def exact(options: Options) -> None:
-    """Compute the exact importances of infinitely many trees, and the relevance of the features.
+    """Compute the importances of infinitely many trees, exactly.
+
+    Example: duramen exact survey.csv --target answer
 
     Treats the rows of a table as the population, prints the importances with the relevance of
     every feature and the Markov boundaries, and writes result.csv, result.parquet, run.json and

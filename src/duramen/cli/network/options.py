@@ -110,8 +110,10 @@ class Scores:
 class Options:
     """Options of `duramen network`."""
 
-    input: Expression = group(Expression)
-    scores: Scores = group(Scores)
-    links: int = option(100_000, "Links in the results, the heaviest.", metavar="N", min=1)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-network"))
+    input: Expression = group(Expression, "Data")
+    scores: Scores = group(Scores, "Forests")
+    links: int = option(
+        100_000, "Links in the results, the heaviest.", metavar="N", min=1, section="Results"
+    )
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-network"))

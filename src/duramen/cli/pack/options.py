@@ -37,8 +37,11 @@ class Options:
         "File with a table, in one of the formats below.",
         formats=("groups", "read"),
         metavar="FILE",
+        section="Data",
     )
-    table: Table = group(Table)
-    overwrite: bool = option(False, "Replace the store in the folder --out.", echo="never")
-    work: Jobs = group(Jobs)
-    output: Output = group(Output, out=Path("duramen-pack"))
+    table: Table = group(Table, "Data")
+    overwrite: bool = option(
+        False, "Replace the store in the folder --out.", echo="never", section="Results"
+    )
+    work: Jobs = group(Jobs, "Run")
+    output: Output = group(Output, "Results", out=Path("duramen-pack"))

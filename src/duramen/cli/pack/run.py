@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
 
 def pack(options: Options) -> None:
-    """Pack a table into a column store, a folder from which columns are read as they are needed.
+    """Pack a table into a column store, a folder on disk.
 
-    Takes little memory however large the file; a run that was stopped goes on where it was. Makes
-    the folder --out, and writes result.csv, result.parquet, run.json and report.html to it.
+    Example: duramen pack expression.csv --out expression.store
+
+    Other commands read columns of the store as they need them. Takes little memory however large
+    the file; a run that was stopped goes on where it was. Makes the folder --out, and writes
+    result.csv, result.parquet, run.json and report.html to it.
     """
     from duramen.cli.pack.show import show_pack, summarize_pack
     from duramen.results.replacing import naming
@@ -47,7 +50,7 @@ def pack(options: Options) -> None:
         columns = dict(zip(table.column_names, table.columns, strict=True))
         report = partial(summarize_pack, store, table, run)
         with naming(output.out, folder):
-            write_results(folder, Outcome(columns, run, report), clock, output.spreadsheet_safe)
+            write_results(folder, Outcome(columns, run, report), clock, options)
         found.append(table)
 
     with user_errors(COMMAND):

@@ -39,4 +39,4 @@ class Options:
         "0, 0.5 and 1 are compared by default.",
         metavar="ALPHA",
     )
-    output: Output = group(Output, out=Path("duramen-plan"))
+    output: Output = group(Output, "Results", out=Path("duramen-plan"))

@@ -111,16 +111,17 @@ class Test:
 class Options:
     """Options of `duramen rank`."""
 
-    input: Input = group(Input)
-    growth: Growth = group(Growth)
+    input: Input = group(Input, "Data")
+    growth: Growth = group(Growth, "Forest")
     measure: tuple[str, ...] = choice(
         (),
         MEASURES,
         "Importance measure; repeat for more, the first one ranks. By default those that the "
         "forest allows.",
         describe=described_measure,
+        section="Importances",
     )
-    test: Test = group(Test)
-    signals: Representing = group(Representing)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-rank"))
+    test: Test = group(Test, "Significance test")
+    signals: Representing = group(Representing, "Correlated features")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-rank"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.checkpoint import writable
-from duramen.cli.declaration import Declared, given, parameters
+from duramen.cli.declaration import Declared, given, parameters, without_use
 from duramen.cli.rank.groups import Groups, read_groups
 from duramen.cli.rank.options import Parameters, Test
 
@@ -69,7 +69,7 @@ def requested(asked: Test, checkpoint: Path | None) -> Request | None:
     if asked.no_test:
         kept = [] if checkpoint is None else ["--checkpoint"]
         if refused := [*named, *(one.word for one in set_options), *kept]:
-            raise ValueError(f"{refused[0]} has no use with --no-test, which skips the test")
+            raise without_use(refused, "with --no-test, which skips the test")
         return None
     test = next(
         one for one in catalogue if (one.name == asked.significance if named else one.default)
@@ -100,14 +100,18 @@ def _check_taken(
 
     used = {one.word: "" if one.name == "permutations" else one.parameter for one in asked}
     used |= {} if checkpoint is None else {"--checkpoint": "checkpoint"}
+    refused: dict[str, list[str]] = {}  # options by the reason
     for option, parameter in used.items():
         if option in ("--permutations", "--checkpoint") and not test.repeats:
-            raise ValueError(f"{option} has no use: --significance {test.option} grows no forests")
-        if parameter and not test.takes(parameter):
+            why = f"with --significance {test.option}, which grows no forests"
+        elif parameter and not test.takes(parameter):
             able = ", ".join(one.option for one in catalogue if one.takes(parameter))
-            raise ValueError(
-                f"{option} has no use for --significance {test.option}; it is for {able}"
-            )
+            why = f"for --significance {test.option}; allowed with {able}"
+        else:
+            continue
+        refused.setdefault(why, []).append(option)
+    if refused:
+        raise ValueError("; ".join(str(without_use(*one[::-1])) for one in refused.items()))
 
 
 def _check_together(test: SignificanceTest, asked: Test) -> None:

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
 
 def rank(options: Options) -> None:
-    """Rank the columns of a table by their importance for one of them.
+    """Rank the columns of a table by their importance for a target.
 
-    Grows a forest, prints the ranking, and writes result.csv, result.parquet, run.json and
-    report.html to the folder --out.
+    Example: duramen rank patients.csv --target diagnosis
+
+    Grows a forest, tests which importances exceed those by chance, prints the ranking, and writes
+    result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 

@@ -162,13 +162,15 @@ class Search:
 class Options:
     """Options of `duramen select`."""
 
-    input: Input = group(Input)
-    method: str = choice(DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed")
-    search: Search = group(Search)
-    rows: Strata = group(Strata)
-    signals: Clustering = group(Clustering)
-    work: Work = group(Work)
-    output: Printed = group(Printed, out=Path("duramen-select"))
+    input: Input = group(Input, "Data")
+    method: str = choice(
+        DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed", section="Search"
+    )
+    search: Search = group(Search, "Search")
+    rows: Strata = group(Strata, "Permutations")
+    signals: Clustering = group(Clustering, "Correlated features")
+    work: Work = group(Work, "Run")
+    output: Printed = group(Printed, "Results", out=Path("duramen-select"))
     typed: frozenset[str] = frozenset()
 
     @property

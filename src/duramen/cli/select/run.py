@@ -35,10 +35,13 @@ _LONG = 3.0
 
 
 def select(options: Options) -> None:
-    """Find the columns that are relevant for one of them, with only some of them in memory.
+    """Select the columns that are relevant for a target.
 
-    Grows trees on columns drawn at random and on those found before, prints what was found in
-    order, and writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    Example: duramen select genotypes.bed --samples people.csv --target disease
+
+    Needs memory for some of the columns only. Grows trees on columns drawn at random and on those
+    found before, prints what was found in order, and writes result.csv, result.parquet, run.json
+    and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 

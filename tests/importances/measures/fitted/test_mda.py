@@ -55,6 +55,7 @@ def test_all_permutations_against_every_permutation_written_out(task, score):
     assert raw.values[3] == 0.0  # the constant column is in no tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "three"])
 def test_importances_by_class_against_the_oracle(task):
     model, X, y = small_forest(task)
@@ -198,6 +199,7 @@ def test_large_trees_go_without_a_table_of_sides():
     assert result["x1"] < 0.05
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("score", ["accuracy", "balanced_accuracy", "neg_log_loss", "roc_auc"])
 def test_ensemble_against_votes_recounted(score):

@@ -225,6 +225,7 @@ def test_training_rows_as_held_out_give_plain_mdi(criterion, splits):
     np.testing.assert_allclose(mdi(forest, X, y).values, mdi(forest).values, atol=1e-10)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
 def test_irrelevant_features_get_zero_on_average(criterion):

@@ -44,6 +44,7 @@ def noise(values):
 # --- null columns --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_null_columns_of_few_and_many_values_are_alike():
     """100 data sets: MDI shares lie more than .05 apart, AIR within 3.3 standard errors of 0."""
     plain, actual = on_null_columns(dm.RandomForestClassifier(40), 100)

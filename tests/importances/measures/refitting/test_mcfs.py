@@ -59,6 +59,7 @@ def grown_by_oracle(X, y, *, n_subsets, subset_size, n_splits, max_depth, random
 # --- against the oracle --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     "classes, max_depth, size, u, v",
@@ -138,6 +139,7 @@ def test_accuracy_is_the_mean_recall():
     assert len(result.weight) == 0
 
 
+@pytest.mark.slow
 def test_known_genes_of_leukemia_come_first():
     data = dm.datasets.load_leukemia()
     result = mcfs(data.X, data.y, n_subsets=1000, n_splits=2, random_state=0)
@@ -185,6 +187,7 @@ def test_importances_of_coded_columns_stay_within_bounds(seed, n, p):
     assert 0 <= subsets.accuracy <= 1
 
 
+@pytest.mark.slow
 def test_standard_error_is_that_of_subsets():
     X, y = problem(n=100)
     runs = [mcfs(X, y, n_subsets=60, random_state=s).importances for s in range(25)]
@@ -213,6 +216,7 @@ def test_cutoff_by_hand():
     assert len(result.selected()) == 0
 
 
+@pytest.mark.slow
 def test_prediction_bounds_one_more_run_and_mean_does_not():
     """Null data: of 20 + 1 runs drawn from 120 shuffled ones, is the last above the bound?"""
     random = np.random.default_rng(0)

@@ -21,6 +21,7 @@ def null_columns(seed, n=100):
     )
 
 
+@pytest.mark.slow
 def test_null_columns_of_few_and_many_values_are_alike():
     """60 data sets: MDI shares lie more than .05 apart, corrected within 3.3 standard errors."""
     plain, mended = [], []
