@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from duramen.significance.p_values.max_t import step_down
+from duramen.significance.standardized import standardized
 from duramen.tables.scores import log_odds
 
 N, P, RUNS, LEVEL = 240, 60, 19, 0.05
@@ -128,10 +129,9 @@ def variants(data: Data, trees: int, seed: int) -> dict[str, Callable[[], tuple[
             y = data.ill if run == 0 else again
             forest = dm.RandomForestClassifier(trees, random_state=seed + run).fit(data.snps, y)
             scores.append(dm.importances.mdi(forest).values)
-        null = np.array(scores[1:])
-        mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0)
-        single = (1 + (null >= scores[0]).sum(axis=0)) / (1 + RUNS)
-        return single, step_down((scores[0] - mean) / spread, (null - mean) / spread)
+        single = (1 + (np.array(scores[1:]) >= scores[0]).sum(axis=0)) / (1 + RUNS)
+        statistics = standardized(np.array(scores))
+        return single, step_down(statistics[0], statistics[1:])
 
     exact = data.covariates.shape[1] == 1 and len(np.unique(data.covariates)) <= 3
     by_rows: dict[str, Callable[[], tuple[Float, Float]]] = {

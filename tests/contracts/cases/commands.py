@@ -270,7 +270,8 @@ command(
 )
 command(
     "bed",
-    f"context g.bed --target phenotype --context sex --samples-feature FID --keep-identifiers {FEW}",
+    "context g.bed --target phenotype --context sex --samples-feature FID --keep-identifiers "
+    f"{FEW}",
     write_plink,
 )
 command("demo", "select --demo --trees 5", write, slow=True)
