@@ -37,7 +37,7 @@ class Problem(Generic[TableT]):
     notes: tuple[str, ...] = ()  # on how the table was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # what the look at the data found, with options as hints
-    # Columns that were set apart, such as strata, by their names, by the option.
+    # Columns that options name, such as strata, by their names, by the option.
     labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
 
