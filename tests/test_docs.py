@@ -22,7 +22,17 @@ import duramen as dm
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Some seconds each: tested with the slow ones.
-LONG = {"context.md", "exact.md", "mcfs.md", "permutation-tests.md", "rank.md", "srs.md"}
+LONG = {
+    "context.md",
+    "exact.md",
+    "max-t.md",
+    "mcfs.md",
+    "minimal.md",
+    "permutation-tests.md",
+    "rank.md",
+    "srs.md",
+}
+FIRST = ROOT / "docs" / "start"  # commands with their defaults
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -48,7 +58,11 @@ def test_every_block_says_its_language(page: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=name_of(page))
+        pytest.param(
+            page,
+            marks=pytest.mark.slow if page.name in LONG or page.parent == FIRST else (),
+            id=name_of(page),
+        )
         for page in PAGES
     ],
 )
@@ -113,3 +127,10 @@ def test_the_list_of_names_of_the_theory_is_complete() -> None:
 def test_commands_are_found_in_a_shell_block() -> None:
     code = "# a comment\nmake demo\nduramen rank genes.csv \\\n    --target kind  # why\n"
     assert list(commands(code)) == [["rank", "genes.csv", "--target", "kind"]]
+
+
+def test_the_guide_lists_every_selector() -> None:
+    text = (ROOT / "docs" / "guide" / "selectors.md").read_text(encoding="utf-8")
+    for record in dm.selection.catalogue:
+        assert f"`{record.name}`" in text
+        assert f"[`{record.kind.__name__}`]" in text

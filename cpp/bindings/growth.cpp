@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,19 @@ struct Decoys {
   }
 };
 
+// Weights of the columns in the draw of candidates, and factors of the gain of those that split no
+// node so far (guidance.hpp).
+struct Guidance {
+  Vector<double> weight;
+  std::optional<Vector<double>> factor;
+  bool of_score;
+
+  Guidance(Vector<double> draw, std::optional<Vector<double>> gain, bool score)
+      : weight(std::move(draw)), factor(std::move(gain)), of_score(score) {
+    need(!factor || factor->shape(0) == weight.shape(0), "factor and weight differ in length");
+  }
+};
+
 // The arrays of grown trees (forest.hpp), as NumPy has them.
 struct TreeArrays {
   Array<std::int64_t> offsets, leaf_offsets, pool_offsets;
@@ -62,7 +76,10 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
                             const duramen::Settings& settings, const TreeRange& trees) {
   need_fit(table, target);
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
-  need((settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
+  const bool survival = settings.criterion == duramen::Criterion::log_rank;
+  need(survival == (target.view.outcomes.codes != nullptr), "the log-rank test is for survival");
+  need(survival ||
+           (settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
        "the variance is for numbers, the other criteria are for classes");
   duramen::Problem problem;
   problem.table = table.view;
@@ -71,6 +88,7 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   problem.n_classes = target.view.n_classes;
   problem.classes = target.view.classes;
   problem.response = target.view.response;
+  problem.outcomes = target.view.outcomes;
   if (weights) problem.weights = weights->data();
   return problem;
 }
@@ -82,6 +100,9 @@ TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_t
   duramen::Trees trees;
   const auto work = [&] {
     problem.prepare();
+    if (problem.outcomes.codes != nullptr && !problem.whole_weights) {
+      throw std::invalid_argument("survival needs weights that are whole numbers of moderate size");
+    }
     trees = duramen::grow_trees(problem, range.first, range.count, n_threads);
   };
   const duramen::Table& table = problem.table;
@@ -117,6 +138,7 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
                                                         const TreeRange& trees,
                                                         const Decoys& decoys) {
   need(trees.count == 1, "decoys are for one tree");
+  need_no_survival(target);
   need(settings.max_leaf_nodes == 0 && settings.cut != duramen::Cut::pert,
        "decoys are for trees that grow depth first");
   need(settings.min_impurity_decrease <= 0.0 && settings.stop_alpha >= 1.0,
@@ -131,6 +153,22 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
   return {std::move(tree), to_array(std::move(excess))};
 }
 
+TreeArrays grow_guided(const Table& table, const Target& target, const Weights& weights,
+                       const duramen::Settings& settings, const TreeRange& trees,
+                       const Guidance& guidance, unsigned n_threads, const nb::object& progress) {
+  need(settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert &&
+           settings.column_samples == 0,
+       "guidance is for trees that draw candidates among all columns at every node");
+  need(guidance.weight.shape(0) == table.view.n_columns, "weight has not one entry a column");
+  need(!guidance.factor || (n_threads == 1 && settings.max_leaf_nodes == 0),
+       "factors are for trees that grow depth first, one after the other");
+  duramen::Problem problem = problem_of(table, target, weights, settings, trees);
+  std::vector<std::uint8_t> used(table.view.n_columns, 0);
+  problem.guidance = {guidance.weight.data(), guidance.factor ? guidance.factor->data() : nullptr,
+                      used.data(), guidance.of_score};
+  return grown(problem, trees, n_threads, progress);
+}
+
 void bind_settings(nb::module_& module) {
   nb::class_<duramen::Settings>(module, "Settings", "How trees are grown; see GrowthSettings.")
       .def(
@@ -141,7 +179,7 @@ void bind_settings(nb::module_& module) {
              double min_impurity_decrease, std::uint32_t max_leaf_nodes, double stop_alpha,
              bool bootstrap, std::uint32_t row_samples, std::uint32_t column_samples,
              bool balanced_subsample) {
-            need(criterion <= 2 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
+            need(criterion <= 3 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
             new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
                                          static_cast<duramen::Cut>(cut),
                                          static_cast<duramen::Family>(splits),
@@ -210,6 +248,13 @@ void bind_growth(nb::module_& module) {
   module.def("grow_beside_decoys", &grow_beside_decoys, nb::arg("table"), nb::arg("target"),
              nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("decoys"),
              "Grow one tree; also what each column gets beyond its decoy.");
+  nb::class_<Guidance>(module, "Guidance", "Weights and penalties of the columns.")
+      .def(nb::init<Vector<double>, std::optional<Vector<double>>, bool>(), lent("weight"),
+           lent("factor").none(), nb::arg("of_score"));
+  module.def("grow_guided", &grow_guided, nb::arg("table"), nb::arg("target"),
+             nb::arg("weights").none(), nb::arg("settings"), nb::arg("trees"), nb::arg("guidance"),
+             nb::arg("n_threads"), nb::arg("progress").none(),
+             "Grow trees by weights and penalties of the columns.");
 }
 
 }  // namespace duramen::python

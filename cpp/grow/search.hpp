@@ -11,6 +11,7 @@
 
 #include "grow/bag.hpp"
 #include "grow/decoys.hpp"
+#include "grow/guidance.hpp"
 #include "grow/problem.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/evaluator.hpp"
@@ -36,13 +37,16 @@ class Search {
         node_(node),
         pool_(problem.table.n_columns),
         splits_(problem, working,
-                problem.settings.max_features > 1 || problem.decoys.cycle != nullptr),
+                ScoresRows<Node> || problem.settings.max_features > 1 ||
+                    problem.decoys.cycle != nullptr || problem.guidance.given()),
         ordered_(splits_.ordered()),
         grouped_(splits_.grouped()) {
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
       if (problem.table.kind(j) != Kind::numeric || problem.table.missing[j]) all_numeric_ = false;
     }
     if (problem.decoys.cycle != nullptr) decoys_.emplace(problem, working);
+    const Guidance& guidance = problem.guidance;
+    if (guidance.given()) guided_ = WeightedDraw(guidance.weight, problem.table.n_columns);
   }
 
   void start_tree(std::uint64_t tree, double total_weight) {
@@ -60,6 +64,7 @@ class Search {
   // A node was split; its children have numbers from `first` on.
   void add_children(const Range& range, std::uint32_t first, std::size_t count) {
     if (decoys_) decoys_->add_children(range.id, best_.feature, first, count);
+    if (problem_.guidance.penalizes()) problem_.guidance.used[best_.feature] = 1;
   }
 
   // Draws candidates and keeps the best split; also counts the constant columns it meets. False
@@ -71,6 +76,7 @@ class Search {
     Random random(problem_.seed, tree_, range.id, Purpose::node);
     splits_.start_node(node_, rows);
     if (settings_.cut == Cut::pert) return pert_split(rows, random);
+    if (problem_.guidance.given()) return guided_split(rows, random);
     if (decoys_) decoys_->start_node(range.id, node_, rows);
     if (settings_.splits == Family::multiway && settings_.max_leaf_nodes == 0) {
       return multiway_split(range, rows, random);
@@ -86,7 +92,7 @@ class Search {
 
  private:
   bool draw_one_by_one(Range& range, const std::uint32_t* rows, Random& random) {
-    const double bound = node_.largest_score(settings_);
+    const double bound = splits_.largest_score(node_);
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
@@ -233,6 +239,55 @@ class Search {
     return split;
   }
 
+  // Candidates are the columns used so far, and others that are drawn by their weights. A column
+  // that was not used must gain more than the best one does, by the inverse of its factor.
+  bool guided_split(const std::uint32_t* rows, Random& random) {
+    const Guidance& guidance = problem_.guidance;
+    const double bound = node_.largest_score(settings_);
+    double best_value = kNone;
+    const auto consider = [&](std::uint32_t column, bool penalized) {
+      Split cut;
+      if (!splits_.evaluate(node_, column, rows, random, cut, n_scored_)) return false;
+      if (!cut.found()) return true;
+      double value = cut.score;
+      double margin = node_.tolerance(cut.score);
+      if (guidance.penalizes()) {
+        value = node_.gain(cut.score);
+        margin = value - node_.gain(cut.score - margin);
+        if (penalized) {
+          const double factor = guidance.factor[column];
+          if (!node_.gains(cut.score)) return true;
+          value = guidance.of_score ? factor * cut.score - (cut.score - value) : factor * value;
+          if (value <= 0.0) return true;
+        }
+      }
+      if (best_value == kNone || value > best_value + margin) {
+        best_value = value;
+        best_ = cut;
+        if (cut.family == Family::any) first_codes_ = grouped_.chosen();
+      }
+      return true;
+    };
+    if (guidance.penalizes()) {
+      for (std::uint32_t j = 0; j < problem_.table.n_columns; ++j) {
+        if (!guidance.used[j]) continue;
+        guided_.leave_out(j);
+        consider(j, false);
+      }
+    }
+    std::uint32_t wanted = settings_.max_features;
+    bool stopped = false;
+    while (wanted > 0 && guided_.left() && !stopped) {
+      const bool varies = consider(guided_.take(random.uniform()), guidance.penalizes());
+      if (varies || settings_.count_constants) --wanted;
+      if (!guidance.penalizes() && best_.score >= bound) break;
+      stopped = problem_.stopped();
+    }
+    guided_.restore();
+    if (best_.family == Family::any) grouped_.choose(first_codes_);
+    return best_.found() && !stopped;
+  }
+
   // The same beside decoys: every column is drawn with its decoy, so that none that is constant
   // further up is left out. Where a perfect split ends the search, it is taken up again if the
   // winner's decoy is less than perfect.
@@ -318,6 +373,7 @@ class Search {
   OrderedSplits<T, Node>& ordered_;
   GroupedSplits<Node>& grouped_;
   std::optional<DecoyContest<T, Node>> decoys_;  // where they are asked for
+  WeightedDraw guided_;
   std::vector<std::uint32_t> first_codes_;
   std::vector<std::size_t> later_;
   Split best_;

@@ -1,5 +1,6 @@
 """The sequential random subspace selector."""
 
+import itertools
 import pickle
 import signal
 import subprocess
@@ -139,12 +140,16 @@ def test_history_entries_and_support_agree():
 def test_counts_are_those_of_the_trees(grown, relevance):
     X, y = problem()
     model = selector(relevance=relevance, n_probes=2).fit(X, y)
+    shadows = 4 if relevance == "decoy" else 0  # of each of fewer than 50 features
+    assert model.n_shadows_ == shadows
     draws, wins = np.zeros(20, int), np.zeros(20, int)
     for _, columns, _, outcome in grown:
-        draws[columns] += 1
+        own = columns[:6]
+        draws[own] += 1
+        assert (columns[6:] - 20).tolist() == [4 * j + s for j in own for s in range(shadows)]
         assert len(outcome.probes) == (0 if relevance == "decoy" else 2)
-        assert len(outcome.excess) == (6 if relevance == "decoy" else 0)
-        for j, value in zip(columns, outcome.values, strict=True):
+        assert len(outcome.excess) == (30 if relevance == "decoy" else 0)
+        for j, value in zip(own, outcome.values, strict=False):
             wins[j] += all(value > probe for probe in outcome.probes) and relevance != "decoy"
     np.testing.assert_array_equal(model.draws_, draws)
     np.testing.assert_array_equal(model.wins_, wins)
@@ -192,7 +197,7 @@ def test_importances_are_those_of_the_trees(variant):
     assert model.importances_.names == tuple(f"x{j}" for j in range(20))
     assert model.importances_.unit == mdi.unit
     if variant == "decoy":
-        assert mdi.values[-1] == 0  # no probe
+        assert mdi.values[-1] > 0  # shadow features: there are fewer than 50 others
     if variant == "random":
         assert forest.settings.max_features == 1
 
@@ -227,7 +232,7 @@ def test_the_forest_is_sound_and_can_be_saved(variant, tmp_path):
 def test_cart_on_a_subspace_is_the_tree_of_a_peer(grown, task):
     """Continuous columns, and no small nodes, where the best splits are not tied."""
     random = np.random.default_rng(1)
-    X = random.normal(size=(200, 12))
+    X = random.normal(size=(200, 50))
     signal_of_rows = X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=200)
     y = signal_of_rows if task == "regression" else (signal_of_rows > 0).astype(int)
     peer = DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
@@ -685,8 +690,119 @@ def test_memory_that_will_not_do_is_refused():
             selector(5, n_subspace_features=None, memory=memory).fit(X, y)
     with pytest.raises(ValueError, match="memory and n_subspace_features both"):
         selector(5, memory="1MB").fit(X, y)
-    with pytest.raises(ValueError, match="widest column, of 60 rows, for each of 2000 trees"):
+    with pytest.raises(ValueError, match="widest column, of 60 rows, 2000 times"):
         selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)
+
+
+def test_shadow_features_count_among_the_columns_that_memory_holds():
+    X, y = problem(n=2000)
+    small = {"n_subspace_features": None, "memory": "1MB", "random_state": 0}
+    model = SequentialRandomSubspace(4, **small).fit(X, y)
+    assert (model.n_subspace_features_, model.n_shadows_) == (8, 4)
+    assert SequentialRandomSubspace(4, relevance="positive", **small).fit(X, y).n_shadows_ == 0
+
+
+def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
+    """Ten columns, of which two matter; from memory and from a store, and what is said of it."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 10))
+    y = (X[:, 3] + X[:, 7] > 0).astype(int)
+    given = {"n_subspace_features": 6, "random_state": 0}
+    model = SequentialRandomSubspace(100, **given).fit(X, y)
+    assert sorted(model.selected_) == [3, 7]
+    assert model.n_shadows_ == 9
+    assert model.draws_.shape == model.support_.shape == model.importances_.values.shape == (10,)
+    stored = SequentialRandomSubspace(100, **given).fit(dm.pack(X, tmp_path / "s"), y)
+    assert everything(stored) == everything(model)
+    told = model.account(dm.selection.catalogue["sequential_random_subspace"])
+    assert "9 shadow features were added to each" in " ".join(told.reading)
+    assert told.results["shadow_features_of_each"] == 9
+    assert "positive" not in " ".join(told.reading)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "p", "cardinality", "share"),
+    [(60, 10, 0, 0.5), (60, 30, 0, 0.15), (100, 20, 3, 0.3), (40, 5, 0, 0.5), (200, 45, 1, 0.5)],
+)
+def test_few_features_of_noise_are_rarely_found(n, p, cardinality, share):
+    """20 data sets of each kind: at a level of .05, some feature is found in two at most.
+
+    With cardinality 3, columns have 2, 3 and 20 values or are continuous; with 1 they have two.
+    """
+    some = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(n, p))
+        if cardinality:
+            values = [2] * p if cardinality == 1 else [2, 3, 20, 0] * p
+            for j, m in zip(range(p), values, strict=False):
+                X[:, j] = random.integers(0, m, n) if m else X[:, j]
+        y = random.permutation(np.arange(n) < share * n)
+        some += SequentialRandomSubspace(50, random_state=seed).fit(X, y).support_.any()
+    assert some <= 2
+
+
+# --- the rule of algorithm 7.1, on distributions ------------------------------------------------
+
+
+def every_row(p):
+    """Rows of p independent fair bits."""
+    return np.array(list(itertools.product((0, 1), repeat=p)))
+
+
+def found(X, y, q, alpha=0.5, n_estimators=150, **given):
+    given = {"tree": "random", "criterion": "entropy", "random_state": 0, **given}
+    model = SequentialRandomSubspace(
+        n_estimators, n_subspace_features=q, alpha=alpha, relevance="positive", **given
+    )
+    return set(model.fit(X, y).selected_.tolist())
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_proposition_7_1_all_relevant_features_are_found_if_they_fit(alpha):
+    """K = 1 and r <= q: F are the relevant features, also those of degree r - 1 and copies."""
+    X = every_row(6)
+    assert found(X, X[:, 0] ^ X[:, 3] ^ X[:, 5], 3, alpha) == {0, 3, 5}
+    copied = np.column_stack([X, X[:, 0]])  # weakly relevant: 0 and 6
+    assert found(copied, X[:, 0] ^ X[:, 3], 3, alpha) == {0, 3, 6}
+    numbers = X[:, 1] + 0.5 * X[:, 2] * X[:, 4]
+    assert found(X, numbers, 3, alpha, criterion="variance") == {1, 2, 4}
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_theorem_7_2_strongly_relevant_features_are_found_for_any_k(alpha):
+    """r <= q: 3 is strongly relevant, 0 and its copy 6 are weakly; no irrelevant one is found."""
+    X = np.column_stack([every_row(6), every_row(6)[:, 0]])
+    y = X[:, 0] | X[:, 3]
+    for K in (1, 2, 4):
+        F = found(X, y, 4, alpha, tree="cart", max_features=K)
+        assert {3} <= F <= {0, 3, 6}
+
+
+def test_proposition_7_3_low_degrees_are_found_though_not_all_fit():
+    """r = 5 > q = 4, K = 1: degrees below (1 - alpha) q; with alpha = 1 none need be found."""
+    X = every_row(5)
+    y = (X * [16, 8, 4, 2, 1]).sum(axis=1)  # all of degree 0
+    for alpha in (0.0, 0.5, 0.75):
+        assert found(X, y.astype(str), 4, alpha) == set(range(5))
+    assert len(found(X, y.astype(str), 4, 1.0)) == 4  # no place is left for the fifth
+
+
+def test_proposition_7_4_strongly_relevant_features_of_low_degree():
+    """r = 6 > q = 4, any K: all strongly relevant and of degree 0 or 1 < (1 - alpha) q = 2."""
+    X = every_row(6)
+    y = 4 * (X[:, 0] ^ X[:, 1]) + 2 * (X[:, 2] ^ X[:, 3]) + X[:, 4] + 8 * X[:, 5]
+    for K in (1, 2, 4):
+        given = {"tree": "cart", "max_features": K, "criterion": "variance"}
+        assert found(X, y.astype(float), 4, 0.5, 300, **given) == set(range(6))
+
+
+def test_rounding_is_no_importance():
+    X = every_row(6)
+    scaled = {"criterion": "variance", "tree": "extra"}
+    assert found(X, X[:, 2] * 1e-6 + 1e3, 3, **scaled) == {2}
+    assert found(X, X[:, 2] * 1e9, 3, **scaled) == {2}
 
 
 def test_targets_that_do_not_fit_are_refused():

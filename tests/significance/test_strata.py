@@ -195,7 +195,7 @@ def test_standard_errors_by_blocks_count_copies_once():
 def test_blocks_are_drawn_within_their_classes():
     X, y = np.arange(12.0)[:, None], np.array(["a", "a", "b", "b", "b", "a", *"aabbab"])
     subject = measured(TINY, X, y, "mdi", "t", blocks=np.arange(12) // 2)
-    units = SamplingUnits.of(subject)
+    units = SamplingUnits.of(subject.data)
     assert units.count == 6
     assert units.labels.tolist() == [0, 1, 2, 0, 1, 2]  # a, b, both ...
     assert units.n_classes == 3
@@ -336,7 +336,9 @@ def test_few_arrangements_are_pointed_out_at_the_caller():
         dm.significance.altmann(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="hapfelmeier: strata allow only 16") as caught:
-        dm.significance.hapfelmeier(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
+        dm.significance.hapfelmeier(
+            TINY, X, y, measure="mdi", strata=np.arange(8) // 2, n_permutations=19
+        )
     assert caught[0].filename == __file__
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from duramen import __version__
+from duramen.cli.compare.run import compare
 from duramen.cli.connectome.run import connectome
 from duramen.cli.context.run import context
 from duramen.cli.declaration import ChoiceCommand, callback
@@ -45,6 +46,6 @@ def duramen(
     """Feature importances from ensembles of randomized trees."""
 
 
-for _run in (rank, select, context, network, connectome, exact, plan, pack):
+for _run in (rank, select, compare, context, network, connectome, exact, plan, pack):
     _help = "\n\n".join(" ".join(part.split()) for part in str(getdoc(_run)).split("\n\n"))
     app.command(_run.__name__, cls=ChoiceCommand, help=_help)(callback(_run))

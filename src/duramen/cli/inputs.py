@@ -67,7 +67,7 @@ class Table:
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
         "auto",
-        "duramen.tables.target:Task",
+        "duramen.tables.target:OneColumnTask",
         "Task: classification of classes or regression of numbers; auto goes by the values of the "
         "target.",
         before=("auto",),
@@ -276,10 +276,14 @@ class Input(Table):
                     drop_missing_target=self.drop_missing_target,
                 )
         with clock.step("read"):
-            more = {**labels, FEATURES: self.samples_feature}
-            source = self.source(command, self.target, self.annotations, more).labelled(labels)
+            source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
+        """Read the table; raises as :meth:`source` does."""
+        more = {**labels, FEATURES: self.samples_feature}
+        return self.source(command, self.target, self.annotations, more)
 
     def load(
         self, command: str, jobs: int, clock: Clock, labels: Mapping[str, Sequence[str]]

@@ -15,7 +15,7 @@ def criterion_option() -> Any:
     """Declare the option ``--criterion``."""
     return choice(
         "auto",
-        "duramen.forests.criteria:CRITERIA",
+        "duramen.forests.criteria:IMPURITIES",
         "Impurity criterion; auto is entropy for classes, variance for numbers.",
         before=("auto",),
     )
@@ -72,7 +72,23 @@ class Output:
         "Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
         "formula, such as names that begin with =, +, - or @.",
     )
+    xlsx: bool = option(
+        False, "Write the table of results to result.xlsx too, text as text.", echo="never"
+    )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
+
+    def check(self, command: str) -> None:
+        """Check that what writes the results is there.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If --xlsx is asked for, and the package that writes workbooks is not installed.
+        """
+        from duramen.tables.formats.workbook import require_writer
+
+        if self.xlsx:
+            require_writer(f"duramen {command}: --xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,9 +191,8 @@ def settled_criterion(asked: str, task: str) -> str:
 
     suited = [one.name for one in CRITERIA if one.task == task]
     if asked == "auto":
-        return "variance" if task == "regression" else "entropy"
+        return "entropy" if task == "classification" else suited[0]
     if asked not in suited:
-        raise ValueError(
-            f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"
-        )
+        allowed = ["auto", *(name for name in suited if task != "survival")]
+        raise ValueError(f"--criterion: must be {' or '.join(allowed)} for {task}, got {asked}")
     return asked

@@ -53,7 +53,7 @@ class Problem(Generic[TableT]):
 
     @property
     def task(self) -> str:
-        """Task of the target: "classification" or "regression"."""
+        """Task of the target: "classification", "regression" or "survival"."""
         return self.data.task
 
     def facts(self) -> dict[str, Any]:
@@ -105,7 +105,11 @@ def encoded(
     from duramen.tables.target_findings import of_target
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
-    found = [*others, *of_target(source.column, source.target, task)]
+    survival = source.event is not None
+    own = "regression" if survival else task  # times are numbers
+    found = [*others, *of_target(source.column, source.target, own)]
+    if survival:
+        found += of_target(source.event, "--event", "classification")
     classes = stray_values_of(source.target, source.column) if task == "auto" else None
     if classes is not None:
         found = [one for one in found if one.kind != "target identifier"]
@@ -115,7 +119,10 @@ def encoded(
     table, told = looked(
         command, source, categorical, jobs, keep_identifiers, found, population=population
     )
-    target = target_of(command, source.target, source.column, task)
+    if survival:
+        target = survival_of(command, source)
+    else:
+        target = target_of(command, source.target, source.column, task)
     rows, notes = exchanged(source.labels, target.labels)
     data = of_table(table, target, f"duramen {command}", **rows)
     noted = (*source.notes, *notes)
@@ -212,6 +219,17 @@ def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     from duramen.tables import encode_target
 
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
+
+
+def survival_of(command: str, source: Source) -> Target:
+    """Check and encode times and events."""
+    from duramen.tables import Target, target_array
+    from duramen.tables.survival import survival_codes
+
+    naming = f"duramen {command}: --target {source.target} and --event"
+    times, events = (target_array(one, function=naming) for one in (source.column, source.event))
+    codes, distinct = survival_codes(times, events, function=naming)
+    return Target(codes, times=distinct)
 
 
 def encoded_features(

@@ -29,6 +29,15 @@ class Source:
     notes: tuple[str, ...] = ()  # on how it was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # on the file
+    event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
+
+    def with_event(self, name: str) -> Source:
+        """Set a column apart as the events of survival, the target being the times."""
+        check_columns("--event", [name], self.features.column_names, self.target)
+        features = self.features.drop_columns([name])
+        if not features.column_names:
+            raise ValueError("--event leaves no column beside the target")
+        return replace(self, features=features, event=self.features[name])
 
     def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
         """Set columns apart, as strata and blocks of the rows, by the name of the option.
@@ -60,6 +69,8 @@ class Source:
         import pyarrow.compute as pc
 
         known = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        if self.event is not None:
+            known = pc.and_(known, pc.invert(pc.is_null(self.event, nan_is_null=True)))
         column = self.column.filter(known)
         if not len(column):
             raise ValueError(f"--drop-missing-target leaves no row: {self.target} has no value")
@@ -68,6 +79,7 @@ class Source:
             self,
             features=self.features.filter(known),
             column=column,
+            event=None if self.event is None else self.event.filter(known),
             notes=(*self.notes, left_out_words(dropped, len(self.column))),
             dropped_rows=self.dropped_rows + dropped,
         )

@@ -10,6 +10,7 @@ from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
+from duramen.importances.measures.fitted.influence import prediction_change, relative_influence
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
@@ -50,6 +51,8 @@ __all__ = [
     "minimal_depth",
     "minimal_depth_distribution",
     "noising",
+    "prediction_change",
+    "relative_influence",
     "representatives",
     "sandri",
     "smooth",

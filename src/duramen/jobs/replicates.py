@@ -179,6 +179,7 @@ def run_jobs(
     plan: Plan,
     function: str,
     unit: str = "job",
+    interrupted: Callable[[list[Arrays]], object] | None = None,
 ) -> list[Arrays]:
     """Run a task whose results are named arrays, such as one for each target of a network.
 
@@ -191,6 +192,8 @@ def run_jobs(
         Number of jobs.
     seed, identity, plan, function, unit
         As for :func:`run_replicates`.
+    interrupted : callable, optional
+        Called with the results of the first jobs, as many as are done, where Ctrl-C ends the run.
 
     Returns
     -------
@@ -207,9 +210,14 @@ def run_jobs(
     checkpoint = Checkpoint(
         plan.checkpoint, results.kind, identity_of(identity, seed=seed), function, _INTERVAL
     )
-    return _run(
-        task, n_jobs, results, checkpoint, seed=seed, plan=plan, function=function, unit=unit
-    )
+    try:
+        return _run(
+            task, n_jobs, results, checkpoint, seed=seed, plan=plan, function=function, unit=unit
+        )
+    except KeyboardInterrupt:
+        if interrupted is not None:
+            interrupted(results.first(len(results)))
+        raise
 
 
 def _run(

@@ -15,6 +15,7 @@ from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
+from duramen.plots.selection import selection_curves
 from duramen.results.figures import FIGURES, ResultFigure
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "rank_correlations",
     "ranking",
     "roc",
+    "selection_curves",
 ]
 
 # The first that fits a result is what its method `plot` draws by default.
@@ -52,6 +54,7 @@ for _draw, _of in (
     (precision_recall, ("NetworkScores",)),
     (roc, ("NetworkScores",)),
     (component_spectrum, ("Components",)),
+    (selection_curves, ("SelectionEvaluation",)),
 ):
     _panels = _draw in (context_effects, context_links)
     FIGURES.register(ResultFigure(_draw.__name__, _draw, _of, _panels))

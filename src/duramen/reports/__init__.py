@@ -1,5 +1,6 @@
 """Reports: plain data first, then one self-contained HTML file of it."""
 
+from duramen.reports.comparison import summarize_evaluation
 from duramen.reports.connectome import summarize_connectome
 from duramen.reports.context import summarize_context, summarize_context_network
 from duramen.reports.contextual import Level
@@ -20,6 +21,7 @@ __all__ = [
     "summarize_connectome",
     "summarize_context",
     "summarize_context_network",
+    "summarize_evaluation",
     "summarize_exact",
     "summarize_network",
     "summarize_plan",

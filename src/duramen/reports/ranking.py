@@ -119,7 +119,11 @@ def summarise(
 
 def oob_name(task: str | None) -> str:
     """Return the name of the out-of-bag error of a task."""
-    return "out-of-bag error" if task == "classification" else "out-of-bag mean squared error"
+    names = {
+        "classification": "out-of-bag error",
+        "survival": "out-of-bag error (1 - concordance)",
+    }
+    return names.get(task or "", "out-of-bag mean squared error")
 
 
 def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) -> tuple[Fact, ...]:

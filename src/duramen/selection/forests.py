@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from duramen.tables import Task
 from duramen.tables.shadows import with_probes
 
 N_TREES = 500
+FEWEST_SHADOWS = 5
 SCALED_MDA = Measure(
     "scaled_mda",
     lambda given: mda(given.estimator, given.data, scaled=True, n_jobs=given.n_jobs),
@@ -84,3 +85,34 @@ def unit_of(subject: Measured) -> str:
     small = seeded(subject.template, 0).set_params(n_estimators=2)
     found: Importances = replace(subject, template=small).importances(0)
     return found.unit
+
+
+def beside_shadows(
+    subject: Measured, columns: NDArray[np.int64], seed: int, owner: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return importances of some columns, and those of their shadows, at least 5."""
+    n_copies = 1
+    while n_copies * len(columns) < FEWEST_SHADOWS:
+        n_copies *= 2
+    scores = among_copies(subject, columns, n_copies, seed, owner)
+    return scores[: len(columns)], scores[len(columns) :]
+
+
+@dataclass(frozen=True)
+class ShadowRound:
+    """Task of a round: importances of all features, and a percentile of those of their shadows.
+
+    Features that are not active have NaN.
+    """
+
+    subject: Measured
+    percentile: float
+    function: str
+
+    def __call__(self, _: int, seed: int, active: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Grow the forest of a round on the active features and their shadows."""
+        own, shadows = beside_shadows(self.subject, active, seed, self.function)
+        row = np.full(self.subject.data.n_columns + 1, np.nan)
+        row[active] = own
+        row[-1] = np.percentile(shadows, self.percentile)
+        return row

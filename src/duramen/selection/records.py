@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from duramen.catalogue import Entry
+from duramen.tables import Task
+
+Goal = Literal["all-relevant", "minimal", "ranking"]
 
 CAUTIONS = (
     "Rows that chose the features flatter whatever is fitted to these features alone. Judge it on "
@@ -38,6 +41,15 @@ class Selector(Entry):
         Source.
     exchanges : bool
         Whether it goes by the strata and blocks of a learning set.
+    goal : {"all-relevant", "minimal", "ranking"}
+        Whether all relevant features are sought, a smallest set of features that predict, or the
+        first ones of a ranking.
+    parameters : mapping
+        Parameters of the class that make it this selector.
+    extra : str
+        Extra of this package that the selector needs, if any.
+    tasks : tuple of str
+        Targets that it takes.
     """
 
     estimator: type[Any] | str
@@ -45,6 +57,10 @@ class Selector(Entry):
     words: tuple[str, ...] = ()
     reference: str = ""
     exchanges: bool = False
+    goal: Goal = "all-relevant"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    extra: str = ""
+    tasks: tuple[Task, ...] = ("classification", "regression")
 
     @property
     def kind(self) -> type[Any]:
@@ -54,6 +70,10 @@ class Selector(Entry):
         module, _, name = self.estimator.partition(":")
         found: type[Any] = getattr(import_module(module), name)
         return found
+
+    def make(self, **parameters: Any) -> Any:
+        """Return the selector, not fitted, with these parameters beside its own."""
+        return self.kind(**{**self.parameters, **parameters})
 
 
 @dataclass(frozen=True, eq=False)

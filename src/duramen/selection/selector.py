@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +25,19 @@ Data = LearningSet[EncodedTable | ColumnStore]
 
 # Parameters that say where and how to work; no result depends on them.
 WORKING = frozenset({"n_jobs", "client", "checkpoint", "verbose"})
+
+
+@dataclass(frozen=True)
+class Unlabeled:
+    """Rows without a target."""
+
+    table: EncodedTable
+    classes: None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number p of columns."""
+        return self.table.n_columns
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,7 +79,9 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check and encode the rows and their target; None for any task."""
         return unweighted_set(X, y, f"{type(self).__name__}.fit", task, n_threads=n_threads)
 
-    def _adopt(self, data: Data, selected: IntArray, history: dict[str, NDArray[Any]]) -> None:
+    def _adopt(
+        self, data: Data | Unlabeled, selected: IntArray, history: dict[str, NDArray[Any]]
+    ) -> None:
         """Forget an earlier fit, and take the features that were selected."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.importances.passes.nodes import IntArray
-from duramen.significance.measured import Measured
+from duramen.significance.measured import Data
 from duramen.significance.resampling import Draw, rows_by_class
 
 
@@ -24,16 +24,16 @@ class SamplingUnits:
     members: list[IntArray] | None = None  # rows of each block; None where each row is a unit
 
     @classmethod
-    def of(cls, subject: Measured) -> SamplingUnits:
-        """Return the units of a measured table."""
-        blocks = subject.exchangeability.blocks
-        labels = subject.data.target.codes
+    def of(cls, data: Data) -> SamplingUnits:
+        """Return the units of a learning set."""
+        blocks = data.exchangeability.blocks
+        labels = data.target.codes
         if blocks is None:
-            return cls(subject.data.n_rows, labels)
+            return cls(data.n_rows, labels)
         members = rows_by_class(blocks)
         if labels is None:
             return cls(len(members), None, members)
-        several = subject.data.target.n_classes
+        several = data.target.n_classes
         of_blocks = np.array(
             [c[0] if (c[0] == c).all() else several for c in (labels[rows] for rows in members)]
         )

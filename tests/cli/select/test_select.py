@@ -410,7 +410,6 @@ def test_demo_takes_other_settings(out):
             "--level is for --relevance decoy and binomial, not for probe",
         ),
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
-        (["few.csv", "--target", "y"], "--relevance decoy needs 50 columns"),
         (["gaps.csv", "--target", "y"], "missing"),
         (["folder", "--target", "y"], "is no column store"),
         (["memory://none.store", "--target", "y"], "there is no column store at memory://"),

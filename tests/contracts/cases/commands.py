@@ -50,6 +50,10 @@ command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
+command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
+for votes in ("ensemble", "predictor"):
+    command(f"accuracy, {votes}", f"{EXACT} --measure mda --votes {votes}", write)
+command("accuracy, given", f"{EXACT} --measure mda --given associated --max-depth 2", write)
 command("nominal, hours", f"{EXACT} --categorical a --max-hours 1 --splits multiway", write)
 for how in ("auto", "quantile", "uniform", "mdl", "none"):
     command(
@@ -185,6 +189,12 @@ def write_wide(folder: Path) -> None:
     write(folder)
 
 
+def write_numbers(folder: Path) -> None:
+    """Write a table of five columns without missing values."""
+    columns = {f"x{j}": (wide()[:, j] * 6).round() for j in range(5)}
+    tables.write_table(pa.table({**columns, "y": two()}), folder / "numbers.csv")
+
+
 SELECT = "select wide.csv --target y --drop z --trees 30 --subspace 15"
 PROBES = "select many.csv --target y --drop z --trees 30 --subspace 3"
 
@@ -215,6 +225,7 @@ command(
     "--task classification",
     write_wide,
 )
+command("any importance", f"{PROBES} --relevance positive --tree random", write_wide)
 command("memory", "select wide.csv --target y --drop z --trees 10 --memory 1MB", write_wide)
 command(
     "words, decimals",
@@ -274,8 +285,82 @@ command(
     f"{FEW}",
     write_plink,
 )
+for label, words in (
+    ("artificial-contrasts", "--trees 5 --rounds 1"),
+    ("backward-elimination", "--trees 5 --measure mdi"),
+    ("vsurf", "--trees 3"),
+    ("regularized-forest", "--trees 5"),
+    ("guided-regularized-forest", "--trees 5"),
+    ("forward-selection", "--features 1 --quiet"),
+    ("backward-selection", "--features 5"),
+    ("floating-selection", "--features 1"),
+    ("markov-boundary", ""),
+    ("mrmr", "--features 2"),
+    ("jmi", "--features 2"),
+    ("cmim", "--features 2"),
+    ("fcbf", ""),
+    ("lasso", ""),
+):
+    line = f"select numbers.csv --target y --method {label} {words}"
+    command(label, line.strip(), write_numbers)
+command(  # its package may be missing
+    "relieff, refused",
+    "select many.csv --target y --drop z --method relieff --trees 5",
+    write_wide,
+    status=2,
+)
 command("demo", "select --demo --trees 5", write, slow=True)
-command("refused", "select many.csv --target y --drop z --relevance decoy", write_wide, status=2)
+command("few features", "select many.csv --target y --drop z --trees 20", write_wide)
+
+COMPARE = "compare many.csv --target y --drop z --resamples 3 --trees 5"
+command(
+    "selectors and measures",
+    f"{COMPARE} --selector all-features --selector boruta --measure mdi --measure vote-change "
+    "--features 1 --features 3 --score auc --score balanced-accuracy --learner forest --top 2",
+    write_wide,
+    slow=True,
+)
+command("outside", f"{COMPARE} --measure mdi --selection outside --test 0.25", write_wide)
+command("inside", f"{COMPARE} --measure mdi --selection inside --test 12", write_wide)
+for learner in ("linear-svm", "k-nearest-neighbors", "logistic-regression"):
+    command(
+        learner,
+        f"compare wide.csv --target y --drop z --resamples 3 --trees 5 --measure mdi "
+        f"--task classification --learner {learner} --features 2 --checkpoint kept",
+        write_wide,
+    )
+command(
+    "numbers",
+    "compare wide.csv --target z --drop y --task regression --resamples 3 --trees 5 "
+    "--learner ridge-regression --features 2 --measure mdi --seed 4 --score r2",
+    write_wide,
+)
+command(
+    "words, decimals",
+    "compare words.tsv --target flag --na ? --decimal , --resamples 3 --trees 5 --features 1",
+    write_wide,
+)
+command(
+    "nominal",
+    "compare many.csv --target z --drop y --resamples 3 --trees 5 --measure mda --categorical a "
+    "--features 2",
+    write_wide,
+)
+command(
+    "store and samples",
+    "compare store --samples samples.csv --samples-by-position --target state --resamples 3 "
+    "--trees 5 --features 2",
+    write_store,
+)
+command(
+    "samples by name",
+    "compare t.csv --samples samples.csv --samples-id id --target state --resamples 3 --trees 5 "
+    "--features 2",
+    write_store,
+)
+command(
+    "demo", "compare --demo --resamples 2 --trees 5 --measure mdi --features 5", write, slow=True
+)
 
 
 def write_expression(folder: Path) -> None:

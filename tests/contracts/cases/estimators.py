@@ -18,6 +18,7 @@ from tests.contracts.inputs import (
     numbers,
     table,
     target,
+    uniform,
     weights,
 )
 from tests.contracts.registry import case
@@ -197,3 +198,22 @@ def _kept(kind: Any = FOREST) -> Any:
 @case("estimators/parameters", *CLASSIFIERS, *REGRESSORS)
 def _parameters() -> Any:
     return [kind().get_params() for kind in (*CLASSIFIERS, *REGRESSORS)]
+
+
+for label, given in (("importance", "importance"), ("enriched", "enriched"), ("given", None)):
+
+    @case(f"GuidedForestClassifier/{label}", dm.GuidedForestClassifier)
+    def _guided(given: Any = given) -> Any:
+        X = uniform(40, 6, seed=2)
+        given = np.arange(1.0, 7.0) if given is None else given
+        kind = dm.GuidedForestClassifier(8, feature_weights=given, random_state=3, n_jobs=jobs())
+        forest = kind.fit(X, X[:, 0] > 0.5)
+        return extracts.forest(forest.forest_), forest.feature_weights_
+
+
+@case("GuidedForestRegressor", dm.GuidedForestRegressor)
+def _guided_numbers() -> Any:
+    X = uniform(40, 6, seed=2)
+    kind = dm.GuidedForestRegressor(8, random_state=3, max_features=2, n_jobs=jobs())
+    forest = kind.fit(X, X[:, 0])
+    return extracts.forest(forest.forest_), forest.feature_weights_

@@ -329,3 +329,15 @@ def _units() -> Any:
         measures.noising(forest(), table(), classes()).unit,
         N,
     ]
+
+
+@case("relative_influence", measures.relative_influence)
+@case("prediction_change", measures.prediction_change)
+def _of_predictions() -> Any:
+    grown = dm.RandomForestRegressor(10, random_state=0).fit(features(), numbers())
+    return [
+        extracts.importances(measures.relative_influence(grown, features())),
+        extracts.importances(
+            measures.prediction_change(grown, features(), numbers(), random_state=5)
+        ),
+    ]

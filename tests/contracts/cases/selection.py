@@ -172,3 +172,100 @@ for label, options in (
 @case("KnockOut/parameters", dm.KnockOut)
 def _parameters_of_knock_out() -> Any:
     return dm.KnockOut().get_params()
+
+
+def _selected(kind: Any, names: tuple[str, ...] = (), **given: Any) -> Any:
+    """What a selector finds of few columns, with some of its attributes."""
+    X, y = given.pop("X", wide()[:, :8]), given.pop("y", two())
+    known = kind().get_params()
+    settings = {"n_estimators": 10, "random_state": 3, "n_jobs": jobs()}
+    settings = {name: value for name, value in settings.items() if name in known}
+    model = kind(**{**settings, **given}).fit(X, y)
+    return (
+        model.selected_,
+        model.ranking_,
+        model.importances_.values.round(9),
+        [getattr(model, name) for name in names],
+        {
+            name: np.nan_to_num(one.astype(float), nan=-1.0).round(9)
+            for name, one in model.history_.items()
+        },
+    )
+
+
+NUMBERS = {"X": missing(), "y": numbers()}
+TREES = {"estimator": dm.ExtraTreesClassifier(5), "cv": 2}
+for kind, names, variants in (
+    (
+        dm.ArtificialContrasts,
+        ("found_in_", "p_values_"),
+        {
+            "classes": {"n_replicates": 4, "max_rounds": 2},
+            "masked": {"n_replicates": 4, "max_rounds": 1, "remove_masked": True},
+            "regression, missing values": {**NUMBERS, "n_replicates": 3, "level": 0.2},
+        },
+    ),
+    (
+        dm.BackwardElimination,
+        ("eliminated_in_", "error_", "nested_error_", "nested_sizes_"),
+        {
+            "once": {"nested_folds": 2},
+            "recursive": {"recompute": True, "measure": "mdi", "nested_folds": None},
+            "regression, missing values": {**NUMBERS, "nested_folds": 2},
+        },
+    ),
+    (
+        dm.VSURF,
+        ("thresholded_", "interpretation_", "prediction_"),
+        {
+            "prediction": {"n_thresholding": 3, "n_interpretation": 2, "n_prediction": 2},
+            "regression": {**NUMBERS, "n_thresholding": 2, "n_interpretation": 2},
+        },
+    ),
+    (
+        dm.RegularizedForestSelector,
+        ("entered_", "factors_"),
+        {
+            "plain": {},
+            "guided": {"guidance": 0.5},
+            "proxy": {"penalize": "proxy"},
+            "regression, missing values": {**NUMBERS, "penalty": 0.5},
+        },
+    ),
+    (
+        dm.SequentialSelection,
+        ("score_", "n_scored_"),
+        {
+            "forward": {**TREES, "max_features": 3},
+            "backward": {**TREES, "direction": "backward", "n_features": 6},
+            "floating": {**TREES, "floating": True, "n_features": 3},
+            "plus 2, minus 1": {**TREES, "plus": 2, "minus": 1, "n_features": 2},
+        },
+    ),
+    (dm.MarkovBoundary, (), {"smallest": {"X": (wide()[:, :8] * 3).round()}}),
+    (
+        dm.InformationFilter,
+        ("scores_",),
+        {
+            **{rule: {"rule": rule, "n_features": 4} for rule in ("mrmr", "jmi", "cmim", "fcbf")},
+            "regression, missing values": NUMBERS,
+        },
+    ),
+    (dm.LassoSelector, (), {"classes": {}, "regression, missing values": NUMBERS}),
+):
+    for label, options in variants.items():
+        case(f"{kind.__name__}/{label}", kind, kind=kind, names=names, **options)(_selected)
+    case(f"{kind.__name__}/parameters", kind)(lambda kind=kind: kind().get_params())
+
+
+@case("ReliefF/parameters", dm.ReliefF)
+def _parameters_of_relief() -> Any:
+    return dm.ReliefF().get_params()
+
+
+@case("ClusterRepresentatives", dm.ClusterRepresentatives)
+def _medoids() -> Any:
+    X = wide()[:, :8]
+    X[:, 5] = X[:, 0] ** 2
+    model = dm.ClusterRepresentatives().fit(X)
+    return (model.selected_, model.history_["cluster_size"], model.representatives_.members())

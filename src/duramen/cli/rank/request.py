@@ -28,17 +28,19 @@ class Request:
     # Further parameters, without groups; strata and blocks are in the learning set.
     choices: Mapping[str, Any] = field(default_factory=dict)
     groups: Groups | None = None  # of features that it is about
-    default: bool = False  # True if the user named no test
+    default: bool = False  # whether the user named no test
 
-    def measure(self, chosen: Sequence[Measure]) -> Measure:
+    def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure:
         """Return the measure that is tested: the first of these that suits the test, or of all.
 
         The default test has a measure of its own, whatever is ranked by.
         """
         from duramen.importances import catalogue
+        from duramen.significance.measured import automatic
 
-        able: Sequence[Measure] = () if self.default else chosen
-        return next(one for one in chain(able, catalogue) if self.test.suits(one))
+        if self.default:
+            return catalogue[automatic(estimator)]
+        return next(one for one in chain(chosen, catalogue) if self.test.suits(one))
 
     def check(self, features: Sequence[str], target: str) -> None:
         """Check that these features can be tested so.

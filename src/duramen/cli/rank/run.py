@@ -14,7 +14,7 @@ from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
-from duramen.cli.rank.forests import leaves_rows_out, make_forest
+from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
@@ -97,6 +97,7 @@ def _measure(
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
 
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
@@ -109,7 +110,7 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    tested = None if request is None else request.measure(choice.measures)
+    tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
     with warnings_as_notes(quiet):

@@ -55,7 +55,7 @@ class TestParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """Parameters of selectors that grow forests in rounds."""
+    """Parameters of selectors that grow forests in rounds, or search for a set of features."""
 
     measure: str | None = option(
         None,
@@ -76,7 +76,7 @@ class Rounds:
     )
     rounds: int | None = option(
         None,
-        "Largest number of rounds; 99 by default, 10 with --method knock-out.",
+        "Largest number of rounds; 99 with --method boruta, else 10, by default.",
         metavar="R",
         min=1,
         parameter="max_rounds",
@@ -89,6 +89,14 @@ class Rounds:
         parameter="n_permutations",
     )
     rough_fix: bool = option(False, "Decide tentative features by their median importances.")
+    features: int | None = option(
+        None,
+        "Number of features to select, of filters and sequential searches; by default 10, or that "
+        "of the set with the best score.",
+        metavar="N",
+        min=1,
+        parameter="n_features",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,8 +74,6 @@ def _find(
     notes((*options.rows.notes(), *problem.told), quiet)
     if _takes(record, "criterion"):
         selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
-    if _takes(record, "relevance"):
-        _check_decoys(options, problem)
     if record.name == DEFAULT_METHOD:
         _settle(options, selector, problem)
         if not quiet and _long(selector, problem):
@@ -205,7 +203,7 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
         for name, value in {**own, **working}.items()
         if value is not None and _takes(record, name)
     }
-    selector: BaseSelector = record.kind(**taken)
+    selector: BaseSelector = record.make(**taken)
     return selector
 
 
@@ -230,18 +228,6 @@ def _parsed_subspace(text: str) -> int | float:
             f"{text!r}"
         )
     return number
-
-
-def _check_decoys(options: Options, problem: Problem[Any]) -> None:
-    from duramen.selection.sequential_random_subspace.relevance import FEWEST_FEATURES
-
-    p = problem.data.n_columns
-    if options.search.relevance == "decoy" and p < FEWEST_FEATURES:
-        raise ValueError(
-            f"--relevance decoy needs {FEWEST_FEATURES} columns beside the target to estimate the "
-            f"null distribution, got {p}; take --relevance probe or binomial, or duramen rank "
-            "--significance"
-        )
 
 
 def _record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.importances import Importances
 from duramen.selection.boruta.rules import (
     CONFIRMED,
     CORRECTIONS,
@@ -22,17 +20,17 @@ from duramen.selection.boruta.rules import (
     VERDICTS,
     Course,
 )
-from duramen.selection.forests import among_copies, subject_of, task_of, unit_of
+from duramen.selection.forests import ShadowRound
 from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, Data
+from duramen.selection.refitting import RefittingSelector
+from duramen.selection.selector import Data
 from duramen.significance.measured import Measured
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-FEWEST_SHADOWS = 5
 
 
-class Boruta(BaseSelector):
+class Boruta(RefittingSelector):
     r"""Boruta: all features that are more important than the best permuted copy.
 
     In each round a forest grows on the features that are not rejected yet and on their shadows:
@@ -201,35 +199,26 @@ class Boruta(BaseSelector):
             If the table does not fit twice into memory.
         """
         owner = type(self).__name__
-        checkpoint = self._file(self.checkpoint)
-        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
-        n_threads = plan.threads_within
         name = checks.check_choice(owner, "correction", self.correction, CORRECTIONS)
         level = CORRECTIONS[name].level if self.level is None else self.level
         checks.check_real(owner, "level", level, 0.0, 1.0)
         percentile = checks.check_real(owner, "percentile", self.percentile, 0.0, 100.0)
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
         checks.check_flag(owner, "rough_fix", self.rough_fix)
-        given = self._learning_set(X, y, task_of(self.estimator, owner), n_threads=n_threads)
-        subject = subject_of(
-            *(self.estimator, self.n_estimators, self.measure),
-            *(given.in_memory(), owner, n_threads),
-        )
+        opening = self._open(X, y, threads_grow=True)
+        given, subject = opening.data, opening.subject
         subject.exchangeability.require(1, owner)
         course = Course(given.n_columns, most, CORRECTIONS[name], level)
-        rounds = run_replicates(
-            Round(subject, percentile, owner),
+        rounds = opening.run(
+            ShadowRound(subject, percentile, owner),
             most,
             given.n_columns + 1,
-            seed=checks.draw_seed(self.random_state),
-            identity=subject.identity(
-                owner, correction=name, level=float(level), percentile=percentile
-            ),
-            plan=replace(plan, n_threads=1),  # threads grow the forest of a round
-            function=f"{owner}.fit",
             ready=course.ready,
             arguments=lambda _: (course.active,),
             unit="round",
+            correction=name,
+            level=float(level),
+            percentile=percentile,
         )
         course.take(rounds)
         self._take(given, subject, course, rounds)
@@ -258,10 +247,7 @@ class Boruta(BaseSelector):
         self.hits_ = course.hits
         self.decided_in_ = course.decided_in
         self.n_rounds_ = len(rounds)
-        metadata = subject.identity(type(self).__name__)
-        self.importances_ = Importances(
-            subject.names, mean, subject.measure.name, unit_of(subject), metadata=metadata
-        )
+        self._set_importances(subject, mean)
 
     def _scores(self) -> FloatArray:
         # Tentative features come before rejected ones.
@@ -293,34 +279,9 @@ class Boruta(BaseSelector):
                 Detail("verdict", "verdict", self.verdicts_),
                 Detail("hits", "rounds above all shadows", self.hits_),
             ),
-            settings={**told.settings, **self._forest(), "level": self.level_},
+            settings={**told.settings, "level": self.level_},
             results={"rounds": self.n_rounds_, **counts},
         )
 
-    def _forest(self) -> dict[str, Any]:
-        known = self.importances_.metadata
-        n_trees = int(known["parameters"]["n_estimators"])
-        return {"estimator": known["estimator"], "n_estimators": n_trees}
-
 
 _COUNTED = {CONFIRMED: "selected", TENTATIVE: "tentative", REJECTED: "rejected"}
-
-
-@dataclass(frozen=True)
-class Round:
-    """Task of a round: importances of all features, NaN for rejected ones, and the threshold."""
-
-    subject: Measured
-    percentile: float
-    function: str
-
-    def __call__(self, _: int, seed: int, active: IntArray) -> FloatArray:
-        """Grow the forest of a round on the active features and their shadows."""
-        n_copies = 1
-        while n_copies * len(active) < FEWEST_SHADOWS:
-            n_copies *= 2
-        scores = among_copies(self.subject, active, n_copies, seed, self.function)
-        row = np.full(self.subject.data.n_columns + 1, np.nan)
-        row[active] = scores[: len(active)]
-        row[-1] = np.percentile(scores[len(active) :], self.percentile)
-        return row

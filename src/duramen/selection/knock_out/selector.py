@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
-from duramen.jobs.replicates import Plan, run_replicates
-from duramen.results.importances import Importances
-from duramen.selection.forests import subject_of, task_of, unit_of
 from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, Data
+from duramen.selection.refitting import RefittingSelector
+from duramen.selection.selector import Data
 from duramen.significance.measured import Measured
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-class KnockOut(BaseSelector):
+class KnockOut(RefittingSelector):
     r"""Knock-out strategy: relevant features found in rounds, without those found before.
 
     In each round a forest grows on the features that are left, and one on each of S permuted
@@ -163,8 +161,6 @@ class KnockOut(BaseSelector):
             If a parameter, X or y is not as described, or the checkpoint is of another run.
         """
         owner = type(self).__name__
-        checkpoint = self._file(self.checkpoint)
-        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
         level = checks.check_real(owner, "level", self.level, 0.0, 1.0, ends="()")
         permutations = checks.check_integer(owner, "n_permutations", self.n_permutations, 1)
         if (permutations + 1) * level < 1:
@@ -173,24 +169,19 @@ class KnockOut(BaseSelector):
                 *(permutations, "no p-value of fewer permutations is as small as the level"),
             )
         most = checks.check_integer(owner, "max_rounds", self.max_rounds, 1)
-        data = self._learning_set(
-            X, y, task_of(self.estimator, owner), n_threads=plan.threads_within
-        )
-        given = (self.estimator, self.n_estimators, self.measure)
-        subject = subject_of(*given, data.in_memory(), owner, 1)
+        opening = self._open(X, y)
+        data, subject = opening.data, opening.subject
         subject.exchangeability.require(permutations, owner, data.target.values)
         course = Course(data.n_columns, most, permutations, level)
         course.take(
-            run_replicates(
+            opening.run(
                 Forests(subject, permutations + 1),
                 most * (permutations + 1),
                 data.n_columns,
-                seed=checks.draw_seed(self.random_state),
-                identity=subject.identity(owner, level=level, n_permutations=permutations),
-                plan=plan,
-                function=f"{owner}.fit",
                 ready=course.ready,
                 arguments=lambda _: (course.left,),
+                level=level,
+                n_permutations=permutations,
             )
         )
         self._take(data, subject, course)
@@ -211,13 +202,7 @@ class KnockOut(BaseSelector):
         self.found_in_ = course.found_in
         self.p_values_ = course.p_values
         self.n_rounds_ = len(importance)
-        self.importances_ = Importances(
-            subject.names,
-            importance[0],
-            subject.measure.name,
-            unit_of(subject),
-            metadata=subject.identity(type(self).__name__),
-        )
+        self._set_importances(subject, importance[0])
 
     def account(self, record: Selector) -> Account:
         """Return what is told of the run in a report.
@@ -228,7 +213,7 @@ class KnockOut(BaseSelector):
             That of this class.
         """
         check_is_fitted(self, "support_")
-        told, known = super().account(record), self.importances_.metadata
+        told = super().account(record)
         return replace(
             told,
             run=f"{record.title}, {self.n_rounds_:,} round{'s' * (self.n_rounds_ != 1)}",
@@ -238,11 +223,6 @@ class KnockOut(BaseSelector):
                 Detail("round", "found in round", self.found_in_),
                 Detail("p_value", "p-value", self.p_values_),
             ),
-            settings={
-                **told.settings,
-                "estimator": known["estimator"],
-                "n_estimators": int(known["parameters"]["n_estimators"]),
-            },
             results={"rounds": self.n_rounds_},
         )
 

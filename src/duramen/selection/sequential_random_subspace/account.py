@@ -34,9 +34,12 @@ def account_of(search: SearchParameters) -> Account:
         Detail("entered", "found at tree", search.entered_, of_selected=True),
         Detail("draws", "given to trees", search.draws_),
     ]
-    if search.relevance != "decoy":
+    if search.relevance in ("probe", "binomial"):
         details.append(Detail("wins", "beat the probes in", search.wins_))
     settings = _settings(search)
+    reading = (*_reading(settings, search.n_features_in_), meaning_of_test(settings))
+    if search.n_shadows_:
+        reading = (*reading, _SHADOWS.format(search.n_shadows_))
     return Account(
         run=f"{n_trees:,} trees of {q:,} features",
         step="tree",
@@ -45,11 +48,21 @@ def account_of(search: SearchParameters) -> Account:
         nothing=f"No feature was found; each was given to {mean_draws:,.1f} of {n_trees:,} trees "
         "on average",
         details=tuple(details),
-        reading=(*_reading(settings, search.n_features_in_), meaning_of_test(settings)),
+        reading=reading,
         cautions=_CAUTIONS,
         settings=settings,
-        results={"trees": n_trees, "mean_draws": mean_draws},
+        results={"trees": n_trees, "mean_draws": mean_draws, **_shadows(search.n_shadows_)},
     )
+
+
+_SHADOWS = (
+    "There are fewer features than the null distribution of the decoys is estimated from: {} "
+    "shadow features were added to each, copies with permuted rows, which are never found."
+)
+
+
+def _shadows(count: int) -> dict[str, int]:
+    return {"shadow_features_of_each": count} if count else {}
 
 
 def _settings(search: SearchParameters) -> dict[str, Any]:
@@ -77,6 +90,11 @@ def meaning_of_test(given: Mapping[str, Any]) -> str:
             "discoveries more frequent than that. A feature that is correlated with a relevant one "
             "is associated with the target, as its decoy is not, and may be found too, whether or "
             "not it adds anything."
+        )
+    if test == "positive":
+        return (
+            "A feature is found when its importance in some tree is greater than zero, which on a "
+            "sample nearly every feature's is: it is the rule for rows that are a distribution."
         )
     probes, count = _probes(given["n_probes"])
     if test == "probe":

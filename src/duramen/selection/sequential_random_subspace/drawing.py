@@ -12,7 +12,7 @@ SAMPLING = ("hard", "soft")
 
 
 def stream(seed: int, tree: int, purpose: int) -> np.random.Generator:
-    """Random numbers of a tree for one purpose: 0 its features, 1 its probes, 2 the decoy."""
+    """Random numbers for a purpose: 0 features and 1 probes of a tree, 2 the decoy, 3 shadows."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(tree, purpose)))
 
 

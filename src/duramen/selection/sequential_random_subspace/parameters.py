@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from duramen import checks
 from duramen.forests import sampling
 from duramen.forests.settings import CRITERION_NAMES, SPLITS, GrowthSettings
-from duramen.selection.selector import BaseSelector
+from duramen.selection.selector import BaseSelector, Data
 from duramen.selection.sequential_random_subspace.drawing import SAMPLING, IntArray
 from duramen.selection.sequential_random_subspace.memory import column_bytes, widest_within
 from duramen.selection.sequential_random_subspace.relevance import (
     TESTS,
     DecoyTest,
+    PositiveImportance,
     ProbeBinomial,
     ProbeShare,
     RelevanceTest,
+    shadows_of_each,
 )
 from duramen.selection.sequential_random_subspace.search import Plan
 from duramen.selection.sequential_random_subspace.trees import TREES
@@ -48,6 +52,7 @@ class SearchParameters(BaseSelector):
     wins_: IntArray
     n_estimators_: int
     n_subspace_features_: int
+    n_shadows_: int
 
     def _task(self) -> Task | None:
         """Check the criterion; return what the target must be for it, or None for any."""
@@ -56,24 +61,28 @@ class SearchParameters(BaseSelector):
         checks.check_choice(type(self).__name__, "criterion", self.criterion, CRITERION_NAMES)
         return "regression" if self.criterion == "variance" else "classification"
 
-    def _test(self) -> RelevanceTest:
+    def _test(self, data: Data) -> RelevanceTest:
         owner = type(self).__name__
         chosen = checks.check_choice(owner, "relevance", self.relevance, TESTS)
         n_probes = checks.check_integer(owner, "n_probes", self.n_probes, 1)
         level = checks.check_real(owner, "level", self.level, 0.0, 1.0)
         if chosen == "decoy":
-            return DecoyTest(level)
+            p = data.n_columns
+            return DecoyTest(level, p if shadows_of_each(p) else None)
+        if chosen == "positive":
+            values = data.target.values
+            return PositiveImportance(1.0 if data.classes is not None else float(np.var(values)))
         if chosen == "binomial":
             return ProbeBinomial(level, n_probes)
         draws = checks.check_integer(owner, "min_draws", self.min_draws, 0)
         confidence = checks.check_real(owner, "confidence", self.confidence, 0.0, 1.0)
         return ProbeShare(draws, confidence, n_probes)
 
-    def _plan(self, source: EncodedTable | ColumnStore) -> Plan:
+    def _plan(self, source: EncodedTable | ColumnStore, n_shadows: int) -> Plan:
         owner = type(self).__name__
         batch = checks.check_integer(owner, "batch_size", self.batch_size, 1)
         alpha = checks.check_real(owner, "alpha", self.alpha, 0.0, 1.0)
-        size = self._subspace(source, batch)
+        size = self._subspace(source, batch * (1 + n_shadows))
         patience = checks.check_optional_integer(owner, "patience", self.patience, 1)
         soft = checks.check_choice(owner, "sampling", self.sampling, SAMPLING) == "soft"
         return Plan(
@@ -102,7 +111,7 @@ class SearchParameters(BaseSelector):
             least = n_at_a_time * int(column_bytes(source).max())
             raise ValueError(
                 f"{owner}: memory={self.memory!r} does not hold the widest column, of "
-                f"{source.n_rows} rows, for each of {n_at_a_time} trees at a time; {least} bytes "
+                f"{source.n_rows} rows, {n_at_a_time} times for the trees at a time; {least} bytes "
                 "are needed at least. Hint: raise it, or lower batch_size."
             )
         return size

@@ -15,10 +15,13 @@ from duramen.selection.sequential_random_subspace.evidence import Evidence
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
-# A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of.
+# A seventh of the features are the tail, at most a hundred; fewer than 50 have none to speak of:
+# shadow features are added to these.
 _TAIL, _MOST_IN_TAIL = 7, 100
-FEWEST_FEATURES = 50
-TESTS = ("decoy", "probe", "binomial")
+FEWEST_FEATURES, _WITH_SHADOWS = 50, 100
+# Importances, in units of the impurity of the target, that rounding alone can make.
+_ROUNDING = 1e-9
+TESTS = ("decoy", "probe", "binomial", "positive")
 """Names of the tests, the default first."""
 
 
@@ -97,20 +100,24 @@ class DecoyTest:
     """
 
     level: float  # false discovery rate
+    n_features: int | None = None  # features before the shadow features; None if there are none
     n_probes: ClassVar[int] = 0
     decoy: ClassVar[bool] = True
 
     def passes(self, evidence: Evidence) -> BoolArray:
-        """Tell whether each feature passes, of shape (p,)."""
+        """Tell whether each feature passes, of shape (p,); shadow features never do."""
         scores = evidence.advantage()
-        return scores >= self._threshold(scores, evidence.shortfall)
+        own = scores[: self.n_features]
+        passing = np.zeros(len(scores), dtype=np.bool_)
+        passing[: len(own)] = own >= self._threshold(own, evidence.shortfall)
+        return passing
 
     def _threshold(self, scores: FloatArray, shortfall: FloatArray) -> float:
-        """Return the least score that is enough; infinity where none is."""
-        k = min(_MOST_IN_TAIL, len(scores) // _TAIL)
-        if len(scores) < FEWEST_FEATURES or self.level == 0:
+        """Return the least score of a feature that is enough; infinity where none is."""
+        k = min(_MOST_IN_TAIL, len(shortfall) // _TAIL)
+        if len(shortfall) < FEWEST_FEATURES or self.level == 0:
             return math.inf
-        tail = np.partition(shortfall, len(scores) - k)[len(scores) - k :]
+        tail = np.partition(shortfall, len(shortfall) - k)[len(shortfall) - k :]
         start = float(tail.min())
         spread = float(np.log(tail / start).sum()) if start > 0 else 0.0
         if spread <= 0:
@@ -119,3 +126,22 @@ class DecoyTest:
         expected = k * (1 + np.log(above / start) / spread) ** (1 - k)
         enough = np.flatnonzero(expected <= self.level * np.arange(1, len(above) + 1))
         return float(above[enough[-1]]) if len(enough) else math.inf
+
+
+@dataclass(frozen=True)
+class PositiveImportance:
+    """Rule of algorithm 7.1 of the thesis: an importance greater than zero in some tree."""
+
+    impurity: float  # of the target: 1 for classes, its variance for numbers
+    n_probes: ClassVar[int] = 0
+    decoy: ClassVar[bool] = False
+
+    def passes(self, evidence: Evidence) -> BoolArray:
+        """Tell whether each feature passes, of shape (p,)."""
+        found: BoolArray = evidence.total > _ROUNDING * self.impurity
+        return found
+
+
+def shadows_of_each(n_features: int) -> int:
+    """Return how many shadow features each feature has in the decoy test: 0 for 50 or more."""
+    return 0 if n_features >= FEWEST_FEATURES else -(-_WITH_SHADOWS // n_features) - 1

@@ -163,11 +163,12 @@ def _settled(state: State, plan: Plan) -> bool:
 
 
 def _draw(grower: Grower, plan: Plan, state: State, number: int) -> IntArray:
-    random = stream(grower.seed, number, 0)
+    random, p = stream(grower.seed, number, 0), grower.data.n_columns
     if plan.soft:
-        return by_weight(random, state.evidence.mean_when_drawn(), plan.size, plan.places)
+        weights = state.evidence.mean_when_drawn()[:p]
+        return grower.with_shadows(by_weight(random, weights, plan.size, plan.places))
     found = np.array(state.found, dtype=np.int64)
-    return among_found(random, found, grower.data.n_columns, plan.size, plan.places)
+    return grower.with_shadows(among_found(random, found, p, plan.size, plan.places))
 
 
 class _Kept:

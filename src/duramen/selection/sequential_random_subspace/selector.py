@@ -29,6 +29,7 @@ from duramen.selection.sequential_random_subspace.ensemble import (
 from duramen.selection.sequential_random_subspace.evidence import Evidence
 from duramen.selection.sequential_random_subspace.parameters import SearchParameters
 from duramen.selection.sequential_random_subspace.progress import search_bar
+from duramen.selection.sequential_random_subspace.relevance import shadows_of_each
 from duramen.selection.sequential_random_subspace.search import Plan, State, search
 from duramen.selection.sequential_random_subspace.trees import Grower
 
@@ -74,8 +75,8 @@ class SequentialRandomSubspace(SearchParameters):
         Greatest depth of the trees.
     min_samples_leaf : int or float, default=1
         Least number of rows at a child; a float is a fraction of the rows.
-    relevance : {"decoy", "probe", "binomial"}, default="decoy"
-        Test of a feature.
+    relevance : {"decoy", "probe", "binomial", "positive"}, default="decoy"
+        Test of a feature, made every max(1, p / (50 q)) trees and after the last.
 
         "decoy"
             Every feature that was not found before has a decoy, itself with the rows in another
@@ -90,6 +91,9 @@ class SequentialRandomSubspace(SearchParameters):
         "binomial"
             The number of these trees is more than chance, 1 / (`n_probes` + 1) each, by an exact
             test with false discovery rate `level` over all p features.
+        "positive"
+            Rule of algorithm 7.1: it has an importance greater than zero in some tree. For rows
+            that are a distribution; of a sample nearly every feature has.
     level : float, default=0.05
         False discovery rate of the tests "decoy" and "binomial".
     min_draws : int, default=10
@@ -141,8 +145,8 @@ class SequentialRandomSubspace(SearchParameters):
         ``"n_selected"``: size of F after each tree.
     n_estimators_ : int
         Trees that were grown.
-    n_subspace_features_ : int
-        Number q.
+    n_subspace_features_, n_shadows_ : int
+        Number q; shadow features that the test "decoy" adds to each feature, 0 for p >= 50.
     forest_ : Forest
         The trees, on the features that some tree splits on and a column for the probes.
     forest_columns_ : int64 array
@@ -184,7 +188,9 @@ class SequentialRandomSubspace(SearchParameters):
     of the logarithms of all k over m_k, the predictive distribution has
     :math:`k (1 + \log(w/m_k) / S)^{1-k}` features ever above w. Those above the least w where that
     is at most `level` times their number are found. Fewer than 50 features have no tail to speak
-    of, and none is found.
+    of: each has `n_shadows_` shadow features then, copies with permuted rows, the same for all
+    trees, 100 columns or more in all. A tree that is given a feature is given its shadow features,
+    and they count among the features ever above w, but are never found, which is cautious.
 
     By chance a split has about the same decrease times the fraction p of the rows at its node,
     however few these are, and fully grown trees have many small nodes. In v and v*, not in
@@ -290,23 +296,23 @@ class SequentialRandomSubspace(SearchParameters):
         cluster = None if self.client is None else check_client(owner, self.client)
         verbose = checks.check_verbosity(owner, self.verbose)
         data = self._learning_set(X, y, self._task(), n_threads=n_threads)
-        test = self._test()
-        plan = self._plan(data.table)
+        test = self._test(data)
+        n_shadows = shadows_of_each(data.n_columns) if test.decoy else 0
+        plan = self._plan(data.table, n_shadows)
         checkpoint = self._file(self.checkpoint)
         criterion = self.criterion or ("gini" if data.task == "classification" else "variance")
-        settings = self._growth(criterion, data.table, plan.size + test.n_probes)
+        offered = plan.size * (1 + n_shadows) + test.n_probes
+        settings = self._growth(criterion, data.table, offered)
         seed = checks.draw_seed(self.random_state)
-        grower = Grower(data, settings, test.n_probes, test.decoy, seed)
+        grower = Grower(data, settings, test.n_probes, test.decoy, seed, n_shadows)
         identity = {
-            "settings": settings.to_dict(),
             "plan": plan,
             "test": test,
-            "seed": seed,
-            "data": data.fingerprint,
             "versions": versions(),
+            **grower.metadata,
         }
         workers: Workers = cluster or Threads(min(n_threads, plan.batch))
-        state = State(Evidence(data.n_columns))
+        state = State(Evidence(grower.n_features))
         try:
             with search_bar(plan.n_trees, owner, verbose) as progress:
                 search(
@@ -334,9 +340,10 @@ class SequentialRandomSubspace(SearchParameters):
         history = {"n_selected": np.array(state.sizes, dtype=np.int64)}
         self._adopt(grower.data, np.array(state.found, dtype=np.int64), history)
         self.n_estimators_ = state.n_trees
-        self.n_subspace_features_ = plan.size
+        self.n_subspace_features_, self.n_shadows_ = plan.size, grower.n_shadows
         self.entered_ = np.array(state.entered, dtype=np.int64)
-        self.draws_, self.wins_ = evidence.drawn, evidence.wins
+        p = self.n_features_in_
+        self.draws_, self.wins_ = evidence.drawn[:p], evidence.wins[:p]
         self._grower, self._state = grower, state
         self._ensemble = Ensemble(state.trees, grower)
 
@@ -346,25 +353,22 @@ class SequentialRandomSubspace(SearchParameters):
     def importances_(self) -> Importances:
         """Mean decrease of impurity of all features over all trees."""
         check_is_fitted(self, "support_")
-        grower, evidence = self._grower, self._state.evidence
+        grower, evidence, p = self._grower, self._state.evidence, self.n_features_in_
         return Importances(
-            names=names_of(grower.data.table, np.arange(evidence.n_features)),
-            values=evidence.total / evidence.n_trees,
+            names=names_of(grower.data.table, np.arange(p)),
+            values=evidence.total[:p] / evidence.n_trees,
             measure="mdi",
             unit=grower.settings.unit,
             metadata={
                 "selector": type(self).__name__,
-                "forest": grower.settings.to_dict(),
                 "n_trees": evidence.n_trees,
-                "n_rows": grower.data.table.n_rows,
-                "seed": grower.seed,
-                "fingerprint": grower.data.fingerprint,
                 "versions": versions(),
+                **grower.metadata,
             },
         )
 
     def _scores(self) -> NDArray[np.float64]:
-        return self._state.evidence.total  # importances would need all names
+        return self._state.evidence.total[: self.n_features_in_]  # without names
 
     def account(self, record: Selector) -> Account:
         """Return what is told of the search in a report.

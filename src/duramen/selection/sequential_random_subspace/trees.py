@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ class Grower:
     given `n_probes` copies of columns with permuted rows beside its features; with `decoy`,
     features that were not found before are compared with copies whose rows are in another order,
     the same for all trees. In the settings `max_features` is K among the features of a tree.
+
+    Shadow features, `n_shadows` of each of the p features, are copies whose rows are permuted once
+    for all trees; those of feature j are numbered p + j `n_shadows` and so on, and every tree that
+    is given j is given them.
     """
 
     data: LearningSet[EncodedTable | ColumnStore]
@@ -40,13 +44,36 @@ class Grower:
     n_probes: int
     decoy: bool
     seed: int
+    n_shadows: int = 0
+
+    @property
+    def n_features(self) -> int:
+        """Number of features with their shadow features."""
+        return self.data.n_columns * (1 + self.n_shadows)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Seed, settings and fingerprint of the data, as JSON can hold them."""
+        return {
+            "forest": self.settings.to_dict(),
+            "n_rows": self.data.n_rows,
+            "seed": self.seed,
+            "fingerprint": self.data.fingerprint,
+        }
+
+    def with_shadows(self, columns: IntArray) -> IntArray:
+        """Return features, ascending, and after them their shadow features."""
+        if not self.n_shadows:
+            return columns
+        first = self.data.n_columns + columns[:, None] * self.n_shadows
+        return np.concatenate([columns, (first + np.arange(self.n_shadows)).ravel()])
 
     def grow(self, tree: int, columns: IntArray, found: BoolArray) -> Outcome:
         """Grow the tree of a number on these columns, ascending; the same whenever it is asked.
 
         `found` tells which of the columns were found before.
         """
-        table = self.data.table.take_columns(columns)
+        p, table = self.data.n_columns, self._table(columns)
         if self.n_probes:
             random = stream(self.seed, tree, 1)
             copied = random.integers(0, len(columns), self.n_probes)
@@ -62,8 +89,28 @@ class Grower:
             forest = grow(data, self.settings, n_trees=1, first_tree=tree, seed=self.seed)
         values = mean_decreases(forest).values
         q = len(columns)
-        numbers = np.concatenate([columns, np.full(self.n_probes, self.data.n_columns)])
+        numbers = np.concatenate([np.minimum(columns, p), np.full(self.n_probes, p)])
         return Outcome(columns, values[:q], values[q:], excess, arrays_on(forest, numbers))
+
+    def _table(self, columns: IntArray) -> EncodedTable:
+        """Return columns, and shadow features, in memory."""
+        if not self.n_shadows:
+            return self.data.table.take_columns(columns)
+        if isinstance(self.data.table, EncodedTable):
+            return self._shadowed.take_columns(columns)
+        return self._beside_shadows(columns[columns < self.data.n_columns])
+
+    @cached_property
+    def _shadowed(self) -> EncodedTable:
+        """All features and their shadow features, made once."""
+        return self._beside_shadows(np.arange(self.data.n_columns))
+
+    def _beside_shadows(self, features: IntArray) -> EncodedTable:
+        n_rows, m = self.data.n_rows, self.n_shadows
+        rows = np.tile(np.arange(n_rows), (m, 1))
+        orders = [stream(self.seed, j, 3).permuted(rows, axis=1) for j in features.tolist()]
+        copied = np.repeat(np.arange(len(features)), m)
+        return with_probes(self.data.table.take_columns(features), copied, np.concatenate(orders))
 
     @cached_property
     def _cycle(self) -> NDArray[np.uint32]:

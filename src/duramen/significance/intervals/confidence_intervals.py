@@ -201,7 +201,7 @@ def confidence_intervals(
         name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
     )
     subject = refits.subject
-    units = SamplingUnits.of(subject)
+    units = SamplingUnits.of(subject.data)
     size = _units_of_a_sample(units, subsample, method)
     observed = refits.observed()
     given = _replicated(refits, units, observed, n, size, correction)

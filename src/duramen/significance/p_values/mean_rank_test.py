@@ -220,7 +220,7 @@ class _Resampled:
 
     @classmethod
     def of(cls, subject: Measured, subsample: Any, function: str) -> _Resampled:
-        units = SamplingUnits.of(subject)
+        units = SamplingUnits.of(subject.data)
         size = subsample_size(subsample, units.count, units.n_classes, function, units=units.name)
         return cls(subject, size)
 
@@ -229,7 +229,7 @@ class _Resampled:
         from scipy.stats import rankdata
 
         subject = replace(self.subject, data=data)
-        units = SamplingUnits.of(subject)
+        units = SamplingUnits.of(subject.data)
         rows = units.rows(subsamples(units.labels, units.count, self.size))(random)
         seed = int(random.integers(2**32))
         scores = subject.of_rows(rows, key=seed).scores(seed)

@@ -268,7 +268,7 @@ def ranking_stability(
     p = len(subject.names)
     if not checks.is_integer(k) or not 1 <= k < p:
         raise ValueError(f"{name}: k must be an int in 1..{p - 1}, less than p, got {k!r}.")
-    units = SamplingUnits.of(subject)
+    units = SamplingUnits.of(subject.data)
     size = subsample_size(subsample, units.count, units.n_classes, name, units=units.name)
     task = resampling_task(subject, units.rows(subsamples(units.labels, units.count, size)))
     scores = refits.run(task, n, p, subject.identity("subsamples", n_rows=size))

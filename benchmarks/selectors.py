@@ -1,0 +1,214 @@
+"""Selectors on pure noise, and on problems whose relevant features are known.
+
+    python -m benchmarks.selectors null [--data-sets 200] [--methods boruta knock_out ...]
+    python -m benchmarks.selectors truth [--data-sets 10] [--methods ...] [--problems linear ...]
+
+`null` runs the selectors of all relevant features, each as it is by default but for 50 trees a
+forest (200 trees of 10 features in the random subspaces), on data sets of 100 rows, with normal
+features and two classes that have nothing to do with each other. It prints the fraction of the data
+sets of which any feature is kept, with an interval of probability 0.95 (Clopper and Pearson), and
+the number of features that are kept of a data set. `benchmarks.boruta null` has the variants of
+Boruta.
+
+`truth` runs all selectors of the catalogue, or those named, with 100 trees a forest (20 in
+searches over sets, which end at ten features; 500 in random subspaces) and their other defaults, on
+data sets of each problem, and prints a table for each: precision, recall and F1
+against all relevant features; F1 against one of each group of features that tell the same, where a
+second one of a group counts as a false one; AUPRC of the importances; size; stability (Nogueira et
+al.) over the data sets; and seconds of a fit. The first F1 is for selectors of all relevant
+features, the second for minimal ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+import duramen as dm
+from duramen.selection import catalogue
+
+N = 100
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "boruta": [{"n_estimators": 50}],
+    "knock_out": [{"n_estimators": 50}],
+    "artificial_contrasts": [
+        {"n_estimators": 50},
+        {"n_estimators": 50, "level": 0.001},
+        {"n_estimators": 50, "remove_masked": True},
+    ],
+    "sequential_random_subspace": [{"n_estimators": 200, "n_subspace_features": 10}],
+}
+FEATURES = {"sequential_random_subspace": (50,)}
+
+
+def noise(seed: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    random = np.random.default_rng(seed)
+    return random.normal(size=(N, p)), random.permutation(np.arange(N) % 2)
+
+
+def sizes(name: str, given: dict[str, Any], p: int, data_sets: int) -> Iterator[int]:
+    for seed in range(data_sets):
+        model = catalogue[name].make(**given, random_state=seed, n_jobs=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield int(model.fit(*noise(seed, p)).support_.sum())
+
+
+def null(methods: list[str], data_sets: int) -> None:
+    print("| selector | parameters | features | any kept | 0.95 interval | kept a data set | s |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name in methods:
+        for given in VARIANTS[name]:
+            for p in FEATURES.get(name, (20, 50)):
+                start = time.perf_counter()
+                found = np.array(list(sizes(name, given, p, data_sets)))
+                seconds = (time.perf_counter() - start) / data_sets
+                k = int((found > 0).sum())
+                low = beta.ppf(0.025, k, data_sets - k + 1) if k else 0.0
+                high = beta.ppf(0.975, k + 1, data_sets - k) if k < data_sets else 1.0
+                words = ", ".join(f"{key}={value}" for key, value in given.items())
+                print(
+                    f"| {catalogue[name].option} | {words} | {p} | {k / data_sets:.3f} | "
+                    f"{low:.3f} to {high:.3f} | {found.mean():.2f} | {seconds:.2f} |",
+                    flush=True,
+                )
+
+
+Problem = tuple[NDArray[np.float64], NDArray[Any], list[list[int]]]
+TREES, ROWS, COLUMNS = 100, 200, 30
+# Searches over sets of features take a forest for every set and fold.
+_SMALL = {"estimator": dm.RandomForestClassifier(20)}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "forward_selection": {**_SMALL, "max_features": 10},
+    "floating_selection": {**_SMALL, "max_features": 10},
+    "backward_selection": _SMALL,
+    "sequential_random_subspace": {"n_estimators": 500},
+}
+
+
+def madelon(seed: int) -> Problem:
+    """A rule of four dimensions, with two linear combinations and two copies."""
+    kinds = {"n_informative": 4, "n_redundant": 2, "n_repeated": 2, "n_probes": COLUMNS - 8}
+    data = dm.datasets.madelon_like(2 * ROWS, **kinds, random_state=seed)
+    order = np.argsort([name not in (data.relevant or ()) for name in data.names], kind="stable")
+    return data.X[:, order], data.y, [[j] for j in range(8)]
+
+
+def linear(seed: int) -> Problem:
+    """The sign of a sum of five normal features, a tenth of the labels flipped."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(ROWS, COLUMNS))
+    y = (X[:, :5].sum(axis=1) > 0) ^ (random.random(ROWS) < 0.1)
+    return X, y.astype(int), [[j] for j in range(5)]
+
+
+def xor(seed: int) -> Problem:
+    """The exclusive or of two bits among bits, a tenth of the labels flipped."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 2, (ROWS, COLUMNS)).astype(float)
+    y = (X[:, 0] != X[:, 1]) ^ (random.random(ROWS) < 0.1)
+    return X, y.astype(int), [[0], [1]]
+
+
+def blocks(seed: int) -> Problem:
+    """Six blocks of five features with correlations of .9; one of each of two blocks decides."""
+    random = np.random.default_rng(seed)
+    common = np.repeat(random.normal(size=(ROWS, COLUMNS // 5)), 5, axis=1)
+    X = np.sqrt(0.9) * common + np.sqrt(0.1) * random.normal(size=(ROWS, COLUMNS))
+    y = X[:, 0] + X[:, 5] + 0.5 * random.normal(size=ROWS) > 0
+    return X, y.astype(int), [list(range(5)), list(range(5, 10))]
+
+
+def copies(seed: int) -> Problem:
+    """Three normal features that decide, each with two copies."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(ROWS, COLUMNS))
+    X[:, 3:9] = np.tile(X[:, :3], 2)
+    y = X[:, :3].sum(axis=1) > 0
+    return X, y.astype(int), [[j, j + 3, j + 6] for j in range(3)]
+
+
+PROBLEMS = {one.__name__: one for one in (madelon, linear, xor, blocks, copies)}
+
+
+def minimal_f1(chosen: NDArray[np.bool_], groups: list[list[int]]) -> float:
+    """F1 where one feature of each group is to be selected."""
+    hit = sum(chosen[group].any() for group in groups)
+    return float(2 * hit / (chosen.sum() + len(groups)))
+
+
+def row(name: str, problem: str, data_sets: int) -> str:
+    """Cells of a selector on a problem."""
+    record = catalogue[name]
+    known = inspect.signature(record.kind).parameters
+    given = {"n_estimators": TREES, "random_state": 0, "n_jobs": 1, **SETTINGS.get(name, {})}
+    given = {key: value for key, value in given.items() if key in known}
+    found, minimal, supports, seconds = [], [], [], 0.0
+    for seed in range(data_sets):
+        X, y, groups = PROBLEMS[problem](seed)
+        model = record.make(**given)
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        seconds += time.perf_counter() - start
+        relevant = np.zeros(X.shape[1], dtype=bool)
+        relevant[[j for group in groups for j in group]] = True
+        ranking = getattr(model, "importances_", None)
+        found.append(dm.selection.scores(model.support_, relevant, ranking=ranking))
+        minimal.append(minimal_f1(model.support_, groups))
+        supports.append(model.support_)
+    nogueira = dm.significance.stability(supports).nogueira if data_sets > 1 else np.nan
+    shown = [
+        np.nanmean([one.precision for one in found]) if any(map(np.any, supports)) else np.nan,
+        *(np.mean([getattr(one, key) for one in found]) for key in ("recall", "f1")),
+        np.mean(minimal),
+        np.mean([one.auprc for one in found]),
+    ]
+    cells = " | ".join("" if np.isnan(x) else f"{x:.2f}" for x in shown)
+    size = np.mean([one.sum() for one in supports])
+    stable = "" if np.isnan(nogueira) else f"{nogueira:.2f}"
+    return f"{cells} | {size:.1f} | {stable} | {seconds / data_sets:.2f} |"
+
+
+def truth(methods: list[str], problems: list[str], data_sets: int) -> None:
+    for problem in problems:
+        print(f"\n{problem}: {PROBLEMS[problem].__doc__}\n")
+        print("| selector | goal | precision | recall | F1 | F1, minimal | AUPRC | features | "
+              "stability | s |")  # fmt: skip
+        print("| --- |" + " --- |" * 9, flush=True)
+        for name in methods:
+            record = catalogue[name]
+            if "classification" not in record.tasks:
+                continue
+            try:
+                cells = row(name, problem, data_sets)
+            except (ImportError, ValueError, MemoryError) as error:
+                cells = f"{str(error).splitlines()[0]} |"
+            print(f"| {record.option} | {record.goal} | {cells}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("what", choices=("null", "truth"))
+    parser.add_argument("--data-sets", type=int)
+    parser.add_argument("--methods", nargs="*", choices=[one.name for one in catalogue])
+    parser.add_argument("--problems", nargs="*", choices=list(PROBLEMS), default=list(PROBLEMS))
+    given = parser.parse_args()
+    if given.what == "null":
+        null(given.methods or list(VARIANTS), given.data_sets or 200)
+    else:
+        methods = given.methods or [one.name for one in catalogue]
+        truth(methods, given.problems, given.data_sets or 10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Command `duramen compare`."""

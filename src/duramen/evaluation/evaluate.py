@@ -1,0 +1,358 @@
+"""Evaluation of selectors and rankings: predictive score, size, stability and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from duramen import checks
+from duramen.evaluation.learners import Learner, constant, learner_of
+from duramen.evaluation.methods import Forests, Method, methods_of, rows_of
+from duramen.evaluation.parts import Data, IntArray, Part, Subject
+from duramen.evaluation.performance import Performance
+from duramen.evaluation.performance import catalogue as performances
+from duramen.evaluation.result import SelectionEvaluation
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
+from duramen.results.provenance import versions
+from duramen.results.warning import warn
+from duramen.significance.resampling import Draw, subsamples
+from duramen.significance.sampling_units import SamplingUnits
+from duramen.significance.stability.stability import Stability, stability
+from duramen.tables.learning_set import unweighted_set
+
+Arrays = dict[str, NDArray[Any]]
+SELECTIONS = ("inside", "outside")
+"""Rows that choose the features: training rows of each split, or all rows, which is biased."""
+
+_OWNER = "evaluate_selection"
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an evaluation.
+
+    Attributes
+    ----------
+    result : SelectionEvaluation
+        Of the splits that were done.
+    """
+
+    def __init__(self, result: SelectionEvaluation) -> None:
+        super().__init__(f"{_OWNER}: interrupted after {result.n_resamples} splits")
+        self.result = result
+
+
+def evaluate_selection(
+    methods: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_features: Any = None,
+    estimator: Any = None,
+    learner: Any = None,
+    score: str | Sequence[str] | None = None,
+    n_resamples: int = 50,
+    test_size: int | float = 0.1,
+    selection: str = "inside",
+    level: float = 0.95,
+    blocks: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    client: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    verbose: int = 0,
+) -> SelectionEvaluation:
+    """Evaluate selectors and rankings: predictive score, size, stability and time.
+
+    The rows are split at random into training and test rows, B times. In each split every method
+    selects features on the training rows, a learner is fitted to these features of the training
+    rows, and its predictions of the test rows are scored. All methods have the same splits.
+
+    Parameters
+    ----------
+    methods : selector, str, callable, Ranking, None, or a list or dict of such
+        What is evaluated; a dict has their names.
+
+        * A selector with `fit` and `get_support`: of this package, such as ``dm.Boruta()``, or of
+          scikit-learn, which is given numbers.
+        * Name in `duramen.selection.catalogue`: that selector with its defaults.
+        * Name in `duramen.importances.catalogue`, or ``measure(forest, X, y)`` that returns
+          importances: a ranking, cut at `n_features`; `duramen.evaluation.Ranking` has a forest of
+          its own.
+        * None: all features.
+    X : table of shape (n, p), or LearningSet
+        The rows; a store is read into memory.
+    y : array-like of shape (n,), optional
+        Classes or numbers; None with a learning set.
+    n_features : int or sequence of int, optional
+        Numbers of features at which rankings are cut; 1, 2, 5, 10, 20, 50, ... below p by default.
+    estimator : estimator of duramen, optional
+        Forest of the rankings; by default a random forest of 500 trees.
+    learner : str or estimator, optional
+        What predicts: "forest" (the default: a random forest of 500 trees), "linear_svm",
+        "logistic_regression", "ridge_regression", "k_nearest_neighbors" (of scikit-learn, on
+        features scaled to unit variance), or any estimator. Where no feature is selected, the
+        class frequencies or the mean of the training rows are predicted.
+    score : str or sequence of str, optional
+        "balanced_accuracy" and "auc" (the mean of each class against the others) for classes,
+        "r2" for numbers; by default the first of the task.
+    n_resamples : int
+        Number B of splits.
+    test_size : int or float
+        Test rows of a split, or their fraction; drawn within classes if there are any.
+    selection : {"inside", "outside"}
+        "outside": features are selected once, on all rows, test rows included. Scores are then too
+        high, also where all features are noise; this is for demonstrations of that bias, and
+        warns.
+    level : float
+        Probability with which intervals are to cover.
+    blocks : array-like of shape (n,), optional
+        Label of the block of each row, such as the person or family. Blocks are not divided, and
+        `test_size` counts blocks.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers. Random states of methods and of the learner are set from it, in
+        each split anew.
+    n_jobs : int, optional
+        Threads; the result does not depend on it, apart from times.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished splits: an interrupted run resumes from it, to the same result.
+    verbose : int
+        Above 0: a progress bar with the time left.
+
+    Returns
+    -------
+    SelectionEvaluation
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the checkpoint is of another run.
+    EvaluationInterrupted
+        A KeyboardInterrupt, with the result of the splits that were done, if these are two or more.
+
+    Notes
+    -----
+    *What it estimates.* Scores are those of selecting *and* learning on `n_train` rows. A method
+    that was chosen because it was the best of several here needs other rows for its score.
+
+    *Stability* is that of selections on training sets that have most rows in common; the larger
+    `test_size`, the less stable a method looks.
+
+    References
+    ----------
+    C. Ambroise, G. J. McLachlan (2002). Selection bias in gene extraction on the basis of
+    microarray gene-expression data. PNAS 99. J. Paul, M. Verleysen, P. Dupont (2013).
+    Identification of statistically significant features from random forests. ECML workshop on
+    Solving Complex Machine Learning Problems with Ensemble Methods.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.evaluate_selection(
+    ...     {"F test": SelectKBest(k=2), "all": None}, data.X, data.y, n_resamples=5,
+    ...     learner="logistic_regression", random_state=0)
+    >>> result.to_frame()["n_features"].to_list()
+    [2.0, 6.0]
+    """
+    n = checks.check_integer(_OWNER, "n_resamples", n_resamples, 2)
+    level = checks.check_real(_OWNER, "level", level, 0, 1, ends="()")
+    where = checks.check_choice(_OWNER, "selection", selection, SELECTIONS)
+    plan = Plan.checked(_OWNER, n_jobs, checkpoint, verbose, client)
+    given = unweighted_set(X, y, _OWNER, None, n_threads=plan.n_threads, blocks=blocks)
+    data: Data = given.in_memory()
+    if data.exchangeability.strata is not None:
+        raise checks.refuse(
+            _OWNER, "X", "a learning set without strata", "one with strata", "learning_set again"
+        )
+    chosen = methods_of(methods, estimator, data.task, data.n_columns, n_features, _OWNER)
+    fitted, of_learner = learner_of(learner, data.task, _OWNER)
+    measures = _performances(score, data)
+    draw, sizes = _splits(data, test_size)
+    seed = checks.draw_seed(random_state)
+    subject = Subject(data, _OWNER)
+    if fitted.dense or any(one.dense for one in chosen):
+        subject.matrix  # noqa: B018  errors about columns come before the work
+    before = None
+    if where == "outside":
+        warn(
+            f"{_OWNER}: selection='outside' selects on test rows, too: scores are biased upward. "
+            "Hint: selection='inside'."
+        )
+        before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
+    told = {
+        "method": _OWNER,
+        "methods": {one.name: one.identity for one in chosen},
+        "n_features": rows_of(chosen)[1].tolist(),
+        "learner": of_learner,
+        "scores": [one.name for one in measures],
+        "test_size": repr(test_size),
+        "selection": where,
+        "fingerprint": data.fingerprint,
+        "versions": versions(),
+        **data.exchangeability.identity(),
+    }
+    known = {**told, "n_rows": data.n_rows, "seed": seed}
+    work = _Work(Split(subject, chosen, fitted, measures, draw, before), sizes, where, level, known)
+    return work.run(n, seed, told, plan)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Task of a split: select on training rows, learn there, predict test rows, score."""
+
+    subject: Subject
+    methods: tuple[Method, ...]
+    learner: Learner
+    measures: tuple[Performance, ...]
+    draw: Draw
+    before: tuple[list[IntArray], list[float]] | None  # what was selected outside
+
+    def __call__(self, b: int, seed: int) -> Arrays:
+        """Return scores, sizes, the features selected, and the seconds of each method."""
+        rows = self.draw(np.random.default_rng(seed))
+        rest = np.setdiff1d(np.arange(self.subject.data.n_rows), rows)
+        train, test = self.subject.part(rows, (b, "train")), self.subject.part(rest, (b, "test"))
+        chosen, seconds = self.before or _selected(self.methods, train, seed, 2)
+        learning = int(np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(1)[0])
+        known: dict[bytes, list[float]] = {}  # methods may agree
+        for columns in chosen:
+            key = columns.tobytes()
+            if key not in known:
+                predicted = (
+                    self.learner.predict(train, test, columns, learning)
+                    if len(columns)
+                    else constant(train, len(rest))
+                )
+                known[key] = [one.compute(test.target, predicted) for one in self.measures]
+        return {
+            "scores": np.array([known[columns.tobytes()] for columns in chosen]).T,
+            "sizes": np.array([len(columns) for columns in chosen], dtype=np.int64),
+            "selected": np.concatenate(chosen).astype(np.int64),
+            "seconds": np.array(seconds),
+        }
+
+
+def _selected(
+    methods: Sequence[Method], part: Part, seed: int, number: int
+) -> tuple[list[IntArray], list[float]]:
+    """Return the features of each row, and the seconds of each method."""
+    own = replicate_seed(seed, number)
+    forests = Forests(part, own)
+    chosen: list[IntArray] = []
+    seconds = []
+    for method in methods:
+        found, took = method.select(part, forests, own)
+        chosen += found
+        seconds.append(took)
+    return chosen, seconds
+
+
+def _performances(asked: str | Sequence[str] | None, data: Data) -> tuple[Performance, ...]:
+    known = [one.name for one in performances if one.task == data.task]
+    names = known[:1] if asked is None else [asked] if isinstance(asked, str) else list(asked)
+    if not names or len(set(names)) < len(names):
+        raise checks.refuse(_OWNER, "score", f"different names among {', '.join(known)}", asked)
+    return tuple(performances[checks.check_choice(_OWNER, "score", name, known)] for name in names)
+
+
+def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
+    """Return the draw of training rows, and the rows of both parts; of blocks, their means."""
+    units = SamplingUnits.of(data)
+    most = units.count - max(2, units.n_classes)
+    size = 0
+    if checks.is_integer(test_size):
+        size = int(test_size)
+    elif checks.is_real(test_size) and 0 < test_size < 1:
+        size = max(1, round(float(test_size) * units.count))
+    least = 1 if data.classes is not None else 2
+    if not least <= size <= most:
+        raise checks.refuse(
+            _OWNER,
+            "test_size",
+            f"{least} to {most} of the {units.count} {units.name}, or a fraction",
+            test_size,
+        )
+    draw = units.rows(subsamples(units.labels, units.count, units.count - size))
+    n_test = round(size / units.count * data.n_rows)
+    return draw, (data.n_rows - n_test, n_test)
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Splits to be run, and their reading."""
+
+    task: Split
+    sizes: tuple[int, int]
+    where: str
+    level: float
+    metadata: dict[str, Any]
+
+    def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
+        found = run_jobs(
+            self.task,
+            n,
+            seed=seed,
+            identity=identity,
+            plan=plan,
+            function=_OWNER,
+            unit="split",
+            interrupted=self._interrupted,
+        )
+        return self._result(found)
+
+    def _interrupted(self, found: list[Arrays]) -> None:
+        if len(found) >= 2:
+            raise EvaluationInterrupted(self._result(found))
+
+    def _result(self, found: list[Arrays]) -> SelectionEvaluation:
+        methods, data = self.task.methods, self.task.subject.data
+        names, cuts = rows_of(methods)
+        counts = np.array([one["sizes"] for one in found])
+        scores = np.array([one["scores"] for one in found])
+        seconds = np.mean([one["seconds"] for one in found], axis=0).tolist()
+        agreed = _agreed(found, counts, data.n_columns, self.level)
+        columns = np.array([[one.kuncheva, one.nogueira, one.low, one.high] for one in agreed])
+        if self.where == "outside":  # selected once: agreement says nothing
+            columns[:] = np.nan
+        return SelectionEvaluation(
+            methods=names,
+            cuts=cuts,
+            scores={one.name: scores[:, i] for i, one in enumerate(self.task.measures)},
+            sizes=counts,
+            kuncheva=columns[:, 0],
+            nogueira=columns[:, 1],
+            stability_low=columns[:, 2],
+            stability_high=columns[:, 3],
+            frequency=csr_array(vstack([csr_array(one.frequency[None, :]) for one in agreed])),
+            names=data.names,
+            n_train=self.sizes[0],
+            n_test=self.sizes[1],
+            selection=self.where,
+            level=self.level,
+            metadata={
+                **self.metadata,
+                "n_resamples": len(found),
+                "seconds": dict(zip((one.name for one in methods), seconds, strict=True)),
+            },
+        )
+
+
+def _agreed(found: list[Arrays], counts: IntArray, p: int, level: float) -> list[Stability]:
+    """Return the stability of the selections of each row."""
+    ends = np.cumsum(counts, axis=1)
+    agreed = []
+    for r in range(counts.shape[1]):
+        chosen = np.zeros((len(found), p), dtype=np.bool_)
+        for one, end, count, mine in zip(found, ends[:, r], counts[:, r], chosen, strict=True):
+            mine[one["selected"][end - count : end]] = True
+        agreed.append(stability(chosen, level=level))
+    return agreed

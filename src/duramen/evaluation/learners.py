@@ -1,0 +1,203 @@
+"""Learners that predict from selected features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.catalogue import Catalogue, Entry
+from duramen.evaluation.parts import Part, seeded
+from duramen.tables import Task
+
+FloatArray = NDArray[np.float64]
+N_TREES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerEntry(Entry):
+    """Record of a learner that is known by name.
+
+    Attributes
+    ----------
+    name : str
+        Name in Python; the option ``--learner`` has hyphens in it.
+    made : callable
+        Takes the task and returns an estimator.
+    tasks : tuple of str
+        Tasks that it is for.
+    """
+
+    made: Callable[[Task], Any]
+    tasks: tuple[Task, ...] = ("classification", "regression")
+
+
+class Learner(Protocol):
+    """Learner on some columns of training rows."""
+
+    @property
+    def dense(self) -> bool:
+        """True if it takes a matrix of numbers."""
+        ...
+
+    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
+        """Fit training rows and predict test rows; shapes as for `Performance.compute`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ForestLearner:
+    """Forest of this package, which takes encoded columns."""
+
+    template: Any
+    dense: bool = False
+
+    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
+        """Grow a forest on training rows and predict test rows."""
+        forest = seeded(self.template, seed)
+        if checks.is_integer(forest.max_features):  # candidates at a node
+            forest.set_params(max_features=min(forest.max_features, len(columns)))
+        forest.fit(train.of_columns(columns))
+        table = test.of_columns(columns).table
+        if train.classes is None:
+            return np.asarray(forest.predict(table), dtype=np.float64)
+        return _spread(forest.predict_proba(table), forest.classes_, train.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class ScikitLearner:
+    """Estimator of scikit-learn, which takes a matrix of numbers."""
+
+    template: Any
+    dense: bool = True
+
+    def predict(self, train: Part, test: Part, columns: NDArray[np.int64], seed: int) -> FloatArray:
+        """Fit training rows and predict test rows."""
+        from sklearn.base import clone
+
+        model = seeded(clone(self.template), seed)
+        model.fit(train.matrix[:, columns], train.target)
+        rows = test.matrix[:, columns]
+        if train.classes is None:
+            return np.asarray(model.predict(rows), dtype=np.float64)
+        if hasattr(model, "predict_proba"):
+            sure = np.asarray(model.predict_proba(rows))
+        elif hasattr(model, "decision_function"):
+            sure = np.asarray(model.decision_function(rows))
+        else:
+            sure = (np.asarray(model.predict(rows))[:, None] == model.classes_).astype(np.float64)
+        if sure.ndim == 1:
+            sure = np.column_stack([-sure, sure])
+        return _spread(sure, model.classes_, np.arange(len(train.classes)))
+
+
+def constant(train: Part, n_rows: int) -> FloatArray:
+    """Predict without features: the class frequencies, or the mean, of the training rows."""
+    if train.classes is None:
+        return np.full(n_rows, float(np.mean(train.target)))
+    counts = np.bincount(train.target.astype(np.int64), minlength=len(train.classes))
+    return np.tile(counts / counts.sum(), (n_rows, 1))
+
+
+def _spread(sure: FloatArray, known: Any, classes: Any) -> FloatArray:
+    """Return columns for all classes; those that were not in training have the least value."""
+    whole = np.full((len(sure), len(classes)), float(sure.min(initial=0.0)) - 1.0)
+    whole[:, np.searchsorted(classes, known)] = sure
+    return whole
+
+
+def _forest(task: Task) -> Any:
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
+    return kind(N_TREES)
+
+
+def _scaled(model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), model)
+
+
+def _linear_svm(task: Task) -> Any:
+    from sklearn.svm import SVC, SVR
+
+    return _scaled(SVC(kernel="linear") if task == "classification" else SVR(kernel="linear"))
+
+
+def _logistic_regression(_: Task) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return _scaled(LogisticRegression(max_iter=1000))
+
+
+def _ridge_regression(_: Task) -> Any:
+    from sklearn.linear_model import Ridge
+
+    return _scaled(Ridge())
+
+
+def _k_nearest_neighbors(task: Task) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    return _scaled(KNeighborsClassifier() if task == "classification" else KNeighborsRegressor())
+
+
+catalogue: Catalogue[LearnerEntry] = Catalogue(
+    "learner",
+    (
+        LearnerEntry("forest", _forest),
+        LearnerEntry("linear_svm", _linear_svm),
+        LearnerEntry("logistic_regression", _logistic_regression, ("classification",)),
+        LearnerEntry("ridge_regression", _ridge_regression, ("regression",)),
+        LearnerEntry("k_nearest_neighbors", _k_nearest_neighbors),
+    ),
+)
+"""Learners by name: a random forest of 500 trees, and four of scikit-learn on scaled features."""
+
+
+def learner_of(given: Any, task: Task, owner: str) -> tuple[Learner, str]:
+    """Return the learner that a name or an estimator stands for, and its description.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is neither, or is for another task.
+    """
+    from duramen.estimators.base import BaseForest
+
+    estimator, text = given, ""
+    if given is None or isinstance(given, str):
+        known = [one.name for one in catalogue if task in one.tasks]
+        text = checks.check_choice(owner, "learner", "forest" if given is None else given, known)
+        estimator = catalogue[text].made(task)
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+        raise TypeError(
+            f"{owner}: learner must be a name or an estimator with fit and predict, got "
+            f"{type(given).__name__}. Hint: 'forest'."
+        )
+    if isinstance(estimator, BaseForest):
+        if estimator.task != task:
+            raise ValueError(
+                f"{owner}: learner must be for {task}, as the target is, got "
+                f"{type(estimator).__name__}."
+            )
+        from sklearn.base import clone
+
+        estimator = clone(estimator).set_params(n_jobs=1, verbose=0)
+        return ForestLearner(estimator), text or described(estimator)
+    return ScikitLearner(estimator), text or described(estimator)
+
+
+def described(estimator: Any) -> str:
+    """Return an estimator as text, whole."""
+    from sklearn.base import BaseEstimator
+
+    if isinstance(estimator, BaseEstimator):
+        return " ".join(str(BaseEstimator.__repr__(estimator, N_CHAR_MAX=10**6)).split())
+    return repr(estimator)

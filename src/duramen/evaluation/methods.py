@@ -1,0 +1,306 @@
+"""Methods under evaluation: selectors, rankings cut at numbers of features, and all features."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.evaluation.learners import N_TREES, described
+from duramen.evaluation.parts import IntArray, Part, seeded
+from duramen.importances import Inputs, Measure, Words
+from duramen.importances import catalogue as measures
+from duramen.importances.refit import template_of
+from duramen.results.significance import Significance
+from duramen.selection import catalogue as selectors
+from duramen.selection.selector import BaseSelector
+from duramen.significance.measured import qualified
+from duramen.significance.stability.best import drawn_best
+from duramen.tables import Task
+
+MeasureLike = str | Callable[[Any, Any, NDArray[Any]], Any]
+
+# Series of default numbers of features, over powers of ten.
+_SERIES = (1, 2, 5)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features ranked by an importance measure of a forest, for `evaluate_selection`.
+
+    Parameters
+    ----------
+    measure : str or callable
+        Name of a measure in `duramen.importances.catalogue`, or ``measure(forest, X, y)`` that
+        returns importances.
+    estimator : estimator of duramen, optional
+        Parameters of the forest; by default the one that `evaluate_selection` is given. Rankings
+        with one forest in common take the same grown forest.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.evaluation.Ranking("mda", dm.RandomForestClassifier(1000)).measure
+    'mda'
+    """
+
+    measure: MeasureLike
+    estimator: Any = None
+
+
+class Forests:
+    """Forests that rankings of a resample have in common."""
+
+    def __init__(self, part: Part, seed: int) -> None:
+        self._part, self._seed = part, seed
+        self._grown: dict[int, tuple[Any, float]] = {}
+
+    def grown(self, template: Any) -> tuple[Any, float]:
+        """Return the forest of a template, and the seconds that it took to grow."""
+        if id(template) not in self._grown:
+            start = time.perf_counter()
+            forest = seeded(template, self._seed).fit(self._part.data)
+            self._grown[id(template)] = forest, time.perf_counter() - start
+        return self._grown[id(template)]
+
+
+class Method(Protocol):
+    """Method that selects features of training rows."""
+
+    @property
+    def name(self) -> str:
+        """Name in tables."""
+        ...
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Numbers of features that it selects, in one go; 0 where it decides itself."""
+        ...
+
+    @property
+    def dense(self) -> bool:
+        """True if it takes a matrix of numbers."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """Description for checkpoints."""
+        ...
+
+    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
+        """Return the features for each cut, ascending, and the seconds that it took."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class AllFeatures:
+    """All features."""
+
+    name: str
+    cuts: tuple[int, ...]
+    dense: bool = False
+    identity: str = "all features"
+
+    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
+        """Return all features."""
+        return [np.arange(part.data.n_columns)], 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """Features that a selector takes."""
+
+    name: str
+    template: Any
+    dense: bool
+    identity: str
+    cuts: tuple[int, ...] = (0,)
+
+    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
+        """Fit the selector."""
+        model = seeded(self.template, _own_seed(seed, self.name))
+        start = time.perf_counter()
+        if self.dense:
+            model.fit(part.matrix, part.target)
+        else:
+            model.fit(part.data)
+        seconds = time.perf_counter() - start
+        return [np.flatnonzero(model.get_support())], seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Best features of a ranking."""
+
+    name: str
+    measure: Measure
+    template: Any
+    cuts: tuple[int, ...]
+    identity: str
+    dense: bool = False
+
+    def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
+        """Rank the features; lots decide between equal ones."""
+        own = _own_seed(seed, self.name)
+        forest, grown = (self.template, 0.0)
+        if not self.measure.refits:
+            forest, grown = forests.grown(self.template)
+        start = time.perf_counter()
+        found = self.measure(Inputs(forest, part.data, own % 2**32, 1))
+        seconds = grown + time.perf_counter() - start
+        scores = found.scores if isinstance(found, Significance) else found.values
+        # The same lots for all numbers of features: selections are nested.
+        best = [drawn_best(scores, k, np.random.default_rng(own)) for k in self.cuts]
+        return [np.flatnonzero(one) for one in best], seconds
+
+
+def _own_seed(seed: int, name: str) -> int:
+    """Return a seed that depends on the method's name, not on those that it is compared with."""
+    key = zlib.crc32(name.encode())
+    return int(np.random.SeedSequence(seed, spawn_key=(3, key)).generate_state(1, np.uint64)[0])
+
+
+def default_cuts(p: int) -> tuple[int, ...]:
+    """Return 1, 2, 5, 10, 20, 50, ... below p."""
+    found = [s * 10**e for e in range(len(str(p))) for s in _SERIES]
+    return tuple(k for k in found if k < p) or (1,)
+
+
+def checked_cuts(given: Any, p: int, owner: str) -> tuple[int, ...]:
+    """Return numbers of features, ascending; by default those of `default_cuts`."""
+    if given is None:
+        return default_cuts(p)
+    asked = [given] if checks.is_integer(given) else list(given)
+    good = asked and all(checks.is_integer(k) and 1 <= k <= p for k in asked)
+    if not good or len(set(asked)) < len(asked):
+        raise checks.refuse(
+            owner, "n_features", f"different numbers in 1..{p}, the number of features", given
+        )
+    return tuple(sorted(int(k) for k in asked))
+
+
+def methods_of(
+    given: Any, estimator: Any, task: Task, p: int, n_features: Any, owner: str
+) -> tuple[Method, ...]:
+    """Return the methods that the user asks for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is not as `evaluate_selection` describes, or two have one name.
+    """
+    if isinstance(given, Mapping):
+        named: list[tuple[str, Any]] = list(given.items())
+    elif isinstance(given, str | Ranking) or not isinstance(given, Iterable):
+        named = [(_name_of(given), given)]
+    else:
+        named = [(_name_of(one), one) for one in given]
+    names = [name for name, _ in named]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice or not named or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"{owner}: methods must have different names, got "
+            f"{twice[0] + ' twice' if twice else names}. Hint: a dict of methods by names."
+        )
+    cuts = checked_cuts(n_features, p, owner)
+    make = _Maker(owner, task, p, cuts, _forest_template(estimator, task, owner))
+    return tuple(make.method(name, one) for name, one in named)
+
+
+def _name_of(given: Any) -> str:
+    if given is None:
+        return "all features"
+    if isinstance(given, Ranking):
+        return _name_of(given.measure)
+    if isinstance(given, str):
+        return given
+    return getattr(given, "__name__", type(given).__name__)
+
+
+def _forest_template(estimator: Any, task: Task, owner: str) -> Any:
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
+
+    if estimator is None:
+        kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
+        estimator = kind(N_TREES)
+    template = template_of(estimator, owner)
+    if template.task != task:
+        raise ValueError(
+            f"{owner}: estimator must be for {task}, as the target is, got "
+            f"{type(template).__name__}."
+        )
+    return template.set_params(n_jobs=1, verbose=0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Maker:
+    owner: str
+    task: Task
+    p: int
+    cuts: tuple[int, ...]
+    template: Any
+
+    def method(self, name: str, given: Any) -> Method:
+        if given is None:
+            return AllFeatures(name, (self.p,))
+        if isinstance(given, str) and given in selectors:
+            given = selectors[given].make()
+        if isinstance(given, str):
+            given = Ranking(given)
+        if hasattr(given, "get_support") and hasattr(given, "fit"):
+            return self._selector(name, given)
+        if callable(given):
+            given = Ranking(given)
+        if isinstance(given, Ranking):
+            return self._ranking(name, given)
+        raise TypeError(
+            f"{self.owner}: methods must be selectors, names or functions of measures, or None for "
+            f"all features, got {type(given).__name__}. Hint: dm.evaluation.Ranking('mdi', forest) "
+            "ranks by a forest of its own."
+        )
+
+    def _selector(self, name: str, given: Any) -> Method:
+        from sklearn.base import clone
+
+        own = isinstance(given, BaseSelector)
+        template = clone(given)
+        if own:
+            working = {"n_jobs": 1, "client": None, "checkpoint": None, "verbose": 0}
+            known = template.get_params(deep=False)
+            template.set_params(**{key: one for key, one in working.items() if key in known})
+        return Selected(name, template, not own, described(template))
+
+    def _ranking(self, name: str, given: Ranking) -> Method:
+        measure = self._measure(given.measure)
+        if measure.classes and self.task != "classification":
+            raise ValueError(
+                f"{self.owner}: measure {measure.name!r} is for classes, the target is numbers."
+            )
+        template = self.template
+        if given.estimator is not None:
+            template = _forest_template(given.estimator, self.task, self.owner)
+        of_measure = qualified(given.measure) if callable(given.measure) else given.measure
+        return Ranked(name, measure, template, self.cuts, f"{of_measure} of {described(template)}")
+
+    def _measure(self, given: MeasureLike) -> Measure:
+        if callable(given):
+            own, name = given, getattr(given, "__name__", type(given).__name__)
+            return Measure(
+                name, lambda one: own(one.estimator, one.data.table, one.data.y), Words(name)
+            )
+        if given not in measures:
+            known = [*(one.name for one in selectors), *(one.name for one in measures)]
+            raise checks.refuse(self.owner, "methods", "names among " + ", ".join(known), given)
+        return measures[given]
+
+
+def rows_of(methods: Sequence[Method]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the name of the method and the cut of each row of the result."""
+    names = tuple(one.name for one in methods for _ in one.cuts)
+    return names, np.array([cut for one in methods for cut in one.cuts], dtype=np.int64)

@@ -1,0 +1,346 @@
+"""Scores, sizes and stability of selections under resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.evaluation.enough import EnoughFeatures, enough_of
+from duramen.results.columns import Column
+from duramen.results.fields import checked_names
+from duramen.results.metadata import frozen_metadata
+from duramen.results.result import Result
+from duramen.results.summary import Summary
+from duramen.results.text import duration
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionEvaluation(Result):
+    r"""Predictive scores, sizes and stability of selections in B random splits of the rows.
+
+    A row r = 1..R is a method: a selector, all features, or a ranking cut at one number of
+    features.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        Name of the method of each row, of length R.
+    cuts : int64 array of shape (R,)
+        Number of features that was asked for; 0 where the selector decides.
+    scores : mapping of str to float64 array of shape (B, R)
+        Scores on the test rows of each split; NaN where they are not defined.
+    sizes : int64 array of shape (B, R)
+        Numbers of features selected.
+    kuncheva, nogueira : float64 arrays of shape (R,)
+        Stability of the selections; see `duramen.significance.stability`. NaN where it is not
+        defined, such as for all features, or for selections outside the resampling.
+    stability_low, stability_high : float64 arrays of shape (R,)
+        Interval of `nogueira`.
+    frequency : sparse array of shape (R, p)
+        Fraction of the splits in which each feature is selected.
+    names : tuple of str
+        Names of the p features.
+    n_train, n_test : int
+        Rows of a training and of a test set; of blocks, their means, rounded.
+    selection : {"inside", "outside"}
+        Rows that chose the features: the training rows of each split, or all rows.
+    level : float
+        Probability with which intervals are to cover.
+    metadata : mapping
+        Settings, seed, versions, fingerprint; ``"seconds"``: mean time of a selection by method.
+
+    Notes
+    -----
+    *Intervals of scores.* Splits share rows, so that scores of different splits are correlated. The
+    interval of a mean is :math:`\bar s \mp t\,\sigma \sqrt{1/B + n_{test}/n_{train}}`, with σ the
+    standard deviation over the splits and t the quantile of Student's distribution with B - 1
+    degrees of freedom (Nadeau and Bengio 2003). It is for learning sets of `n_train` rows.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+    L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). Classification and regression trees,
+    section 3.4.3.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.evaluate_selection(
+    ...     "mdi", data.X, data.y, n_features=[1, 2], n_resamples=5, random_state=0,
+    ...     estimator=dm.RandomForestClassifier(20), learner="logistic_regression")
+    >>> result.cuts.tolist(), result.scores["balanced_accuracy"].shape
+    ([1, 2], (5, 2))
+    """
+
+    methods: tuple[str, ...]
+    cuts: IntArray
+    scores: Mapping[str, FloatArray]
+    sizes: IntArray
+    kuncheva: FloatArray
+    nogueira: FloatArray
+    stability_low: FloatArray
+    stability_high: FloatArray
+    frequency: Any
+    names: tuple[str, ...]
+    n_train: int
+    n_test: int
+    selection: str
+    level: float
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        owner = type(self).__name__
+        settle(self, "methods", tuple(self.methods))
+        settle(self, "names", checked_names(owner, "names", self.names))
+        n_rows = len(self.methods)
+        for name in ("cuts", "sizes"):
+            settle(self, name, _frozen(getattr(self, name), np.int64))
+        for name in ("kuncheva", "nogueira", "stability_low", "stability_high"):
+            settle(self, name, _frozen(getattr(self, name), np.float64))
+        scores = {name: _frozen(one, np.float64) for name, one in self.scores.items()}
+        settle(self, "scores", MappingProxyType(scores))
+        settle(self, "metadata", frozen_metadata(owner, self.metadata))
+        shape = (self.n_resamples, n_rows)
+        if self.cuts.shape != (n_rows,) or any(
+            one.shape != shape for one in (self.sizes, *scores.values())
+        ):
+            raise ValueError(f"{owner}: scores and sizes must have shape (B, R), got {shape}.")
+
+    @property
+    def n_resamples(self) -> int:
+        """Number B of splits."""
+        return len(self.sizes)
+
+    @property
+    def n_features(self) -> FloatArray:
+        """Mean number of features of each row, of shape (R,)."""
+        return np.asarray(self.sizes.mean(axis=0), dtype=np.float64)
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Mean seconds of a selection, by method."""
+        found: Mapping[str, float] = self.metadata.get("seconds", {})
+        return found
+
+    @property
+    def variance_factor(self) -> float:
+        """Factor 1/B + n_test/n_train of the variance over splits."""
+        return 1 / self.n_resamples + self.n_test / self.n_train
+
+    def rows(self, method: str) -> IntArray:
+        """Return the rows of a method, by increasing number of features.
+
+        Raises
+        ------
+        ValueError
+            If there is no such method.
+        """
+        found = np.flatnonzero([name == method for name in self.methods])
+        if not len(found):
+            known = ", ".join(map(repr, dict.fromkeys(self.methods)))
+            raise ValueError(f"SelectionEvaluation: method must be one of {known}, got {method!r}.")
+        return found
+
+    def mean(self, score: str | None = None) -> FloatArray:
+        """Return the mean score of each row over the splits where it is defined, shape (R,)."""
+        return _nan_mean(self._scores(score))
+
+    def interval(self, score: str | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the corrected interval of each mean score, of shape (R,) each."""
+        from scipy import stats
+
+        values = self._scores(score)
+        known = (~np.isnan(values)).sum(axis=0)
+        mean = _nan_mean(values)
+        square = _nan_mean((values - mean) ** 2) * known / np.maximum(known - 1, 1)
+        factor = 1 / np.maximum(known, 1) + self.n_test / self.n_train
+        quantile = stats.t.ppf((1 + self.level) / 2, np.maximum(known - 1, 1))
+        reach = np.where(known > 1, quantile * np.sqrt(square * factor), np.nan)
+        return mean - reach, mean + reach
+
+    def frequencies(self, method: str, n_features: int | None = None) -> FloatArray:
+        """Return the fraction of the splits in which a method selects each feature, shape (p,).
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+        n_features : int, optional
+            Number of features where a ranking is cut; the smallest by default.
+        """
+        rows = self.rows(method)
+        if n_features is not None:
+            rows = rows[self.cuts[rows] == n_features]
+            if not len(rows):
+                known = self.cuts[self.rows(method)].tolist()
+                raise checks.refuse("frequencies", "n_features", f"one of {known}", n_features)
+        found: FloatArray = self.frequency[rows[:1]].toarray()[0]
+        return found
+
+    def enough(
+        self,
+        method: str | None = None,
+        score: str | None = None,
+        *,
+        corrected: bool = True,
+        n_bootstraps: int = 2000,
+    ) -> EnoughFeatures:
+        """Return the smallest number of features whose score is within one error of the best.
+
+        Parameters
+        ----------
+        method : str, optional
+            Name of a ranking; by default the first one.
+        score : str, optional
+            Name of a score; by default the first one.
+        corrected : bool
+            Whether standard errors are those of Nadeau and Bengio, which take into account that
+            splits share rows; otherwise those of independent splits, as in the rule of Breiman et
+            al.
+        n_bootstraps : int
+            Bootstrap samples for the interval.
+
+        Returns
+        -------
+        EnoughFeatures
+            The interval has the numbers that the rule returns in samples of splits, drawn with
+            replacement. With `corrected`, a sample has :math:`1/(1/B + n_{test}/n_{train})` splits,
+            so that its means scatter as the correction says.
+
+        Raises
+        ------
+        ValueError
+            If there is no such ranking or score, it was cut at one number only, or its score is
+            defined in fewer than two splits.
+        """
+        names = [name for name, cut in zip(self.methods, self.cuts, strict=True) if cut]
+        rankings = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if not rankings:
+            raise ValueError(
+                "enough: a ranking must be cut at two numbers of features or more, got none. "
+                "Hint: evaluate_selection('mdi', X, y)."
+            )
+        checks.check_flag("enough", "corrected", corrected)
+        count = checks.check_integer("enough", "n_bootstraps", n_bootstraps, 1)
+        name = checks.check_choice(
+            "enough", "method", rankings[0] if method is None else method, rankings
+        )
+        rows, values = self.rows(name), self._scores(score)
+        if (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
+            raise ValueError("enough: the score must be defined in two splits, got fewer.")
+        sizes = self.cuts[rows]
+        factor = self.variance_factor if corrected else 1 / self.n_resamples
+        at, low, high, best, error, probability = enough_of(
+            values[:, rows], sizes, factor, level=self.level, n_bootstraps=count, seed=0
+        )
+        return EnoughFeatures(
+            method=name,
+            score=self._score_name(score),
+            n_features=int(sizes[at]),
+            low=int(sizes[low]),
+            high=int(sizes[high]),
+            level=self.level,
+            best=int(sizes[best]),
+            standard_error=error,
+            sizes=sizes,
+            means=_nan_mean(values[:, rows]),
+            probability=probability,
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name, one row a method and number of features.
+
+        They are ``method``, ``n_features`` (mean size), for each score its mean and the ends of its
+        interval, such as ``auc``, ``auc_low`` and ``auc_high``, ``kuncheva``, ``nogueira``,
+        ``nogueira_low`` and ``nogueira_high``.
+        """
+        columns: dict[str, Any] = {"method": list(self.methods), "n_features": self.n_features}
+        for name in self.scores:
+            low, high = self.interval(name)
+            columns |= {name: self.mean(name), f"{name}_low": low, f"{name}_high": high}
+        return {
+            **columns,
+            "kuncheva": self.kuncheva.copy(),
+            "nogueira": self.nogueira.copy(),
+            "nogueira_low": self.stability_low.copy(),
+            "nogueira_high": self.stability_high.copy(),
+        }
+
+    def shown_rows(self) -> IntArray:
+        """Return one row a method: of a ranking the number of features that is enough."""
+        chosen = []
+        for name in dict.fromkeys(self.methods):
+            rows = self.rows(name)
+            some = rows[~np.isnan(self._scores(None)[:, rows]).any(axis=0)]
+            if len(rows) > 1 and len(some) == len(rows) and self.n_resamples > 1:
+                at = self.enough(name, n_bootstraps=1).n_features
+                rows = rows[self.cuts[rows] == at]
+            chosen.append(int(rows[0]))
+        return np.array(chosen, dtype=np.int64)
+
+    def _summary(self, rows: int) -> Summary:
+        shown = self.shown_rows()[:rows]
+        heading = (
+            f"SelectionEvaluation: {len(dict.fromkeys(self.methods))} methods in "
+            f"{self.n_resamples} splits into {self.n_train} training and {self.n_test} test rows, "
+            f"selection {self.selection} the resampling",
+        )
+        columns = [
+            Column("method", [self.methods[r] for r in shown], left=True),
+            Column("features", [f"{self.n_features[r]:.4g}" for r in shown]),
+        ]
+        for name in self.scores:
+            mean, (low, high) = self.mean(name), self.interval(name)
+            texts = [f"{mean[r]:.3f} ({low[r]:.3f} to {high[r]:.3f})" for r in shown]
+            columns.append(Column(name, texts))
+        columns.append(Column("stability", [number(self.nogueira[r]) for r in shown]))
+        if self.seconds:
+            times = [duration(self.seconds[self.methods[r]]) for r in shown]
+            columns.append(Column("time", times))
+        below: tuple[str, ...] = ()
+        if len(shown) < len(self.methods):
+            below = (
+                "Of rankings the smallest number of features within one standard error of the "
+                f"best; to_frame() has all {len(self.methods)} rows.",
+            )
+        return Summary(heading, columns, below)
+
+    def _score_name(self, score: str | None) -> str:
+        known = tuple(self.scores)
+        return checks.check_choice(
+            "SelectionEvaluation", "score", known[0] if score is None else score, known
+        )
+
+    def _scores(self, score: str | None) -> FloatArray:
+        return self.scores[self._score_name(score)]
+
+
+def number(value: float) -> str:
+    """Return a number as text, nothing for NaN."""
+    return "" if np.isnan(value) else f"{value:.3f}"
+
+
+def _nan_mean(values: FloatArray) -> FloatArray:
+    """Return the mean over the first axis of what is not NaN; NaN where there is nothing."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    found: FloatArray = np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
+    return found
+
+
+def _frozen(given: Any, dtype: Any) -> NDArray[Any]:
+    array = np.array(given, dtype=dtype, order="C")
+    array.setflags(write=False)
+    return array

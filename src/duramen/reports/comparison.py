@@ -1,0 +1,149 @@
+"""Report of an evaluation of selectors and rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duramen.evaluation.performance import catalogue as performances
+from duramen.evaluation.result import SelectionEvaluation, number
+from duramen.reports.facts import about, looked_at, thousands
+from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.run import Run
+from duramen.results.text import duration
+
+_ROWS = 200
+
+
+def summarize_evaluation(
+    evaluation: SelectionEvaluation, run: Run, *, n_rows: int = _ROWS
+) -> Report:
+    """Summarize an evaluation of selectors and rankings as a report.
+
+    Parameters
+    ----------
+    evaluation : SelectionEvaluation
+        What was found.
+    run : Run
+        What was run.
+    n_rows : int
+        The most rows of the table.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(60, 6, n_relevant=2, random_state=0)
+    >>> result = dm.evaluate_selection(
+    ...     "mdi", data.X, data.y, n_resamples=4, random_state=0,
+    ...     estimator=dm.RandomForestClassifier(20), learner="logistic_regression")
+    >>> run = dm.reports.Run(command="duramen compare", target="y", settings={}, versions={})
+    >>> dm.reports.summarize_evaluation(result, run).title
+    'Selections of features for y compared'
+    """
+    first = next(iter(evaluation.scores))
+    sections: list[Section] = [
+        *(Prose("Numbers of features", lines) for lines in [enough_words(evaluation)] if lines),
+        *(_chart(evaluation, name) for name in evaluation.scores),
+        *([_chart(evaluation, "stability")] if np.isfinite(evaluation.nogueira).any() else []),
+        _table(evaluation, n_rows),
+        Prose("Interpretation", _reading(evaluation)),
+        Prose("Limitations", _cautions(evaluation), points=True, caution=True),
+    ]
+    return Report(
+        "comparison",
+        f"Selections of features for {run.target} compared",
+        (
+            Fact("rows", thousands(run.n_rows)),
+            Fact("features", thousands(run.n_features)),
+            Fact("methods", str(len(dict.fromkeys(evaluation.methods)))),
+            Fact("splits", f"{evaluation.n_resamples:,}"),
+            Fact("score", performances[first].title),
+        ),
+        (*looked_at(run), *sections, *about(run)),
+    )
+
+
+def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    """Return a sentence on the number of features that is enough, for each ranking."""
+    score = next(iter(evaluation.scores))
+    values = evaluation.scores[score]
+    lines = []
+    for name in dict.fromkeys(evaluation.methods):
+        rows = evaluation.rows(name)
+        if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
+            continue
+        found = evaluation.enough(name)
+        lines.append(
+            f"{name}: {found.n_features:,} features are enough ({found.level:.0%} interval "
+            f"{found.low:,} to {found.high:,}); with {found.best:,} the mean "
+            f"{performances[score].title} is the best."
+        )
+    return tuple(lines)
+
+
+def _chart(evaluation: SelectionEvaluation, what: str) -> Chart:
+    title = "stability" if what == "stability" else performances[what].title
+    values = evaluation.nogueira if what == "stability" else evaluation.mean(what)
+    best = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+    return Chart(
+        f"{title[0].upper()}{title[1:]} against the number of features",
+        Plot("selection_curves", evaluation, {"what": what}),
+        f"Line chart of {title} against the number of features. The largest is "
+        f"{number(values[best])}, of {evaluation.methods[best]} with "
+        f"{evaluation.n_features[best]:.4g} features.",
+        f"Mean {title} over {evaluation.n_resamples:,} splits; bands and bars are "
+        f"{evaluation.level:.0%} intervals.",
+    )
+
+
+def _table(evaluation: SelectionEvaluation, n_rows: int) -> Table:
+    rows = range(min(n_rows, len(evaluation.methods)))
+    columns = [
+        (Column("method", "name"), [evaluation.methods[r] for r in rows]),
+        (Column("features", "number"), [f"{evaluation.n_features[r]:.4g}" for r in rows]),
+    ]
+    for name in evaluation.scores:
+        mean, (low, high) = evaluation.mean(name), evaluation.interval(name)
+        texts = [f"{mean[r]:.3f} ({number(low[r])} to {number(high[r])})" for r in rows]
+        columns.append((Column(performances[name].title, "number"), texts))
+    columns.append((Column("stability", "number"), [number(evaluation.nogueira[r]) for r in rows]))
+    times = [duration(evaluation.seconds.get(evaluation.methods[r], 0.0)) for r in rows]
+    columns.append((Column("time", "number"), times))
+    shown = f"{len(rows):,} of {len(evaluation.methods):,} rows"
+    return Table.of("Methods", columns, f"{shown}; result.csv and result.parquet hold all.")
+
+
+def _reading(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    return (
+        f"The rows were split {evaluation.n_resamples:,} times at random into "
+        f"{evaluation.n_train:,} training and {evaluation.n_test:,} test rows. Each method "
+        f"selected features {_where(evaluation)}, a learner was fitted to these features of the "
+        "training rows, and its predictions of the test rows were scored.",
+        "Intervals of scores take into account that splits share rows (Nadeau and Bengio 2003). "
+        "Stability is the agreement of the selections corrected for chance (Nogueira et al. 2018), "
+        "1 for the same features in all splits and 0 for features drawn at random.",
+        "The number of features that is enough is the smallest whose mean score is within one "
+        "standard error of the best (Breiman et al. 1984).",
+    )
+
+
+def _where(evaluation: SelectionEvaluation) -> str:
+    return "on the training rows" if evaluation.selection == "inside" else "once, on all rows"
+
+
+def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
+    lines = [
+        "A method that is chosen because its score is the best here needs other rows for an "
+        "unbiased score.",
+        f"Training sets have most rows in common, {evaluation.n_train:,} of "
+        f"{evaluation.n_train + evaluation.n_test:,}: selections on independent samples agree "
+        "less.",
+        "A good score does not mean that the features are all that are relevant, nor that they "
+        "cause anything.",
+    ]
+    if evaluation.selection == "outside":
+        lines.insert(
+            0,
+            "Features were selected on all rows, the test rows included: the scores are biased "
+            "upward, also where all features are noise.",
+        )
+    return tuple(lines)

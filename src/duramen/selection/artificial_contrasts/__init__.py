@@ -1,0 +1,1 @@
+"""Artificial contrasts with ensembles: features that exceed permuted copies in many forests."""

@@ -1,0 +1,272 @@
+"""Backward elimination, a selector of a small set of features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.selection.backward_elimination.course import (
+    Course,
+    FloatArray,
+    sizes,
+    smallest_within,
+)
+from duramen.selection.records import Account, Selector
+from duramen.selection.refitting import Opening, RefittingSelector
+from duramen.selection.trials import (
+    Trial,
+    folds_of,
+    require_fitted_measure,
+    require_out_of_bag,
+)
+
+
+class BackwardElimination(RefittingSelector):
+    r"""Backward elimination (varSelRF): the fewest features whose error is close to the best.
+
+    A forest grows on all p features; then, round after round, on the most important ones, a
+    fraction `drop` fewer each time, down to `min_features`. With :math:`e_r` the out-of-bag error
+    of round r, :math:`r^*` the round of the smallest one and :math:`s` the standard error of an
+    error, the smallest set is selected with
+
+    .. math:: e_r \le e_{r^*} + c \, s_{r^*}.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, optional
+        Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
+        forests by default.
+    n_estimators : int, optional
+        Trees of a forest; those of `estimator` by default, 500 where there is none.
+    measure : str or callable, default="mda"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    drop : float, default=0.2
+        Fraction of the features that a round drops, at least one.
+    min_features : int, default=2
+        Number of features of the last round.
+    recompute : bool, default=False
+        Compute importances in every round (recursive elimination). By default they are those of
+        the first forest, as in varSelRF.
+    standard_errors : float, default=1
+        Number c of standard errors by which the error may exceed the smallest one.
+    nested_folds : int or None, default=5
+        Number of folds of the nested error: the selection is repeated without each fold, and the
+        forest of the selected features predicts it. None for no nested error.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, by their importance in the first round.
+    eliminated_in_ : int64 array of shape (p,)
+        Round of the first forest without the feature, counted from 1; 0 for features of the last.
+    error_ : float
+        Out-of-bag error of the selected set: fraction of wrong classes, or mean squared error. It
+        is too small, since the set was chosen by it.
+    nested_error_ : float
+        Error of the whole procedure on rows that had no part in it; NaN without `nested_folds`.
+    nested_sizes_ : int64 array of shape (folds,)
+        Number of features selected without each fold.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others: those eliminated later first.
+    importances_ : Importances
+        Of all p features, in the first forest.
+    history_ : dict of arrays
+        ``"n_features"``: number of features of each round; ``"error"`` and ``"standard_error"``:
+        out-of-bag; ``"importance"``, of shape (rounds, p): NaN where it was not computed.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    Some features are always selected, on pure noise too: what they are worth says the nested error
+    beside that of a constant prediction.
+
+    Of identical features, importances are alike, and either may be dropped; where the importance of
+    a signal is divided among many copies they may all be dropped before weaker features. With
+    ``recompute=True`` the importance of the copies that are left grows as others are dropped.
+
+    References
+    ----------
+    R. Díaz-Uriarte, S. Alvarez de Andrés (2006). Gene selection and classification of microarray
+    data using random forest. BMC Bioinformatics 7. B. Gregorutti, B. Michel, P. Saint-Pierre
+    (2017). Correlation and variable importance in random forests. Statistics and Computing 27.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
+    >>> model = dm.BackwardElimination(n_estimators=50, random_state=0).fit(data.X, data.y)
+    >>> model.selected_.tolist(), model.history_["n_features"].tolist()
+    ([0, 1], [8, 6, 5, 4, 3, 2])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int | None = None,
+        measure: str | Callable[..., Any] = "mda",
+        drop: float = 0.2,
+        min_features: int = 2,
+        recompute: bool = False,
+        standard_errors: float = 1.0,
+        nested_folds: int | None = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.measure = measure
+        self.drop = drop
+        self.min_features = min_features
+        self.recompute = recompute
+        self.standard_errors = standard_errors
+        self.nested_folds = nested_folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.client = client
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Eliminate features, and select one of the sets.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or the checkpoint is of another run.
+        """
+        owner = type(self).__name__
+        drop = checks.check_real(owner, "drop", self.drop, 0.0, 1.0, ends="()")
+        least = checks.check_integer(owner, "min_features", self.min_features, 1)
+        checks.check_flag(owner, "recompute", self.recompute)
+        factor = checks.check_real(owner, "standard_errors", self.standard_errors, 0.0)
+        n_folds = checks.check_optional_integer(owner, "nested_folds", self.nested_folds, 2) or 0
+        opening = self._open(X, y)
+        subject = opening.subject
+        data, p = subject.data, subject.data.n_columns
+        require_out_of_bag(subject, owner)
+        require_fitted_measure(subject, owner)
+        if n_folds > data.n_rows:
+            allowed = f"None or an int in 2..{data.n_rows}, the rows of X"
+            raise checks.refuse(owner, "nested_folds", allowed, n_folds)
+        folds = folds_of(data.target, max(n_folds, 1), np.random.default_rng(opening.seed))
+        course = Course(p, sizes(p, min(least, p), drop), 1 + n_folds, self.recompute)
+        trials = opening.run(
+            Trial(subject, folds),
+            course.n_trials,
+            p + 3,
+            ready=course.ready,
+            arguments=course.arguments,
+            drop=drop,
+            min_features=least,
+            recompute=self.recompute,
+            nested_folds=n_folds,
+        )
+        course.ready(trials)
+        sizes_of_folds = np.bincount(folds, minlength=max(n_folds, 1))
+        self._take(opening, course, trials.reshape(len(course.rounds), -1, p + 3), factor)
+        self._nest(trials.reshape(len(course.rounds), -1, p + 3)[:, 1:], sizes_of_folds, factor)
+        return self
+
+    def _take(self, opening: Opening, course: Course, trials: FloatArray, factor: float) -> None:
+        rows = trials[:, 0]
+        importance, errors, standard_errors = rows[:, :-3], rows[:, -3], rows[:, -2]
+        chosen = smallest_within(errors, standard_errors, factor)
+        columns = course.columns[0]
+        history = {
+            "n_features": np.array(course.rounds),
+            "error": errors,
+            "standard_error": standard_errors,
+            "importance": importance,
+        }
+        kept = columns[chosen]
+        order = np.argsort(-importance[0, kept], kind="stable")
+        self._adopt(opening.data, kept[order], history)
+        last = np.zeros(self.n_features_in_, dtype=np.int64)
+        for there in columns:
+            last[there] += 1
+        self.eliminated_in_ = np.where(last < len(columns), last + 1, 0)
+        self.error_ = float(errors[chosen])
+        self._set_importances(opening.subject, importance[0])
+
+    def _nest(self, trials: FloatArray, sizes_of_folds: NDArray[np.int64], factor: float) -> None:
+        chosen = [
+            smallest_within(trials[:, k, -3], trials[:, k, -2], factor)
+            for k in range(trials.shape[1])
+        ]
+        self.nested_sizes_ = self.history_["n_features"][np.array(chosen, dtype=np.int64)]
+        if not chosen:
+            self.nested_error_ = float("nan")
+            return
+        found = trials[chosen, np.arange(len(chosen)), -1]
+        self.nested_error_ = float(np.average(found, weights=sizes_of_folds))
+
+    def _scores(self) -> FloatArray:
+        # Features that are eliminated later come first, then by importance.
+        rounds = np.where(self.eliminated_in_ == 0, np.iinfo(np.int64).max, self.eliminated_in_)
+        order = np.lexsort((self.importances_.values, rounds))
+        scores = np.empty(len(order))
+        scores[order] = np.arange(len(order))
+        return scores
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        told, rounds = super().account(record), len(self.history_["n_features"])
+        nested = np.isfinite(self.nested_error_)
+        return replace(
+            told,
+            run=f"{record.title}, {rounds:,} rounds",
+            step="round",
+            facts=(
+                ("out-of-bag error", f"{self.error_:.4g}"),
+                *((("nested error", f"{self.nested_error_:.4g}"),) if nested else ()),
+            ),
+            results={
+                "rounds": rounds,
+                "error": self.error_,
+                "nested_error": self.nested_error_ if nested else None,
+            },
+        )

@@ -1,0 +1,1 @@
+"""Filters to compare with: information criteria, ReliefF, Lasso."""

@@ -1,0 +1,172 @@
+"""Lasso as a selector."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from duramen import checks
+from duramen.results.importances import Importances
+from duramen.results.provenance import versions
+from duramen.results.text import quoted
+from duramen.selection.numbers import numbers_of
+from duramen.selection.records import Account, Detail, Selector
+from duramen.selection.selector import BaseSelector
+from duramen.selection.trials import folds_of
+
+ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
+
+
+class LassoSelector(BaseSelector):
+    r"""Lasso: features with a coefficient other than 0 in a penalized linear model.
+
+    .. math:: \min_b \frac{1}{2n} \|y - X b\|^2 + \lambda \sum_j |b_j|
+
+    on standardized features, with the :math:`\lambda` of the smallest error in cross-validation,
+    by scikit-learn's `LassoCV`. Of two classes y is the indicator; of more, the indicators of all
+    classes share their features (`MultiTaskLassoCV`).
+
+    Parameters
+    ----------
+    cv : int, default=5
+        Number of folds, drawn at random within the classes.
+    random_state : int, RandomState, Generator or None
+        Seed of the folds.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, by the size of their coefficients.
+    coefficients_ : float64 array of shape (p,)
+        Coefficients of the standardized features; of several classes their Euclidean norm.
+    alpha_ : float
+        :math:`\lambda`.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by importance.
+    importances_ : Importances
+        Absolute coefficients of all p features.
+    history_ : dict of arrays
+        ``"alpha"`` and ``"error"``: penalties that were tried, mean squared errors of the folds.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    Missing values count as the mean of their column. Of identical features any may have the
+    coefficient, or a part of it: the solution is not unique.
+
+    References
+    ----------
+    R. Tibshirani (1996). Regression shrinkage and selection via the lasso. Journal of the Royal
+    Statistical Society B 58.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(60, 5))
+    >>> model = dm.LassoSelector(random_state=0).fit(X, 3 * X[:, 1] + X[:, 2])
+    >>> model.selected_.tolist()
+    [1, 2]
+    """
+
+    def __init__(self, *, cv: int = 5, random_state: Any = None, n_jobs: int | None = None) -> None:
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the linear model.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or a column has more than two labels without
+            an order.
+        """
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LassoCV, MultiTaskLassoCV
+
+        owner = type(self).__name__
+        n_threads = checks.check_jobs(owner, self.n_jobs)
+        given = self._learning_set(X, y, n_threads=n_threads)
+        data = given.in_memory()
+        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
+        for name, kind, j in zip(data.names, data.table.kinds, range(data.n_columns), strict=True):
+            if kind == "nominal" and len(data.table.values(j)) > 2:
+                raise ValueError(
+                    f"{owner}: column {quoted(name)} has {len(data.table.values(j))} labels "
+                    "without an order, and no coefficient. Hint: one column for each label."
+                )
+        values = numbers_of(data.table)
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # columns without a value
+            values = values - np.nanmean(values, axis=0)
+        values = np.nan_to_num(values, nan=0.0)
+        scale = values.std(axis=0)
+        values /= np.where(scale > 0, scale, 1.0)
+        folds = folds_of(
+            data.target, n_folds, np.random.default_rng(checks.draw_seed(self.random_state))
+        )
+        splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
+        if data.target.n_classes > 2:
+            response = np.eye(data.target.n_classes)[data.target.values.astype(np.int64)]
+            model = MultiTaskLassoCV(cv=splits, n_jobs=n_threads)
+        else:
+            response = data.target.values.astype(np.float64)
+            model = LassoCV(cv=splits, n_jobs=n_threads)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of the smallest penalties
+            model.fit(values, response)
+        many = np.linalg.norm(np.atleast_2d(model.coef_), axis=0)
+        many[many < ROUNDING * many.max(initial=0.0)] = 0.0
+        coefficients = np.where(many > 0, model.coef_, 0.0) if model.coef_.ndim == 1 else many
+        found = np.flatnonzero(many)
+        history = {"alpha": model.alphas_, "error": model.mse_path_.mean(axis=1)}
+        self._adopt(given, found[np.argsort(-many[found], kind="stable")], history)
+        self.coefficients_ = coefficients
+        self.alpha_ = float(model.alpha_)
+        self.importances_ = Importances(
+            data.names,
+            many,
+            "absolute_coefficient",
+            "target per standard deviation",
+            metadata={"data": data.fingerprint, "cv": n_folds, "versions": versions()},
+        )
+        return self
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        return replace(
+            super().account(record),
+            details=(Detail("coefficient", "coefficient", self.coefficients_),),
+            results={"alpha": self.alpha_},
+        )

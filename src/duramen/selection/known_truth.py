@@ -1,0 +1,208 @@
+"""Scores of a selection, and of a ranking, against the features that are known to be relevant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.checks import refuse
+from duramen.results.result import Result
+from duramen.results.summary import Summary
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+_OWNER = "scores"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectionScores(Result):
+    r"""Agreement of a selection, and of a ranking, with the relevant features.
+
+    With TP relevant and FP irrelevant features selected, out of P relevant and N irrelevant ones.
+
+    Attributes
+    ----------
+    n_selected, n_relevant, n_features : int
+        Numbers of features.
+    true_positives : int
+        Relevant features that were selected.
+    precision : float
+        TP / (TP + FP); NaN where nothing was selected.
+    recall : float
+        TP / P.
+    f1 : float
+        2 TP / (2 TP + FP + FN), with FN = P - TP.
+    fdr : float
+        False discovery proportion FP / max(1, TP + FP).
+    bcr : float
+        Balanced classification rate (TP / P + (N - FP) / N) / 2; NaN where all are relevant.
+    average_precision : float
+        Mean over the relevant features of the precision of the ranking down to each of them, the
+        mean over all orders of features of equal score; NaN without a ranking.
+    auprc : float
+        Area under the curve of precision against recall by the trapezoid rule, ties likewise; the
+        curve begins at recall 0 with the precision of the first feature.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.selection.scores(["a", "b"], ["a", "c"], names=["a", "b", "c", "d"]).f1
+    0.5
+    """
+
+    n_selected: int
+    n_relevant: int
+    n_features: int
+    true_positives: int
+    precision: float
+    recall: float
+    f1: float
+    fdr: float
+    bcr: float
+    average_precision: float
+    auprc: float
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame`: one row of all scores."""
+        return {name: [getattr(self, name)] for name in _COLUMNS}
+
+    def _summary(self, rows: int) -> Summary:
+        heading = [
+            f"SelectionScores: {self.true_positives} of {self.n_relevant} relevant features among "
+            f"{self.n_selected} selected of {self.n_features}",
+            f"precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}, "
+            f"FDR {self.fdr:.3f}, BCR {self.bcr:.3f}",
+        ]
+        if not np.isnan(self.auprc):
+            heading.append(
+                f"average precision {self.average_precision:.3f}, AUPRC {self.auprc:.3f} (random "
+                f"order about {self.n_relevant / self.n_features:.3f})"
+            )
+        return Summary(tuple(heading))
+
+
+_COLUMNS = ("precision", "recall", "f1", "fdr", "bcr", "average_precision", "auprc")
+
+
+def scores(
+    selected: Any, relevant: Any, *, ranking: ArrayLike | None = None, names: Any = None
+) -> SelectionScores:
+    """Score a selection, and a ranking, against the features that are known to be relevant.
+
+    Parameters
+    ----------
+    selected : bool array of shape (p,), or names or indices of features, or fitted selector
+        Features that were selected.
+    relevant : bool array of shape (p,), or names or indices of features
+        Features that are relevant, at least one.
+    ranking : array-like of shape (p,), or result with `values`, optional
+        Scores of all p features, the larger the better, such as importances.
+    names : sequence of str, or int, optional
+        Names of the p features, or their number; not needed where a mask or a ranking is given.
+
+    Returns
+    -------
+    SelectionScores
+
+    Raises
+    ------
+    ValueError
+        If features are not as described, shapes differ, or no feature is relevant.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> result = dm.selection.scores(
+    ...     [True, True, False, False], [True, False, True, False], ranking=[4, 3, 3, 1])
+    >>> result.precision, result.average_precision
+    (0.5, 0.9166666666666666)
+    """
+    if hasattr(selected, "get_support"):
+        selected = selected.get_support()
+    values = None
+    if ranking is not None:
+        values = np.asarray(getattr(ranking, "values", ranking), dtype=np.float64)
+        names = getattr(ranking, "names", names)
+        if values.ndim != 1 or np.isnan(values).any():
+            raise refuse(_OWNER, "ranking", "numbers of shape (p,)", f"shape {values.shape}")
+    p = _count(selected, relevant, values, names)
+    known = None if names is None or isinstance(names, int) else list(names)
+    chosen, truth = _mask("selected", selected, p, known), _mask("relevant", relevant, p, known)
+    n_true = int(truth.sum())
+    if not n_true:
+        raise refuse(_OWNER, "relevant", "one feature or more", "none")
+    tp, size = int((chosen & truth).sum()), int(chosen.sum())
+    fp, n_false = size - tp, p - n_true
+    average, area = (float("nan"),) * 2 if values is None else areas(values, truth)
+    return SelectionScores(
+        n_selected=size,
+        n_relevant=n_true,
+        n_features=p,
+        true_positives=tp,
+        precision=tp / size if size else float("nan"),
+        recall=tp / n_true,
+        f1=2 * tp / (size + n_true),
+        fdr=fp / max(1, size),
+        bcr=(tp / n_true + (n_false - fp) / n_false) / 2 if n_false else float("nan"),
+        average_precision=average,
+        auprc=area,
+    )
+
+
+def areas(values: FloatArray, truth: BoolArray) -> tuple[float, float]:
+    """Return average precision and the trapezoid area, expected over random orders of ties."""
+    order = np.argsort(-values, kind="stable")
+    _, group, size = np.unique(-values[order], return_inverse=True, return_counts=True)
+    true = np.bincount(group, weights=truth[order])
+    place = np.arange(1, len(values) + 1.0)
+    first = np.concatenate([[0], np.cumsum(size)[:-1]])[group]
+    before = np.concatenate([[0], np.cumsum(true)[:-1]])[group]
+    # Given that a feature at a place is relevant, the others of its group are in random order.
+    others = (true[group] - 1) / np.maximum(size[group] - 1, 1)
+    above = before + np.maximum(others, 0.0) * (place - 1 - first)
+    chance = true[group] / size[group]
+    precision = (above + 1) / place
+    previous = np.divide(above, place - 1, out=np.ones_like(place), where=place > 1)
+    n_true = float(truth.sum())
+    average = float((chance * precision).sum()) / n_true
+    area = float((chance * (precision + previous) / 2).sum()) / n_true
+    return average, area
+
+
+def _count(selected: Any, relevant: Any, values: FloatArray | None, names: Any) -> int:
+    """Return the number p of features."""
+    if isinstance(names, int | np.integer):
+        return int(names)
+    if names is not None:
+        return len(names)
+    if values is not None:
+        return len(values)
+    for one in (selected, relevant):
+        array = np.asarray(one)
+        if array.dtype == np.bool_ and array.ndim == 1:
+            return len(array)
+    raise refuse(_OWNER, "names", "the names of all features, or their number", None)
+
+
+def _mask(what: str, given: Any, p: int, names: list[str] | None) -> BoolArray:
+    """Return features as a mask of shape (p,)."""
+    array = np.asarray(list(given) if isinstance(given, set | frozenset) else given)
+    if array.ndim == 1 and array.dtype == np.bool_ and array.shape == (p,):
+        return array
+    mask = np.zeros(p, dtype=np.bool_)
+    if array.size == 0:
+        return mask
+    wanted = f"a mask of shape ({p},), or names or indices of features"
+    if array.ndim != 1 or array.dtype == np.bool_:
+        raise refuse(_OWNER, what, wanted, f"shape {array.shape}")
+    place = {} if names is None else {name: j for j, name in enumerate(names)}
+    for one in array.tolist():
+        j = place.get(one, -1) if isinstance(one, str) else one
+        if not isinstance(j, int) or not 0 <= j < p:
+            raise refuse(_OWNER, what, wanted, one)
+        mask[j] = True
+    return mask

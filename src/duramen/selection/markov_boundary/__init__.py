@@ -1,0 +1,1 @@
+"""Markov boundaries of small categorical tables, and FOCUS."""

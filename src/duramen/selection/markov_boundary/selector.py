@@ -1,0 +1,137 @@
+"""Markov boundaries of the rows of a table, selectors of a smallest sufficient set of features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.results.importances import Importances
+from duramen.results.provenance import versions
+from duramen.selection.records import Account, Selector
+from duramen.selection.selector import BaseSelector
+from duramen.theory.distributions import FiniteDistribution
+from duramen.theory.relevance import markov_boundaries
+
+SELECTIONS = ("smallest", "union")
+
+
+class MarkovBoundary(BaseSelector):
+    r"""Markov boundary of a small categorical table, and FOCUS: the smallest sufficient set.
+
+    The rows are taken as a distribution, a value of a column as a category. A Markov boundary is a
+    set M of features with :math:`H(Y|M) = H(Y|V)`, V all features, of which no proper part is one:
+    where no two rows agree in all features but not in their class, a set that determines the class.
+    FOCUS (Almuallim and Dietterich) finds a smallest one.
+
+    Parameters
+    ----------
+    select : {"smallest", "union"}, default="smallest"
+        The first of the smallest boundaries, in the order of the columns; or the features of any.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, in the order of the columns.
+    boundaries_ : tuple of int64 arrays
+        All Markov boundaries, smaller ones first.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by importance.
+    importances_ : Importances
+        Mutual information of each of the p features with the target, in bits.
+    history_ : dict of arrays
+        ``"size"``: number of features of each boundary.
+    classes_ : array of shape (C,)
+        Sorted class labels.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    Nothing is tested: in few rows, irrelevant features determine the class by chance, and a column
+    of distinct numbers does alone (the min-features bias). Cut numbers into few intervals before
+    (`duramen.theory.discretize`), and give many more rows than there are combinations of values.
+
+    Of identical features one is selected; ``select="union"`` keeps all of them.
+
+    References
+    ----------
+    H. Almuallim, T. G. Dietterich (1994). Learning boolean concepts in the presence of many
+    irrelevant features. Artificial Intelligence 69. Boundaries: `duramen.theory.markov_boundaries`.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.digits7()
+    >>> dm.MarkovBoundary().fit(data.X, data.y).selected_.tolist()
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, *, select: str = "smallest") -> None:
+        self.select = select
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find all Markov boundaries of the rows.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or there are too many boundaries to list.
+        """
+        checks.check_choice(type(self).__name__, "select", self.select, SELECTIONS)
+        given = self._learning_set(X, y, "classification")
+        data = given.in_memory()
+        dist = FiniteDistribution.from_table(data)
+        place = {name: j for j, name in enumerate(dist.names)}
+        found = [
+            np.array([place[name] for name in one], dtype=np.int64)
+            for one in markov_boundaries(dist)
+        ]
+        chosen: NDArray[np.int64] = found[0]
+        if self.select == "union":
+            chosen = np.unique(np.concatenate(found))
+        self._adopt(given, chosen, {"size": np.array([len(one) for one in found])})
+        self.boundaries_ = tuple(found)
+        informations = [dist.mutual_information(name) for name in dist.names]
+        self.importances_ = Importances(
+            data.names,
+            np.array(informations),
+            "mutual_information",
+            "bits",
+            metadata={"data": data.fingerprint, "versions": versions()},
+        )
+        return self
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        count = len(self.boundaries_)
+        return replace(
+            super().account(record),
+            facts=(("Markov boundaries", f"{count:,}"),),
+            nothing="No feature is needed: the target does not depend on them in these rows",
+            results={"boundaries": count},
+        )

@@ -1,0 +1,1 @@
+"""Regularized forests: features used for the first time must gain more than others."""

@@ -1,0 +1,1 @@
+"""Representatives of correlated features, as a step before a selector."""

@@ -1,0 +1,149 @@
+"""Representatives of clusters of correlated features, as a transformer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from duramen.checks import refuse
+from duramen.importances import Representatives, representatives
+from duramen.results.importances import Importances
+from duramen.selection.selector import BaseSelector, Unlabeled
+from duramen.tables import ColumnStore, LearningSet, encode
+from duramen.tables.containers import table_like
+
+
+class ClusterRepresentatives(BaseSelector):
+    """One feature of each cluster of correlated features, to go before a selector in a pipeline.
+
+    The features are clustered by the size of their correlation, and the medoid of each cluster, its
+    member that is most correlated with the others, is kept. The target plays no part.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        Clusters are merged while their correlation, as `linkage` says, is at least that; in (0, 1].
+        0.8 where neither it nor `n_clusters` is given.
+    n_clusters : int, optional
+        Number of clusters, instead of `threshold`.
+    correlation : {"spearman", "pearson"}, default="spearman"
+        Of ranks, or of numbers.
+    linkage : {"average", "complete", "single"}, default="average"
+        Correlation between clusters: mean, smallest or greatest of that of their members.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Medoids, in the order of the first members of their clusters.
+    representatives_ : Representatives
+        The clusters; `members` has the features that each medoid stands for.
+    support_ : bool array of shape (p,)
+        Whether each feature is a medoid.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    There is no order of the features, and no `ranking_` or `importances_`: those of the selector
+    that comes after it are of the medoids, and `spread` gives them to all members.
+
+    References
+    ----------
+    L. Toloşi, T. Lengauer (2011). Classification with correlated features: unreliability of
+    feature ranking and solutions. Bioinformatics 27(14).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import duramen as dm
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0] + 0.1 * X[:, 1]
+    >>> dm.ClusterRepresentatives(threshold=0.9).fit(X).selected_.tolist()
+    [0, 1]
+    """
+
+    representatives_: Representatives
+
+    def __init__(
+        self,
+        *,
+        threshold: float | None = None,
+        n_clusters: int | None = None,
+        correlation: str = "spearman",
+        linkage: str = "average",
+    ) -> None:
+        self.threshold = threshold
+        self.n_clusters = n_clusters
+        self.correlation = correlation
+        self.linkage = linkage
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the features.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : ignored
+            There for pipelines.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not as described, or a column has missing values or more than two
+            labels without an order.
+        """
+        given = X.table if isinstance(X, LearningSet) else X
+        table = given.as_table() if isinstance(given, ColumnStore) else encode(table_like(given))
+        threshold = self.threshold
+        if threshold is None and self.n_clusters is None:
+            threshold = 0.8
+        found = representatives(
+            table,
+            threshold=threshold,
+            n_clusters=self.n_clusters,
+            correlation=self.correlation,  # type: ignore[arg-type]
+            linkage=self.linkage,  # type: ignore[arg-type]
+        )
+        sizes = np.bincount(found.labels, minlength=len(found))
+        self._adopt(Unlabeled(table), found.medoids.copy(), {"cluster_size": sizes})
+        self.representatives_ = found
+        return self
+
+    def spread(self, importances: Importances) -> Importances:
+        """Return the importances of all p features: each has that of its representative.
+
+        `importances` are of the medoids, in the order of the columns of `transform`, such as those
+        of the selector that comes next in a pipeline.
+
+        Raises
+        ------
+        ValueError
+            If their number is not that of the medoids.
+        """
+        check_is_fitted(self, "support_")
+        found = self.representatives_
+        if len(importances) != len(found):
+            raise refuse(
+                f"{type(self).__name__}.spread",
+                "importances",
+                f"importances of the {len(found)} representatives",
+                f"{len(importances)} features",
+            )
+        place = np.argsort(np.argsort(self.selected_))
+        names = tuple(found.names[m] for m in found.medoids)
+        return found.spread(importances.take(place, names=names))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        tags.target_tags.required = False
+        return tags

@@ -1,0 +1,315 @@
+"""Sequential selection by the score of a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+
+from duramen import checks
+from duramen.importances.refit import template_of
+from duramen.jobs.replicates import Plan, run_replicates
+from duramen.results.importances import Importances
+from duramen.results.provenance import versions
+from duramen.selection.records import Account, Selector
+from duramen.selection.selector import BaseSelector
+from duramen.selection.sequential_selection.scoring import Score
+from duramen.selection.sequential_selection.search import Course, Path, search
+from duramen.selection.trials import folds_of
+from duramen.tables import Task
+
+DIRECTIONS = ("forward", "backward")
+_TREES = 100
+_FLOATING = 10  # times the sets of the plain search, after which a floating one ends
+
+
+class SequentialSelection(BaseSelector):
+    r"""Sequential selection: sets of features, one feature at a time, by the score of a learner.
+
+    A forward search starts from no feature and adds the one with which the cross-validated score
+    is best, a backward search starts from all and removes the one without which it is. Plus l,
+    minus r takes l such steps and then r back, in turn. A floating search goes back after each step
+    as long as this gives a better set than any of its size so far.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, optional
+        Learner of this package or of scikit-learn; it is cloned, not changed. Random forests of
+        100 trees by default. Learners of scikit-learn see numbers: codes of categories, NaN for
+        missing values.
+    n_features : int or "best", default="best"
+        Number of features to select; "best" for that of the set with the best score, the smallest
+        of equal ones.
+    direction : {"forward", "backward"}, default="forward"
+        Direction of the search.
+    plus : int, default=1
+        Number l of steps in the direction.
+    minus : int, default=0
+        Number r of steps back after them, smaller than `plus`.
+    floating : bool, default=False
+        Whether the search floats; `plus` is 1 and `minus` 0.
+    max_features : int, optional
+        Largest set of a forward search with ``n_features="best"``; all features by default.
+    scoring : str, callable or None, default=None
+        Score, as scikit-learn's scorers; None for that of the learner: accuracy or R2.
+    cv : int, default=5
+        Number of folds, drawn at random within the classes.
+    random_state : int, RandomState, Generator or None
+        Seed of the folds and of the learner, the same for all sets.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work: an interrupted run resumes from it, to the same bytes.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Selected features, in the order of the columns.
+    score_ : float
+        Score of the selected set. It is too good, since the set was chosen by it.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by importance.
+    importances_ : Importances
+        Of all p features: forward, the score of each alone; backward, the decrease of the score
+        of all features without it.
+    history_ : dict of arrays
+        ``"n_features"`` and ``"score"`` of the sets in the order in which the search came to them;
+        ``"features"``, of shape (steps, p): whether a feature is in the set.
+    n_scored_ : int
+        Number of sets that were scored.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    A forward search needs p + (p - 1) + ... fits a fold. It misses features that matter together
+    alone, such as those of an exclusive or, which a backward search keeps. Of identical features a
+    further one does not improve the score of a deterministic learner, and one is selected.
+
+    A floating search ends at the latest when it has scored ten times as many sets as the plain one.
+
+    References
+    ----------
+    A. W. Whitney (1971); T. Marill, D. M. Green (1963); plus l, minus r: S. D. Stearns (1976). On
+    selecting features for pattern classifiers; P. Pudil, J. Novovičová, J. Kittler (1994). Floating
+    search methods in feature selection. Pattern Recognition Letters 15(11).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> data = dm.datasets.xor()
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> model = dm.SequentialSelection(tree, direction="backward", cv=2, random_state=0)
+    >>> model.fit(list(data.X) * 5, list(data.y) * 5).selected_.tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_features: int | str = "best",
+        direction: str = "forward",
+        plus: int = 1,
+        minus: int = 0,
+        floating: bool = False,
+        max_features: int | None = None,
+        scoring: str | Callable[..., float] | None = None,
+        cv: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_features = n_features
+        self.direction = direction
+        self.plus = plus
+        self.minus = minus
+        self.floating = floating
+        self.max_features = max_features
+        self.scoring = scoring
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.client = client
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Search for a set of features.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or the checkpoint is of another run.
+        """
+        from sklearn.metrics import check_scoring
+
+        owner = type(self).__name__
+        checkpoint = self._file(self.checkpoint)
+        plan = Plan.checked(owner, self.n_jobs, checkpoint, self.verbose, self.client)
+        task = _task(self.estimator, owner)
+        given = self._learning_set(X, y, task, n_threads=plan.threads_within)
+        data, p = given.in_memory(), given.n_columns
+        n_folds = checks.check_integer(owner, "cv", self.cv, 2, most=max(data.n_rows, 2))
+        steps = self._steps(owner, p)
+        learner = _learner(self.estimator, data.task)
+        scorer = check_scoring(learner, scoring=self.scoring)
+        seed = checks.draw_seed(self.random_state)
+        folds = folds_of(data.target, n_folds, np.random.default_rng(seed))
+        path = Path()
+        course = Course(search(path, p, **steps))
+        length = abs(steps["goal"] - (0 if steps["forward"] else p)) + 1
+        rounds = length * (steps["plus"] + steps["minus"]) * (_FLOATING if self.floating else 1)
+        scored = run_replicates(
+            Score(learner, scorer, data, folds, seed),
+            1 + rounds * p,
+            1,
+            seed=seed,
+            identity={
+                "method": owner,
+                "learner": repr(learner),
+                "scoring": str(self.scoring),
+                "steps": steps,
+                "cv": n_folds,
+                "data": data.fingerprint,
+                "versions": versions(),
+            },
+            plan=plan,
+            function=f"{owner}.fit",
+            ready=lambda scores: min(course.ready(scores), 1 + rounds * p),
+            arguments=course.arguments,
+            unit="set",
+        )
+        course.ready(scored)
+        best = [path.best[size] for size in sorted(path.best)]
+        if self.n_features == "best":
+            chosen, score = max(best, key=lambda one: one[1])
+        else:
+            # A floating search that ended early may not have come to it.
+            size = min(path.best, key=lambda size: abs(size - steps["goal"]))
+            chosen, score = path.best[size]
+        member = np.array([[j in one for j in range(p)] for one, _ in path.visited])
+        history = {
+            "n_features": member.sum(axis=1),
+            "score": np.array([score for _, score in path.visited]),
+            "features": member,
+        }
+        self._adopt(given, np.array(sorted(chosen), dtype=np.int64), history)
+        self.score_ = score
+        self.n_scored_ = len(scored)
+        self._take_importances(data.names, path, steps["forward"])
+        return self
+
+    def _steps(self, owner: str, p: int) -> dict[str, Any]:
+        forward = checks.check_choice(owner, "direction", self.direction, DIRECTIONS) == "forward"
+        floating = checks.check_flag(owner, "floating", self.floating)
+        plus = checks.check_integer(owner, "plus", self.plus, 1)
+        minus = checks.check_integer(owner, "minus", self.minus, 0, most=plus - 1)
+        if floating and (plus, minus) != (1, 0):
+            raise ValueError(
+                f"{owner}: floating searches have plus=1 and minus=0, got plus={plus} and "
+                f"minus={minus}."
+            )
+        most = p
+        if self.max_features is not None:
+            most = min(p, checks.check_integer(owner, "max_features", self.max_features, 1))
+        if isinstance(self.n_features, str):
+            checks.check_choice(owner, "n_features", self.n_features, ("best",))
+            goal = most if forward else 1
+        else:
+            goal = checks.check_integer(owner, "n_features", self.n_features, 1, most=p)
+        return {
+            "goal": goal,
+            "forward": forward,
+            "plus": plus,
+            "minus": minus,
+            "floating": floating,
+        }
+
+    def _take_importances(self, names: tuple[str, ...], path: Path, forward: bool) -> None:
+        first = np.array(path.first)
+        if not len(first):  # all features are wanted
+            first = np.full(len(names), path.visited[0][1])
+        what = self.scoring if isinstance(self.scoring, str) else "score"
+        self.importances_ = Importances(
+            names,
+            first if forward else path.visited[0][1] - first,
+            "score_alone" if forward else "score_decrease",
+            f"score: {what}",
+            metadata={"learner": repr(self.estimator), "versions": versions()},
+        )
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        told = super().account(record)
+        return replace(
+            told,
+            run=f"{record.title}, {self.n_scored_:,} sets of features",
+            facts=(("score", f"{self.score_:.4g}"),),
+            settings={**told.settings, "estimator": repr(self.estimator)},
+            results={"score": self.score_, "sets_scored": self.n_scored_},
+        )
+
+
+def _task(estimator: Any, owner: str) -> Task | None:
+    """Return the task of a learner; None, for any task, where there is none."""
+    from sklearn.base import is_classifier, is_regressor
+
+    from duramen.estimators.base import BaseForest
+
+    if estimator is None:
+        return None
+    if isinstance(estimator, BaseForest):
+        task: Task = template_of(estimator, owner).task
+        return task
+    if is_classifier(estimator):
+        return "classification"
+    if is_regressor(estimator):
+        return "regression"
+    raise checks.refuse(
+        *(owner, "estimator", "a classifier or a regressor of duramen or of scikit-learn"),
+        estimator,
+    )
+
+
+def _learner(estimator: Any, task: Task) -> Any:
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
+
+    if estimator is not None:
+        return estimator
+    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
+    return kind(_TREES)

@@ -1,0 +1,1 @@
+"""VSURF: thresholding, interpretation and prediction."""

@@ -1,0 +1,263 @@
+"""VSURF, a selector of features for interpretation and for prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+
+from duramen import checks
+from duramen.selection.records import Account, Detail, Selector
+from duramen.selection.refitting import Opening, RefittingSelector
+from duramen.selection.trials import Trial, require_fitted_measure, require_out_of_bag
+from duramen.selection.vsurf.course import Course, Errors
+from duramen.selection.vsurf.rules import FloatArray, IntArray, above, noise_level
+
+SETS = ("prediction", "interpretation", "threshold")
+
+
+class VSURF(RefittingSelector):
+    r"""VSURF: features for interpretation and for prediction, in three steps.
+
+    *Thresholding.* Forests on all features give the mean and the standard deviation of each
+    importance. A regression tree of the deviations on the rank of the mean, pruned by
+    cross-validation, predicts the noise of importances; features are kept up to the first one whose
+    mean is below its smallest prediction.
+
+    *Interpretation.* Of nested models of the 1, 2, ... most important features that were kept, with
+    mean out-of-bag errors :math:`e_k`, the smallest one is taken with :math:`e_k \le e_{k^*} +
+    s_{k^*}`, the smallest error and the standard deviation of it over forests.
+
+    *Prediction.* Its features are tried one after the other; one is kept if the error decreases by
+    more than the mean of :math:`|e_{k+1} - e_k|` beyond the model for interpretation.
+
+    Parameters
+    ----------
+    estimator : estimator of duramen, optional
+        Parameters of the forests, whose trees leave rows out; it is cloned, not changed. Random
+        forests by default.
+    n_estimators : int, optional
+        Trees of a forest; those of `estimator` by default, 500 where there is none.
+    measure : str or callable, default="mda"
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+    select : {"prediction", "interpretation", "threshold"}, default="prediction"
+        Step whose features are selected.
+    n_thresholding : int, default=20
+        Number of forests of the first step, at least 2.
+    n_interpretation : int, default=10
+        Number of forests of a nested model, at least 2.
+    n_prediction : int, default=10
+        Number of forests of a model for prediction.
+    threshold_factor : float, default=1
+        Factor of the smallest prediction of the tree.
+    standard_deviations : float, default=1
+        Number of standard deviations by which the error of the model for interpretation may exceed
+        the smallest one.
+    jump_factor : float, default=1
+        Factor of the mean difference that the error must decrease by.
+    random_state : int, RandomState, Generator or None
+        Seed of all random numbers.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    client : dask.distributed.Client, optional
+        Cluster that does the work instead of threads; the result does not depend on it.
+    checkpoint : path, optional
+        File that keeps finished work, and a second one beside it with the suffix ".errors": an
+        interrupted run resumes from them, to the same bytes.
+    verbose : int, default=0
+        Above 0: a progress bar with the time left.
+
+    Attributes
+    ----------
+    selected_ : int64 array
+        Features of the step `select`, in the order of their mean importance.
+    thresholded_, interpretation_, prediction_ : int64 array
+        Features of the three steps, in this order.
+    threshold_ : float
+        Importance that features had to reach in the first step.
+    jump_ : float
+        Decrease of the error that a feature for prediction had to exceed.
+    support_ : bool array of shape (p,)
+        Whether each feature is selected.
+    ranking_ : int64 array of shape (p,)
+        1 for the selected features, and 2, 3, ... for the others by importance.
+    importances_ : Importances
+        Mean over the forests of the first step, of all p features.
+    history_ : dict of arrays
+        ``"importance"``, of shape (forests, p), of the first step; ``"error"`` and
+        ``"standard_deviation"`` of the nested models; ``"prediction_error"`` of the models for
+        prediction, with each feature for interpretation in turn.
+    classes_ : array of shape (C,)
+        Sorted class labels, where the target holds classes.
+    n_features_in_ : int
+        Number p of features.
+    feature_names_in_ : object array of shape (p,)
+        Their names, where the table has any.
+
+    Notes
+    -----
+    At least one feature is selected, on pure noise too. Of identical features all reach the
+    threshold; the model for interpretation may have some of them, that for prediction has one.
+
+    Where the model for interpretation has all features above the threshold, nothing lies beyond it
+    and the decrease must be above 0.
+
+    References
+    ----------
+    R. Genuer, J.-M. Poggi, C. Tuleau-Malot (2010). Variable selection using random forests. Pattern
+    Recognition Letters 31. The rules are those of the R package VSURF 1.2; the tree is pruned at
+    one of at most 20 complexities.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> data = dm.datasets.linear_sign(100, 6, n_relevant=2, random_state=0)
+    >>> model = dm.VSURF(n_estimators=50, n_thresholding=5, n_interpretation=3, random_state=0)
+    >>> model.fit(data.X, data.y).selected_.tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int | None = None,
+        measure: str | Callable[..., Any] = "mda",
+        select: str = "prediction",
+        n_thresholding: int = 20,
+        n_interpretation: int = 10,
+        n_prediction: int = 10,
+        threshold_factor: float = 1.0,
+        standard_deviations: float = 1.0,
+        jump_factor: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.measure = measure
+        self.select = select
+        self.n_thresholding = n_thresholding
+        self.n_interpretation = n_interpretation
+        self.n_prediction = n_prediction
+        self.threshold_factor = threshold_factor
+        self.standard_deviations = standard_deviations
+        self.jump_factor = jump_factor
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.client = client
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features in three steps.
+
+        Parameters
+        ----------
+        X : table of shape (n, p), or LearningSet
+            The rows; a store is read into memory.
+        y : array-like of shape (n,), optional
+            Classes or numbers; None with a learning set.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter, X or y is not as described, or a checkpoint is of another run.
+        """
+        owner = type(self).__name__
+        checks.check_choice(owner, "select", self.select, SETS)
+        counts = [
+            checks.check_integer(owner, name, getattr(self, name), least)
+            for name, least in (("n_thresholding", 2), ("n_interpretation", 2), ("n_prediction", 1))
+        ]
+        factors = [
+            checks.check_real(owner, name, getattr(self, name), 0.0)
+            for name in ("threshold_factor", "standard_deviations", "jump_factor")
+        ]
+        opening = self._open(X, y)
+        subject, p = opening.subject, opening.subject.data.n_columns
+        require_out_of_bag(subject, owner)
+        require_fitted_measure(subject, owner)
+        first = opening.run(
+            *(Trial(subject), counts[0], p + 3),
+            arguments=lambda _: (np.arange(p), True),
+            step="thresholding",
+        )[:, :p]
+        mean, deviation = first.mean(axis=0), first.std(axis=0, ddof=1)
+        order = np.argsort(-mean, kind="stable")
+        threshold = factors[0] * noise_level(deviation[order], opening.seed)
+        kept = order[: above(mean[order], threshold)]
+        course = Course(kept, counts[1], counts[2], factors[1], factors[2])
+        errors = opening.run(
+            *(Errors(subject), course.n_forests, 1),
+            ready=course.ready,
+            arguments=course.arguments,
+            part="errors",
+            features=kept.tolist(),
+            counts=counts,
+            factors=factors,
+        )
+        course.ready(errors)
+        self._take(opening, first, threshold, kept, course)
+        return self
+
+    def _take(
+        self,
+        opening: Opening,
+        first: FloatArray,
+        threshold: float,
+        kept: IntArray,
+        course: Course,
+    ) -> None:
+        prediction = course.prediction
+        sets = {
+            "threshold": kept,
+            "interpretation": kept[: course.n_interpreted],
+            "prediction": np.array(prediction.kept if prediction else [], dtype=np.int64),
+        }
+        history = {
+            "importance": first,
+            "error": course.errors,
+            "standard_deviation": course.spread,
+            "prediction_error": np.array(prediction.errors if prediction else []),
+        }
+        self._adopt(opening.data, sets[self.select], history)
+        self.thresholded_, self.interpretation_ = sets["threshold"], sets["interpretation"]
+        self.prediction_ = sets["prediction"]
+        self.threshold_ = threshold
+        self.jump_ = prediction.least if prediction else 0.0
+        self._set_importances(opening.subject, first.mean(axis=0))
+
+    def account(self, record: Selector) -> Account:
+        """Return what is told of the run in a report.
+
+        Parameters
+        ----------
+        record : Selector
+            That of this class.
+        """
+        steps = np.full(self.n_features_in_, "none", dtype="U14")
+        sets = {
+            "threshold": self.thresholded_,
+            "interpretation": self.interpretation_,
+            "prediction": self.prediction_,
+        }
+        for name, features in sets.items():
+            steps[features] = name
+        words = ", ".join(f"{len(features):,} {name}" for name, features in sets.items())
+        return replace(
+            super().account(record),
+            facts=(("features of the steps", words),),
+            details=(Detail("step", "last step", steps),),
+            results={f"features_{name}": len(features) for name, features in sets.items()},
+        )

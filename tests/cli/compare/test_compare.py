@@ -1,0 +1,74 @@
+"""`duramen compare`."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+from tests.grid import one_test
+
+from duramen.evaluation import EvaluationInterrupted
+
+QUICK = ["--resamples", "4", "--trees", "10"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 6))
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(y=np.where(X[:, 0] > 0, "u", "v"))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv"
+
+
+def test_results(file, tmp_path):
+    out = tmp_path / "out"
+    words = ["compare", file, "--target", "y", "--score", "auc", "--features", 1, "--features", 3]
+    said, run = done(out, *words, *QUICK)
+    assert "mdi: " in said.stdout
+    assert "4 splits into 54 training and 6 test rows" in " ".join(said.stdout.split())
+    table = pd.read_csv(out / "result.csv")
+    assert table["method"].tolist() == ["mdi", "mdi", "mda", "mda", "all-features"]
+    assert table["auc"][0] > 0.9
+    assert run["results"]["enough"]["mdi"] == [1, 1, 1]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Area under the ROC curve against the number of features" in page
+    assert page.count("<svg") >= 2
+    done(tmp_path / "again", *run["command"].replace("t.csv", str(file)).split()[1:])
+    assert (tmp_path / "again" / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
+
+
+def test_interrupted(file, tmp_path):
+    """The results of the splits that were done are written."""
+    from duramen.evaluation import evaluate_selection
+
+    def stopped(**given):
+        raise EvaluationInterrupted(evaluate_selection(**{**given, "n_resamples": 2}))
+
+    with patch("duramen.evaluation.evaluate_selection", stopped):
+        result = duramen(
+            "compare", file, "--target", "y", "--measure", "mdi", *QUICK, "--out", tmp_path / "out"
+        )
+    assert result.exit_code == 130
+    assert (tmp_path / "out" / "result.csv").exists()
+    assert "interrupted after 2 splits" in result.stderr
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--measure", "nothing"], "--measure: must be one of mdi"),
+        (["--selector", "mdi"], "--selector: must be one of"),
+        (["--measure", "mdi", "--measure", "mdi"], "mdi twice"),
+        (["--test", "2.5"], "--test: must be a number of rows"),
+        (["--test", "59"], "test_size must be 1 to 58"),
+        (["--features", "7"], "n_features must be different numbers in 1..6"),
+        (["--score", "r2"], "score must be one of"),
+        (["--learner", "ridge-regression"], "learner must be one of"),
+    ],
+)
+def test_bad_input(words, message, file, tmp_path):
+    given = [file, "--target", "y", *words]
+    assert_refused("compare", tmp_path / "out", given, message)

@@ -1,0 +1,78 @@
+"""Evaluations of selectors and rankings, scores of selections, and what shows them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from tests.contracts.cases.plots import drawn
+from tests.contracts.cases.reports import run
+from tests.contracts.inputs import estimator, jobs, table, target
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import evaluation, plots, reports, selection
+
+
+@cache
+def evaluated(task: str = "classification", **given: Any) -> Any:
+    """A few methods in four splits."""
+    methods = {
+        "mdi": "mdi",
+        "mda": evaluation.Ranking("mda", estimator(task, max_depth=2)),
+        "knock-out": dm.KnockOut(estimator(task), n_permutations=19, max_rounds=1),
+        "all": None,
+    }
+    settings = {"n_features": (1, 2, 4), "n_resamples": 4, "random_state": 3, "n_jobs": jobs()}
+    forest = {"estimator": estimator(task), "learner": estimator(task)}
+    return dm.evaluate_selection(methods, table(), target(task), **{**settings, **forest, **given})
+
+
+def _columns(**given: Any) -> Any:
+    found = evaluated(**given)
+    return {
+        name: np.nan_to_num(np.asarray(one), nan=-1.0) if name != "method" else one
+        for name, one in found.columns().items()
+    }
+
+
+for label, options in (
+    ("classes", {}),
+    ("two scores", {"score": ("auc", "balanced_accuracy")}),
+    ("numbers", {"task": "regression", "test_size": 0.3}),
+    ("neighbors", {"learner": "k_nearest_neighbors", "test_size": 9}),
+):
+    covered = (dm.evaluate_selection, evaluation.SelectionEvaluation, evaluation.Ranking)
+    case(f"evaluate_selection/{label}", *covered, **options)(_columns)
+
+
+@case("SelectionEvaluation/enough", evaluation.EnoughFeatures)
+def _enough() -> Any:
+    found = evaluated().enough("mdi", n_bootstraps=200)
+    return (found.n_features, found.low, found.high, found.best, found.columns())
+
+
+@case("SelectionEvaluation/interrupted", evaluation.EvaluationInterrupted)
+def _interrupted() -> Any:
+    return evaluation.EvaluationInterrupted(evaluated()).result.n_resamples
+
+
+@case("plots/selection_curves", plots.selection_curves)
+def _curves() -> Any:
+    return [drawn(plots.selection_curves(evaluated(), what)) for what in (None, "stability")]
+
+
+@case("reports/evaluation", reports.summarize_evaluation)
+def _report() -> Any:
+    report = reports.summarize_evaluation(evaluated(), run())  # its table has times
+    return (
+        [fact.value for fact in report.headline],
+        [section.title for section in report.sections],
+    )
+
+
+@case("selection/scores", selection.scores, selection.SelectionScores)
+def _scores() -> Any:
+    chosen, relevant = np.arange(12) % 3 == 0, np.arange(12) % 4 < 2
+    return selection.scores(chosen, relevant, ranking=np.arange(12) % 5).columns()

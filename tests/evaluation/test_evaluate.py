@@ -1,0 +1,335 @@
+"""Evaluation of selectors and rankings under resampling."""
+
+import itertools
+import os
+import pickle
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import RFE, SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.grid import one_test
+
+import duramen as dm
+from duramen.evaluation import EvaluationInterrupted, Ranking, SelectionEvaluation
+from duramen.evaluation.methods import default_cuts
+from duramen.evaluation.performance import auc, balanced_accuracy, r2
+
+FOREST = dm.RandomForestClassifier(10)
+METHODS = {"mdi": "mdi", "F": SelectKBest(k=2), "all": None}
+QUICK = {"estimator": FOREST, "learner": "k_nearest_neighbors", "random_state": 0}
+
+
+def problem(n=60, p=8, seed=0):
+    """Two of the normal features decide on the class."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, p))
+    return X, np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
+
+
+def evaluated(methods=METHODS, **given):
+    return dm.evaluate_selection(
+        methods, *problem(), **{"n_resamples": 6, "n_features": [1, 2, 4], **QUICK, **given}
+    )
+
+
+# --- scores ---------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_are_those_of_scikit_learn(n_classes):
+    random = np.random.default_rng(n_classes)
+    truth = np.arange(40) % n_classes
+    sure = np.round(random.dirichlet(np.ones(n_classes), 40), 1)
+    peer = sure[:, 1] if n_classes == 2 else sure / sure.sum(axis=1, keepdims=True)
+    expected = roc_auc_score(truth, peer, multi_class="ovr")
+    assert auc(truth, sure if n_classes == 2 else peer) == pytest.approx(expected)
+    expected = balanced_accuracy_score(truth, sure.argmax(axis=1))
+    assert balanced_accuracy(truth, sure) == pytest.approx(expected)
+    numbers, predicted = random.normal(size=(2, 30))
+    assert r2(numbers, predicted) == pytest.approx(r2_score(numbers, predicted))
+
+
+def test_scores_where_a_class_is_missing():
+    sure = np.array([[0.9, 0.1, 0.0], [0.2, 0.8, 0.0]])
+    assert balanced_accuracy(np.array([0, 1]), sure) == 1
+    assert auc(np.array([0, 1]), sure) == 1
+    assert np.isnan(auc(np.array([1, 1]), sure))
+    assert np.isnan(r2(np.ones(3), np.zeros(3)))
+
+
+# --- splits and what is done in them ---------------------------------------------
+
+
+def test_split_by_hand():
+    """Scores and selections by scikit-learn alone, on the rows of each split."""
+    X, y = problem()
+    seen = []
+
+    class Spy(SelectKBest):
+        def fit(self, X, y):
+            seen.append((X.copy(), y.copy()))
+            return super().fit(X, y)
+
+    result = dm.evaluate_selection(Spy(k=2), X, y, n_resamples=4, test_size=12, **QUICK)
+    assert (result.n_train, result.n_test) == (48, 12)
+    for b, (rows, codes) in enumerate(seen):
+        train = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in rows])
+        assert len(set(train.tolist())) == 48
+        np.testing.assert_array_equal(codes, (y == "b")[train])
+        test = np.setdiff1d(np.arange(60), train)
+        share = np.mean(y[test] == "b") - np.mean(y == "b")
+        assert abs(share) < 1 / 12  # within classes
+        kept = SelectKBest(k=2).fit(rows, codes).get_support(indices=True)
+        model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+        predicted = model.fit(X[train][:, kept], y[train]).predict(X[test][:, kept])
+        expected = balanced_accuracy_score(y[test], predicted)
+        assert result.scores["balanced_accuracy"][b, 0] == pytest.approx(expected)
+    assert len({rows.tobytes() for rows, _ in seen}) == 4
+
+
+def test_rankings_are_cut_and_nested():
+    result = evaluated(["mdi", "mda"], n_features=[4, 1, 2])
+    assert result.methods == ("mdi",) * 3 + ("mda",) * 3
+    assert result.cuts.tolist() == [1, 2, 4] * 2
+    assert (result.sizes == result.cuts).all()
+    shares = [result.frequencies("mdi", k) for k in (1, 2, 4)]
+    assert all((a <= b).all() for a, b in itertools.pairwise(shares))
+    assert [share.sum() for share in shares] == pytest.approx([1, 2, 4])
+
+
+def test_stability_is_that_of_the_selections():
+    chosen = []
+
+    class Spy(SelectKBest):
+        def fit(self, X, y):
+            super().fit(X, y)
+            chosen.append(self.get_support())
+            return self
+
+    result = dm.evaluate_selection({"k": Spy(k=3)}, *problem(), n_resamples=8, **QUICK)
+    expected = dm.significance.stability(chosen)
+    assert result.kuncheva[0] == pytest.approx(expected.kuncheva)
+    assert result.nogueira[0] == pytest.approx(expected.nogueira)
+    assert (result.stability_low[0], result.stability_high[0]) == pytest.approx(
+        (expected.low, expected.high)
+    )
+    np.testing.assert_allclose(result.frequencies("k"), expected.frequency)
+
+
+def test_every_kind_of_method():
+    def first(forest, X, y):
+        return np.arange(X.n_columns, 0, -1)
+
+    methods = {
+        "selector": dm.KnockOut(FOREST, n_permutations=19, max_rounds=1, n_jobs=2),
+        "peer": RFE(LogisticRegression(), n_features_to_select=2),
+        "function": first,
+        "own forest": Ranking("minimal_depth", dm.ExtraTreesClassifier(5)),
+        "refits": "air",
+        "p-values": "vote_change",
+        "all": None,
+    }
+    result = evaluated(methods, n_features=2, n_resamples=2, learner=FOREST)
+    assert result.methods == tuple(methods)
+    assert result.cuts.tolist() == [0, 0, 2, 2, 2, 2, 8]
+    assert result.frequencies("function").tolist() == [1, 1] + [0] * 6
+    assert set(result.seconds) == set(methods)
+    assert np.isnan(result.nogueira[-1])
+
+
+def test_default_numbers_of_features():
+    assert default_cuts(8) == (1, 2, 5)
+    assert default_cuts(101) == (1, 2, 5, 10, 20, 50, 100)
+    assert default_cuts(1) == (1,)
+
+
+def test_a_method_keeps_its_numbers_whatever_it_is_compared_with():
+    alone, among = evaluated({"mdi": "mdi"}), evaluated()
+    rows = among.rows("mdi")
+    for name in ("sizes", "kuncheva"):
+        np.testing.assert_array_equal(getattr(alone, name).T, getattr(among, name).T[rows])
+    np.testing.assert_array_equal(
+        alone.scores["balanced_accuracy"], among.scores["balanced_accuracy"][:, rows]
+    )
+
+
+@pytest.mark.parametrize("learner", ["forest", "linear_svm", "ridge_regression"])
+def test_numbers(learner):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 5))
+    forest = dm.RandomForestRegressor(10)
+    result = dm.evaluate_selection(
+        ["mdi"],
+        X,
+        3 * X[:, 2] + random.normal(size=60),
+        estimator=forest,
+        learner=forest if learner == "forest" else learner,
+        n_features=[1, 2],
+        n_resamples=4,
+        test_size=0.2,
+        random_state=0,
+    )
+    assert result.mean("r2").min() > 0.5
+    assert result.frequencies("mdi", 1).tolist() == [0, 0, 1, 0, 0]
+
+
+def test_nothing_selected_predicts_by_frequencies():
+    class Nothing(SelectKBest):
+        def _get_support_mask(self):
+            return np.zeros(self.n_features_in_, dtype=bool)
+
+    result = evaluated({"none": Nothing(k=1)}, score=["balanced_accuracy", "auc"])
+    assert (result.scores["balanced_accuracy"] == 0.5).all()
+    assert (result.scores["auc"] == 0.5).all()
+    assert np.isnan(result.nogueira[0])
+    assert (result.n_features == 0).all()
+
+
+def test_blocks_are_not_divided():
+    X, y = problem()
+    blocks = np.repeat(np.arange(20), 3)
+    seen = []
+
+    class Spy(SelectKBest):
+        def fit(self, X, y):
+            seen.append(X.copy())
+            return super().fit(X, y)
+
+    dm.evaluate_selection(Spy(k=1), X, y, blocks=blocks, n_resamples=3, test_size=0.25, **QUICK)
+    for rows in seen:
+        inside = np.isin(X[:, 0], rows[:, 0])
+        assert inside.sum() == 45
+        assert all(len(set(inside[blocks == b])) == 1 for b in range(20))
+
+
+# --- the bias of selecting outside ---------------------------------------------
+
+
+def test_selection_outside_is_biased_on_noise_and_inside_is_not():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 2000)), np.arange(60) % 2
+    given = {"n_resamples": 20, "learner": "linear_svm", "random_state": 0}
+    inside = dm.evaluate_selection(SelectKBest(k=20), X, y, **given)
+    assert inside.mean()[0] < 0.6
+    with pytest.warns(UserWarning, match="biased upward"):
+        outside = dm.evaluate_selection(SelectKBest(k=20), X, y, selection="outside", **given)
+    assert outside.mean()[0] > 0.75
+    assert np.isnan(outside.nogueira).all()
+    assert "outside" in str(outside)
+
+
+# --- the same always ---------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize("given", [{"n_jobs": 3}, {"n_jobs": -1, "verbose": 1}])
+def test_same_result_for_any_threads(given, capsys):
+    assert evaluated(**given).equals(evaluated())
+
+
+def test_same_result_from_a_checkpoint(tmp_path):
+    kept = tmp_path / "kept.npz"
+    first = evaluated(checkpoint=kept, n_resamples=3)
+    assert kept.exists()
+    whole = evaluated(checkpoint=kept)
+    assert whole.equals(evaluated())
+    assert first.equals(evaluated(n_resamples=3))
+    with pytest.raises(ValueError, match="another run"):
+        evaluated(checkpoint=kept, learner="linear_svm")
+
+
+def test_interrupted_evaluation_has_a_result_of_what_is_done():
+    calls = []
+
+    class Interrupting(SelectKBest):
+        def fit(self, X, y):
+            calls.append(1)
+            if len(calls) == 4:
+                os.kill(os.getpid(), signal.SIGINT)
+                threading.Event().wait(0.05)
+            return super().fit(X, y)
+
+    with pytest.raises(EvaluationInterrupted, match="interrupted after") as stop:
+        evaluated({"F": Interrupting(k=2)})
+    done = stop.value.result.n_resamples
+    assert 2 <= done < 6
+    whole = evaluated({"F": SelectKBest(k=2)})
+    np.testing.assert_array_equal(stop.value.result.sizes, whole.sizes[:done])
+
+
+def test_saved_pickled_and_shown(tmp_path):
+    result = evaluated()
+    result.save(tmp_path / "r.npz")
+    assert SelectionEvaluation.load(tmp_path / "r.npz").equals(result)
+    assert pickle.loads(pickle.dumps(result)).equals(result)
+    assert "3 methods in 6 splits" in str(result)
+    frame = result.to_frame()
+    assert len(frame) == 5
+    assert isinstance(frame, pd.DataFrame)
+    assert result.plot().get_ylabel() == "balanced accuracy"
+
+
+def test_interval_is_that_of_nadeau_and_bengio():
+    result = evaluated(test_size=12)
+    scores = result.scores["balanced_accuracy"]
+    low, high = result.interval()
+    reach = 2.570581835636314 * scores.std(axis=0, ddof=1) * np.sqrt(1 / 6 + 12 / 48)
+    np.testing.assert_allclose(high - low, 2 * reach)
+    np.testing.assert_allclose((high + low) / 2, scores.mean(axis=0))
+
+
+# --- refusals ---------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"methods": "nothing"}, ValueError, "methods must be names among"),
+        ({"methods": []}, ValueError, "different names"),
+        ({"methods": ["mdi", "mdi"]}, ValueError, "mdi twice"),
+        ({"methods": {"x": 3}}, TypeError, "methods must be selectors"),
+        ({"n_features": 9}, ValueError, "n_features must be different numbers in 1..8"),
+        ({"n_features": [2, 2]}, ValueError, "n_features must be different"),
+        ({"learner": "oracle"}, ValueError, "learner must be one of"),
+        ({"learner": "ridge_regression"}, ValueError, "learner must be one of"),
+        ({"learner": 3}, TypeError, "learner must be a name or an estimator"),
+        ({"learner": dm.RandomForestRegressor()}, ValueError, "learner must be for"),
+        ({"estimator": dm.RandomForestRegressor()}, ValueError, "estimator must be for"),
+        ({"score": "r2"}, ValueError, "score must be one of"),
+        ({"score": []}, ValueError, "score must be different names"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be an int >= 2"),
+        ({"test_size": 0}, ValueError, "test_size must be 1 to 58"),
+        ({"test_size": 59}, ValueError, "test_size must be 1 to 58"),
+        ({"selection": "both"}, ValueError, "selection must be one of"),
+        ({"level": 1}, ValueError, "level must be"),
+    ],
+)
+def test_bad_arguments(given, error, message):
+    with pytest.raises(error, match=message):
+        evaluated(**given)
+
+
+def test_categories_are_for_methods_of_this_package():
+    X, y = problem()
+    frame = pd.DataFrame(X[:, :2]).assign(color=np.array(["r", "g", "b"] * 20, dtype=object))
+    frame.columns = ["a", "b", "color"]
+    given = {"n_resamples": 2, "estimator": FOREST, "random_state": 0, "n_features": 1}
+    assert dm.evaluate_selection("mdi", frame, y, learner=FOREST, **given).names[-1] == "color"
+    with pytest.raises(ValueError, match="column of categories color"):
+        dm.evaluate_selection("mdi", frame, y, learner="linear_svm", **given)
+
+
+def test_no_warning_from_the_default_learners():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluated(n_resamples=2, learner="logistic_regression")

@@ -1,0 +1,162 @@
+"""Filters: information criteria against brute force, Lasso and ReliefF against their packages."""
+
+import itertools
+from collections import Counter
+from math import log2
+
+import numpy as np
+import pytest
+from tests.grid import one_test
+
+import duramen as dm
+from duramen.selection.filters.information import intervals
+
+
+def entropy(*columns):
+    counts = Counter(zip(*columns, strict=True))
+    n = len(columns[0])
+    return -sum(k / n * log2(k / n) for k in counts.values())
+
+
+def information(x, y, *given):
+    return (
+        entropy(x, *given)
+        + entropy(y, *given)
+        - entropy(x, y, *given)
+        - (entropy(*given) if given else 0.0)
+    )
+
+
+def slow(X, y, rule, count):
+    """The order of a rule by plain counting."""
+    columns = X.T.tolist()
+    target = y.tolist()
+    taken = []
+    while len(taken) < count:
+        values = {}
+        for j in set(range(len(columns))) - set(taken):
+            own = information(columns[j], target)
+            others = [columns[s] for s in taken]
+            if not others:
+                values[j] = own
+            elif rule == "mrmr":
+                values[j] = own - np.mean([information(columns[j], one) for one in others])
+            elif rule == "jmi":
+                pairs = [list(zip(columns[j], one, strict=True)) for one in others]
+                values[j] = sum(information(pair, target) for pair in pairs)
+            else:
+                values[j] = min(own, *(information(columns[j], target, one) for one in others))
+        taken.append(max(sorted(values), key=lambda j: round(values[j], 12)))
+    return taken
+
+
+@one_test
+@pytest.mark.parametrize("rule", ["mrmr", "jmi", "cmim"])
+@pytest.mark.parametrize("seed", range(3))
+def test_orders_against_brute_force(rule, seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 3, size=(40, 6))
+    X[:, 4] = X[:, 0]
+    y = X[:, 0] + X[:, 1] * random.integers(0, 2, size=40)
+    model = dm.InformationFilter(rule, n_features=4).fit(X, y.astype(str))
+    assert model.selected_.tolist() == slow(X, y, rule, 4)
+    told = [information(column, y.tolist()) for column in X.T.tolist()]
+    np.testing.assert_allclose(model.importances_.values, told, atol=1e-12)
+
+
+def test_fcbf_against_brute_force():
+    random = np.random.default_rng(1)
+    X = random.integers(0, 3, size=(60, 7))
+    X[:, 5] = X[:, 0]
+    y = X[:, 0] + (X[:, 1] > 1)
+    columns = X.T.tolist()
+
+    def uncertainty(one, other):
+        return 2 * information(one, other) / (entropy(one) + entropy(other))
+
+    relevance = [uncertainty(one, y.tolist()) for one in columns]
+    left = [j for j in sorted(range(7), key=lambda j: -relevance[j]) if relevance[j] > 0.01]
+    kept = []
+    while left:
+        kept.append(left.pop(0))
+        left = [j for j in left if uncertainty(columns[j], columns[kept[-1]]) < relevance[j]]
+    model = dm.InformationFilter("fcbf", n_features=None, threshold=0.01).fit(X, y.astype(str))
+    assert model.selected_.tolist() == kept
+    assert dm.InformationFilter("fcbf", n_features=1).fit(X, y).selected_.tolist() == kept[:1]
+
+
+def test_cmim_takes_both_features_of_a_sum_and_no_copy():
+    X = np.array(list(itertools.product([0, 1], repeat=3)) * 4)
+    X = np.column_stack([X, X[:, 0]])
+    model = dm.InformationFilter("cmim", n_features=2).fit(X, 2 * X[:, 0] + X[:, 1])
+    assert sorted(model.selected_.tolist()) == [0, 1]
+
+
+def test_intervals_keep_equal_values_together():
+    values = np.array([5, 5, 5, 5, 1, 2, 3, 9])
+    assert intervals(values, 8).tolist() == [3, 3, 3, 3, 0, 1, 2, 4]
+    found = intervals(values, 2)
+    assert len(np.unique(found)) <= 2
+    assert len(set(found[:4].tolist())) == 1
+    many = intervals(np.arange(1000), 10)
+    assert np.bincount(many).tolist() == [100] * 10
+
+
+def test_lasso_is_that_of_scikit_learn():
+    from sklearn.linear_model import LassoCV
+    from sklearn.preprocessing import StandardScaler
+
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 8)) * np.arange(1, 9)
+    y = X[:, 0] - X[:, 4] + random.normal(size=60)
+    model = dm.LassoSelector(random_state=0).fit(X, y)
+    peer = LassoCV(alphas=[model.alpha_]).fit(StandardScaler().fit_transform(X), y)
+    np.testing.assert_allclose(model.coefficients_, peer.coef_, atol=1e-3)
+    assert {0, 4} <= set(model.selected_.tolist())
+    three = dm.LassoSelector(random_state=0).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]).astype(str))
+    assert three.selected_[0] == 0
+    X[0, 0] = np.nan
+    assert 4 in dm.LassoSelector(random_state=0).fit(X, y).selected_
+
+
+def test_relief_is_that_of_skrebate():
+    skrebate = pytest.importorskip("skrebate")
+    random = np.random.default_rng(0)
+    X = random.normal(size=(50, 5))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = dm.ReliefF(n_features=2, n_neighbors=5).fit(X, y)
+    peer = skrebate.ReliefF(n_neighbors=5).fit(X, y)
+    assert model.importances_.values.tolist() == peer.feature_importances_.tolist()
+    assert set(model.selected_.tolist()) == {0, 1}
+    other = dm.ReliefF(n_features=2, variant="multisurf").fit(X, y)
+    assert other.importances_.measure == "multisurf"
+
+
+def test_relief_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "skrebate", None)
+    with pytest.raises(ImportError, match=r"pip install 'duramen\[baselines\]'"):
+        dm.ReliefF().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+
+
+@one_test
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (dm.InformationFilter("mi"), "InformationFilter: rule must be one of"),
+        (dm.InformationFilter(n_features=None), "InformationFilter: n_features must be an int"),
+        (dm.InformationFilter(n_bins=1), "InformationFilter: n_bins must be an int >= 2"),
+        (dm.LassoSelector(cv=1), "LassoSelector: cv must be an int"),
+        (dm.ReliefF(variant="relief"), "ReliefF: variant must be one of"),
+    ],
+)
+def test_refusals(model, message):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, X[:, 0] > 0)
+
+
+def test_lasso_refuses_labels_without_an_order():
+    with pytest.raises(ValueError, match="has 3 labels without an order"):
+        dm.LassoSelector(cv=2).fit([["a"], ["b"], ["c"], ["a"]], [0.0, 1.5, 2.5, 0.5])

@@ -1,0 +1,102 @@
+"""Scores of selections and rankings against known truth."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score
+
+import duramen as dm
+from duramen.selection import scores
+from duramen.selection.known_truth import areas
+
+
+def test_by_hand():
+    found = scores([0, 1, 2], [1, 3], names=5)
+    assert (found.true_positives, found.n_selected, found.n_relevant) == (1, 3, 2)
+    assert found.precision == pytest.approx(1 / 3)
+    assert found.recall == 0.5
+    assert found.f1 == pytest.approx(0.4)
+    assert found.fdr == pytest.approx(2 / 3)
+    assert found.bcr == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert np.isnan(found.auprc)
+
+
+def test_nothing_selected():
+    found = scores([], ["a"], names=["a", "b"])
+    assert np.isnan(found.precision)
+    assert (found.recall, found.f1, found.fdr, found.bcr) == (0, 0, 0, 0.5)
+
+
+@given(st.integers(0, 2**8 - 1), st.integers(1, 2**8 - 2))
+def test_as_scikit_learn(selected, relevant):
+    chosen, truth = (np.array([k >> j & 1 for j in range(8)], bool) for k in (selected, relevant))
+    found = scores(chosen, truth)
+    assert found.f1 == pytest.approx(f1_score(truth, chosen, zero_division=0))
+    assert found.bcr == pytest.approx(balanced_accuracy_score(truth, chosen))
+
+
+def by_all_orders(values, truth):
+    """Average precision and trapezoid area, the means over all orders of equal values."""
+    averages, trapezoids = [], []
+    for order in itertools.permutations(range(len(values))):
+        ranked = values[list(order)]
+        if (ranked[:-1] < ranked[1:]).any():
+            continue
+        hits = truth[list(order)]
+        precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+        recall = np.concatenate([[0], np.cumsum(hits) / hits.sum()])
+        averages.append((precision * hits).sum() / hits.sum())
+        trapezoids.append(np.trapezoid(np.concatenate([precision[:1], precision]), recall))
+    return np.mean(averages), np.mean(trapezoids)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), min_size=1, max_size=6))
+def test_ties_count_by_expectation(pairs):
+    values = np.array([value for value, _ in pairs], dtype=float)
+    truth = np.array([hit for _, hit in pairs])
+    truth[0] = True
+    assert areas(values, truth) == pytest.approx(by_all_orders(values, truth))
+
+
+def test_without_ties_as_scikit_learn():
+    random = np.random.default_rng(0)
+    values, truth = random.normal(size=50), random.random(50) < 0.3
+    found = scores(truth, truth, ranking=values)
+    assert found.average_precision == pytest.approx(average_precision_score(truth, values))
+
+
+def test_equal_scores_have_the_precision_of_a_random_order():
+    truth = np.arange(1000) < 100
+    assert areas(np.zeros(1000), truth) == pytest.approx((0.1, 0.1), abs=0.01)
+
+
+def test_of_a_selector_and_its_importances():
+    data = dm.datasets.linear_sign(100, 8, n_relevant=2, random_state=0)
+    model = dm.Boruta(n_estimators=20, measure="mdi", max_rounds=12, random_state=0)
+    model.fit(data.X, data.y)
+    found = scores(model, [0, 1], ranking=model.importances_)
+    assert found.average_precision == 1
+    assert found.n_features == 8
+    assert "average precision" in str(found)
+    assert len(found.to_frame()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"relevant": []}, "relevant must be one feature or more"),
+        ({"relevant": ["z"]}, "relevant must be a mask"),
+        ({"selected": [7]}, "selected must be a mask"),
+        ({"selected": [True]}, "selected must be a mask"),
+        ({"ranking": [1, np.nan]}, "ranking must be numbers"),
+        ({"names": None}, "names must be the names"),
+    ],
+)
+def test_refusals(given, message):
+    given = {"selected": ["a"], "relevant": ["b"], "names": ["a", "b", "c"], **given}
+    with pytest.raises(ValueError, match=message):
+        scores(given.pop("selected"), given.pop("relevant"), **given)

@@ -1,0 +1,238 @@
+"""The contract of selectors, over the catalogue: scikit-learn's tools, workers, copies."""
+
+import importlib.util
+import pickle
+from itertools import count
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+from tests.grid import one_test
+from tests.significance.noise import Interrupted
+
+import duramen as dm
+from duramen.reports.selection import Selection
+from duramen.selection import catalogue
+
+FOREST = {"n_estimators": 8, "random_state": 0}
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+SEARCH = {"estimator": TREE, "cv": 3, "random_state": 0}
+QUICK = {
+    "sequential_random_subspace": {
+        **{"n_estimators": 30, "n_subspace_features": 3, "random_state": 0},
+        **{"relevance": "binomial"},
+    },
+    "boruta": {**FOREST, "n_estimators": 20, "measure": "mdi", "max_rounds": 20},
+    "knock_out": {**FOREST, "measure": "mdi", "n_permutations": 19, "max_rounds": 2},
+    "artificial_contrasts": {**FOREST, "n_replicates": 3, "max_rounds": 2, "remove_masked": True},
+    "backward_elimination": {**FOREST, "drop": 0.5, "nested_folds": 2},
+    "vsurf": {**FOREST, "n_thresholding": 2, "n_interpretation": 2, "n_prediction": 2},
+    "regularized_forest": FOREST,
+    "guided_regularized_forest": {**FOREST, "guidance": 1.0},
+    "forward_selection": SEARCH,
+    "backward_selection": SEARCH,
+    "floating_selection": SEARCH,
+    "markov_boundary": {},
+    "mrmr": {"n_features": 3},
+    "jmi": {"n_features": 3},
+    "cmim": {"n_features": 3},
+    "fcbf": {},
+    "relieff": {"n_features": 3},
+    "lasso": {"random_state": 0},
+}
+RECORDS = [
+    one
+    for one in catalogue
+    if one.extra != "baselines" or importlib.util.find_spec("skrebate") is not None
+]
+NAMES = list("abcdef")
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+def quick(record, **given):
+    return record.make(**{**QUICK[record.name], **given})
+
+
+def takes(record, parameter):
+    return parameter in record.make().get_params()
+
+
+def problem(record, n=60):
+    """Two features that make up two classes, among six."""
+    X = np.random.default_rng(3).normal(size=(n, 6))
+    if record.name == "markov_boundary":
+        X = (X > 0).astype(float)
+        return X, np.where((X[:, 0] > 0) ^ (X[:, 1] > 0), "yes", "no")
+    return X, np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+
+
+def everything(model):
+    return (
+        model.selected_.tolist(),
+        model.ranking_.tolist(),
+        model.importances_.values.tolist(),
+        {name: np.nan_to_num(one, nan=-9).tolist() for name, one in model.history_.items()},
+    )
+
+
+def test_every_selector_is_tested():
+    assert QUICK.keys() == {one.name for one in catalogue}
+    assert {one.goal for one in catalogue} == {"all-relevant", "minimal", "ranking"}
+
+
+@one_test
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+def test_results(record, tmp_path):
+    X, y = problem(record)
+    frame = pd.DataFrame(X, columns=NAMES)
+    line = make_pipeline(quick(record), DecisionTreeClassifier(random_state=0)).fit(frame, y)
+    model = line[0]
+    chosen = model.get_support(indices=True)
+    assert sorted(model.selected_.tolist()) == chosen.tolist()
+    assert len(chosen) > 0
+    assert (model.ranking_[chosen] == 1).all()
+    others = sorted(model.ranking_[~model.support_].tolist())
+    assert others == list(range(2, 2 + len(others)))
+    assert model.feature_names_in_.tolist() == NAMES
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert len(line.predict(frame)) == len(y)
+    names = [NAMES[j] for j in chosen]
+    assert model.get_feature_names_out().tolist() == names
+    assert model.transform(dm.encode(frame)).names == tuple(names)
+    assert list(model.set_output(transform="pandas").transform(frame)) == names
+    assert not hasattr(clone(model), "support_")
+    assert everything(pickle.loads(pickle.dumps(model))) == everything(model)
+    told = Selection.of(model, record)
+    assert told.n_found == len(chosen)
+    assert len(told.columns()["name"]) == 6
+    assert told.account.run
+    stored = dm.learning_set(dm.pack(frame, tmp_path / "s"), y)
+    assert everything(quick(record).fit(stored)) == everything(model)
+
+
+LONG = [one for one in RECORDS if takes(one, "client")]
+LONG = [one for one in LONG if one.name != "sequential_random_subspace"]  # has tests of its own
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
+def test_threads_change_nothing(record):
+    X, y = problem(record)
+    one, two = (quick(record, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert everything(one) == everything(two)
+
+
+@one_test
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+def test_numbers_as_target(record):
+    if "regression" not in record.tasks:
+        return
+    X, _ = problem(record)
+    tree = {"estimator": None, "max_features": 2} if takes(record, "floating") else {}
+    if record.name == "backward_selection":
+        return
+    model = quick(record, **tree).fit(X, 3 * X[:, 2] + 0.1 * X[:, 1])
+    assert model.support_[2]
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize("record", LONG, ids=lambda one: one.name)
+def test_interrupted_runs_resume(record, tmp_path, monkeypatch):
+    X, y = problem(record)
+    whole = everything(quick(record).fit(X, y))
+    from duramen.jobs import replicates
+
+    calls = count()
+
+    def killing(seed, number):
+        if next(calls) == 5:
+            raise Interrupted
+        return seed_of(seed, number)
+
+    seed_of = replicates.replicate_seed
+    kept = tmp_path / "kept"
+    with monkeypatch.context() as patched:
+        patched.setattr(replicates, "replicate_seed", killing)
+        with pytest.raises(Interrupted):
+            quick(record, checkpoint=kept).fit(X, y)
+    assert kept.exists()
+    assert everything(quick(record, checkpoint=kept).fit(X, y)) == whole
+    with pytest.raises(ValueError, match="another run"):
+        quick(record, checkpoint=kept).fit(X[:, ::-1], y)
+
+
+@pytest.mark.slow
+def test_clusters_change_nothing():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        for record in LONG:
+            X, y = problem(record)
+            far = quick(record, client=client).fit(X, y)
+            assert everything(far) == everything(quick(record).fit(X, y)), record.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_checks_of_scikit_learn(record):
+    if record.name == "sequential_random_subspace":
+        return  # a predictor too, which tests/estimators checks
+    reason = "the check looks for classes, and a selector is neither classifier nor regressor"
+    failing = ["check_estimator_sparse_array", "check_estimator_sparse_matrix"]
+    small = {"n_estimators": 4} if takes(record, "n_estimators") else {}
+    if takes(record, "floating"):
+        small = {"n_features": 1, "cv": 2} if record.name != "backward_selection" else {"cv": 2}
+    results = check_estimator(
+        quick(record, **small),
+        expected_failed_checks=dict.fromkeys(failing, reason),
+        on_skip=None,
+        on_fail=None,
+    )
+    assert [told for told in results if told["status"] == "failed"] == []
+
+
+# --- what methods claim of identical columns ----------------------------------------------------
+
+LEAVES = dm.RandomForestClassifier(30, min_samples_leaf=10, max_features=None)
+FULLER = {
+    "boruta": {"n_estimators": 40, "max_rounds": 25},
+    "knock_out": {"n_estimators": 40},
+    "artificial_contrasts": {"n_estimators": 40, "n_replicates": 6, "remove_masked": False},
+    "sequential_random_subspace": {"n_estimators": 150},
+    "backward_elimination": {"n_estimators": 30, "min_features": 1, "nested_folds": None},
+    "vsurf": {"n_estimators": 30},
+    "regularized_forest": {"estimator": LEAVES, "n_estimators": None, "penalty": 0.2},
+    "guided_regularized_forest": {"estimator": LEAVES, "n_estimators": None, "penalty": 0.2},
+}
+
+
+@one_test
+@pytest.mark.parametrize("record", RECORDS, ids=lambda one: one.name)
+def test_identical_columns(record):
+    """All are kept by what looks for all relevant features, one by what looks for few."""
+    if record.name == "lasso":
+        return  # its solution is not unique
+    X, _ = problem(record, 120)
+    X[:, 4:] = X[:, [0]]
+    given = FULLER.get(record.name, {})
+    copies = {0, 4, 5} & set(quick(record, **given).fit(X, X[:, 0] > 0).selected_.tolist())
+    if record.goal == "all-relevant" or record.name == "relieff":
+        assert copies == {0, 4, 5}
+    elif record.goal == "minimal":
+        assert len(copies) == 1
