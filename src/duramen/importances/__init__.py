@@ -1,6 +1,7 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.catalogue import Catalogue
+from duramen.importances.after.clusters import Clusters, clusters
 from duramen.importances.after.comparison import Comparison, compare
 from duramen.importances.after.group import group
 from duramen.importances.after.representatives import Representatives, representatives
@@ -27,6 +28,7 @@ from duramen.importances.measures.refitting.sandri import SANDRI, sandri
 from duramen.results.monte_carlo import MonteCarloSelection
 
 __all__ = [
+    "Clusters",
     "Comparison",
     "FirstSplits",
     "Inputs",
@@ -36,6 +38,7 @@ __all__ = [
     "Words",
     "air",
     "catalogue",
+    "clusters",
     "compare",
     "conditional_mda",
     "first_splits",

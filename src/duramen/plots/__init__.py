@@ -11,6 +11,7 @@ from duramen.plots.context import (
 from duramen.plots.degrees import by_degree
 from duramen.plots.effect import effect
 from duramen.plots.found import found
+from duramen.plots.manhattan import manhattan
 from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
@@ -30,6 +31,7 @@ __all__ = [
     "effects_in_context",
     "found",
     "links_in_context",
+    "manhattan",
     "network_graph",
     "oob_error",
     "p_values",

@@ -5,6 +5,7 @@ from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.error_rates import ErrorRates
 from duramen.results.intervals import Intervals
 from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
     CONDITIONAL_ERROR_RATE,
     conditional_error_rate,
@@ -42,6 +43,7 @@ __all__ = [
     "catalogue",
     "conditional_error_rate",
     "confidence_intervals",
+    "covariate_strata",
     "estimate_cost",
     "fdr_curve",
     "forest_probe_ranking",

@@ -74,6 +74,16 @@ def _ranking(**given: Any) -> Any:
     return drawn(plots.ranking(measured(), **given))
 
 
+@case("plots/manhattan", plots.manhattan, k=2)
+@case("plots/manhattan with a threshold", plots.manhattan, threshold=0.05)
+def _manhattan(**given: Any) -> Any:
+    places = {"chromosome": ["X", "1", "1", "2", "X"], "position": [9, 2, 5, 1, 3]}
+    ax = plots.manhattan(measured(), places, **given)
+    points = [dots.get_offsets().data.round(9) for dots in ax.collections]
+    ticks = [label.get_text() for label in ax.get_xticklabels()]
+    return (points, ticks, [text.get_text() for text in ax.texts], len(ax.lines))
+
+
 @case("plots/by_degree", plots.by_degree)
 def _by_degree() -> Any:
     return drawn(plots.by_degree(measured(), k=4, columns=3))

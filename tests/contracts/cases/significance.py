@@ -267,6 +267,12 @@ def _cost() -> Any:
     return (found.n_forests, found.seconds > 0)
 
 
+@case("covariate_strata/a number", significance.covariate_strata, columns=1)
+@case("covariate_strata/numbers", significance.covariate_strata, columns=3, rows_per_stratum=5)
+def _covariates(columns: int, **given: Any) -> Any:
+    return significance.covariate_strata(features()[:, :columns], classes(), **given)
+
+
 @case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
 def _mean_of_maxima() -> Any:
     found = significance.mean_of_maxima(

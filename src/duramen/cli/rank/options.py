@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
 from duramen.cli.problem import Problem
+from duramen.cli.signals import Representing
 from duramen.cli.source import Source
 from duramen.cli.stores import is_store
 
@@ -83,9 +85,9 @@ class SurvivalInput(Input):
                 "takes survival in Python"
             )
 
-    def own_source(self, command: str) -> Source:
+    def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table and set the events apart."""
-        source = super().own_source(command)
+        source = super().own_source(command, labels)
         if self.event is None:
             return source
         source = source.with_event(self.event)
@@ -176,5 +178,6 @@ class Options:
         section="Importances",
     )
     test: Test = group(Test, "Significance test")
+    signals: Representing = group(Representing, "Correlated features")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))

@@ -21,10 +21,12 @@ from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.significance import announce, run_test
+from duramen.cli.signals import with_signals
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
     from duramen.reports import Run
+    from duramen.reports.signals import Signals
     from duramen.tables import EncodedTable
 
 
@@ -43,25 +45,31 @@ def _check(options: Options) -> Request | None:
     """Check that the options go together; return the test that they ask for."""
     options.input.check()
     options.test.rows.check(options.input.drop)
+    options.signals.check()
+    if options.signals.representatives is not None and options.test.parameters.groups is not None:
+        raise ValueError("--groups and --representatives both group features; give one of them")
     return requested(options.test, options.work.checkpoint)
 
 
 def _find(
     options: Options, request: Request | None, clock: Clock
-) -> tuple[Problem[EncodedTable], Any, Found]:
-    """Read the table, grow the forest, measure it and test a measure."""
+) -> tuple[Problem[EncodedTable], Any, Found, Signals]:
+    """Read the table, grow the forest, measure it, test a measure and cluster the features."""
     labels = options.test.rows.labels()
     problem = options.input.load(COMMAND, options.work.jobs, clock, labels)
     notes(problem.told, options.output.quiet)
     if request is not None:
         request.check(problem.data.names, problem.target)
-    return problem, *_measure(options, request, problem, clock)
+    problem, signals = options.signals.represented(problem, clock)
+    estimator, found = _measure(options, request, problem, clock)
+    signals = signals or options.signals.signals(problem, found.measures[0], clock)
+    return problem, estimator, found, signals
 
 
 def _tell(
     options: Options,
     request: Request | None,
-    all_found: tuple[Problem[EncodedTable], Any, Found],
+    all_found: tuple[Problem[EncodedTable], Any, Found, Signals],
     clock: Clock,
 ) -> Outcome:
     """Return the table of results, the record and the report."""
@@ -69,7 +77,7 @@ def _tell(
     from duramen.reports import summarise
     from duramen.reports.ranked import ranked
 
-    output, (problem, estimator, found) = options.output, all_found
+    output, (problem, estimator, found, signals) = options.output, all_found
     run = _record(options, problem, estimator, found, clock)
     report = partial(
         summarise,
@@ -87,7 +95,8 @@ def _tell(
     shown = partial(
         show_ranking, found.measures, run, output.top, output.out, found.tested, described
     )
-    return Outcome(columns, run, report, shown)
+    outcome = Outcome(columns, run, report, shown)
+    return with_signals(outcome, signals, found.measures[0], output.top, found.tested)
 
 
 def _measure(
@@ -172,7 +181,8 @@ def _record(
             **grown.settings.to_dict(),
             **found.settings(),
             **options.input.record(),
-            **options.test.rows.labels(),
+            **options.test.rows.record(),
+            **options.signals.record(),
             **noted(problem.told),
         },
         versions=versions("pyarrow", "matplotlib"),

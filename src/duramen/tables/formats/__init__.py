@@ -60,7 +60,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     found, last = format_of(path), path.suffix.lower()
     if found is None or not able(found, *uses):
         what = f"the extension {last!r} of {path.name!r}"
-        takers = "duramen rank and duramen select"
+        takers = "duramen rank, select and context"
         hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "
