@@ -348,8 +348,8 @@ command(
 )
 command(
     "store and samples",
-    "compare store --samples samples.csv --samples-by-position --target state --resamples 3 "
-    "--trees 5 --features 2",
+    "compare store --samples samples.csv --samples-by-position --samples-feature age "
+    "--keep-identifiers --target state --resamples 3 --trees 5 --features 2",
     write_store,
 )
 command(
