@@ -138,7 +138,9 @@ def methods(trees: int = TREES, large: int = LARGE) -> list[Method]:
         "altmann, normal": of_permuted("altmann", small, distribution="normal"),
         "altmann, gamma": of_permuted("altmann", small, distribution="gamma"),
         "altmann, mda": of_permuted("altmann", small, measure="mda"),
-        "hapfelmeier": refitted("hapfelmeier", small, **permuted, features=range(KINDS)),
+        "hapfelmeier": refitted(
+            "hapfelmeier", small, measure="mdi", **permuted, features=range(KINDS)
+        ),
         "janitza, holdout_mda": janitza("holdout_mda", large, add_one=False),
         "janitza, air": janitza("air", large, add_one=False),
         "one_probe": refitted("one_probe", small, **probed),

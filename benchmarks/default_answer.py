@@ -1,6 +1,6 @@
 """Whether the verdicts of `duramen rank` keep their promise, and what they find.
 
-``python -m benchmarks.default_answer --out DIR`` runs max-T of MDI on 400 data sets of each of four
+``python -m benchmarks.default_answer --out DIR`` runs max-T of MDA on 400 data sets of each of four
 nulls that no other page uses (with few trees and permutations: its level is to hold for any number
 of them), and the default test of `duramen rank` on problems with 20 relevant of 2000 features, on
 the leukemia set and on noise of its shape. It prints the tables of

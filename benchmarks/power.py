@@ -28,7 +28,9 @@ from benchmarks.calibration import LEVEL, RUNS, Method, refitted
 from duramen.jobs.replicates import Plan, run_replicates
 
 # All features are tested here; hopeless ones stop at the first forest that reaches their score.
-ALONE = Method("hapfelmeier", refitted("hapfelmeier", n_permutations=RUNS, stop_after=1), "each")
+ALONE = Method(
+    "hapfelmeier", refitted("hapfelmeier", measure="mdi", n_permutations=RUNS, stop_after=1), "each"
+)
 METHODS = [ALONE if m.name == ALONE.name else m for m in calibration.METHODS]
 
 Problem = tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]

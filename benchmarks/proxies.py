@@ -90,7 +90,11 @@ def tests(trees: int) -> dict[str, Run]:
     return {
         "altmann": refitted("altmann", forest, **permuted),
         "hapfelmeier": refitted(
-            "hapfelmeier", forest, features=[0, 10, 12, 13, 27, 35, 40, 50], **permuted
+            "hapfelmeier",
+            forest,
+            measure="mdi",
+            features=[0, 10, 12, 13, 27, 35, 40, 50],
+            **permuted,
         ),
         "mean_rank_test": refitted("mean_rank_test", forest, n_runs=3, **permuted),
         "frequency_control": refitted("frequency_control", forest, **permuted),

@@ -144,7 +144,9 @@ def tests(trees: int, *, classes: bool) -> dict[str, Run]:
 
     return {
         "altmann": refitted("altmann", forest, **permuted),
-        "hapfelmeier": refitted("hapfelmeier", forest, features=followed, **permuted),
+        "hapfelmeier": refitted(
+            "hapfelmeier", forest, measure="mdi", features=followed, **permuted
+        ),
         "mean_rank_test": refitted("mean_rank_test", forest, n_runs=3, **permuted),
         "frequency_control": refitted("frequency_control", forest, null="permuted", **permuted),
         CORRELATION: of_correlations,

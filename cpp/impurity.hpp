@@ -75,6 +75,15 @@ struct EntropyTerms {
   const LogTable& logs_;  // for whole weights
 };
 
+// a / left + b / right: the score of two children. With whole weights one division serves both;
+// rounding may take the difference of real weights to 0.
+template <bool kWhole>
+double score_of_two(double a, double left, double b, double right) {
+  if constexpr (kWhole) return (a * right + b * left) / (left * right);
+  const double second = b / right;
+  return a / left + (right > 0.0 ? second : 0.0);
+}
+
 // std::lgamma writes the sign to a global variable, which threads must not share.
 inline double log_gamma(double a) {
 #if defined(__linux__)

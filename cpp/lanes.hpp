@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -17,26 +18,21 @@ namespace duramen {
 
 constexpr std::size_t kLane = 32;  // lengths of byte sequences are multiples of this
 
-// The largest of n numbers, none of them NaN; minus infinity for n = 0.
-inline double largest_of(const double* values, std::size_t n) {
-  constexpr std::size_t kWays = 16;
-  double top[kWays];
-  std::fill_n(top, kWays, -std::numeric_limits<double>::infinity());
-  std::size_t i = 0;
-  for (; i + kWays <= n; i += kWays) {
-    for (std::size_t way = 0; way < kWays; ++way) {
-      const double value = values[i + way];
-      top[way] = value > top[way] ? value : top[way];
-    }
+constexpr std::uint32_t kSetOfFew = 8;  // rows at most whose sets are told by a byte
+
+// A set of bytes: a bit for each.
+struct ByteSet {
+  alignas(32) std::uint64_t words[4]{};
+};
+
+constexpr std::array<ByteSet, 256> one_byte_each() {
+  std::array<ByteSet, 256> sets{};
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    sets[byte].words[byte / 64] = std::uint64_t{1} << (byte % 64);
   }
-  for (; i < n; ++i) top[0] = values[i] > top[0] ? values[i] : top[0];
-  for (std::size_t half = kWays / 2; half > 0; half /= 2) {
-    for (std::size_t way = 0; way < half; ++way) {
-      top[way] = top[way + half] > top[way] ? top[way + half] : top[way];
-    }
-  }
-  return top[0];
+  return sets;
 }
+inline constexpr std::array<ByteSet, 256> kBitOfByte = one_byte_each();
 
 // Whether some neighbours in a sequence of n + 1 entries are equal.
 template <class T>
@@ -76,6 +72,41 @@ void bits_up_to(const T* values, T limit, std::size_t n, std::uint64_t* words) {
 
 #ifdef __AVX2__
 
+// The largest of n numbers but for NaN; minus infinity where there is none.
+inline double largest_of(const double* values, std::size_t n) {
+  double top = -std::numeric_limits<double>::infinity();
+  if (n < 4) {
+    for (std::size_t i = 0; i < n; ++i) top = values[i] > top ? values[i] : top;
+    return top;
+  }
+  // The instruction takes the second number where one is NaN.
+  __m256d tops = _mm256_set1_pd(top);
+  __m256d others = tops;
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    tops = _mm256_max_pd(_mm256_loadu_pd(values + i), tops);
+    others = _mm256_max_pd(_mm256_loadu_pd(values + i + 4), others);
+  }
+  if (i + 4 <= n) tops = _mm256_max_pd(_mm256_loadu_pd(values + i), tops);
+  tops = _mm256_max_pd(_mm256_loadu_pd(values + n - 4), _mm256_max_pd(tops, others));
+  const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(tops), _mm256_extractf128_pd(tops, 1));
+  return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+// Which of the 256 bytes occur, a bit for each, at some places; `positions` of each byte becomes
+// the last of them, counted in their order.
+inline void set_of_bytes(const std::uint8_t* bytes, const std::uint32_t* places, std::uint32_t n,
+                         std::uint8_t* positions, std::uint64_t* set) {
+  __m256i all = _mm256_setzero_si256();
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint8_t byte = bytes[places[i]];
+    positions[byte] = static_cast<std::uint8_t>(i);
+    const auto* bit = reinterpret_cast<const __m256i*>(kBitOfByte[byte].words);
+    all = _mm256_or_si256(all, _mm256_load_si256(bit));
+  }
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(set), all);
+}
+
 template <>
 inline void bits_up_to<float>(const float* values, float limit, std::size_t n,
                               std::uint64_t* words) {
@@ -87,6 +118,25 @@ inline void bits_up_to<float>(const float* values, float limit, std::size_t n,
       word |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm256_movemask_ps(in))) << lane;
     }
     words[i / 64] = word;
+  }
+}
+
+// For each of the first `lanes` (4 or 8) of 8 codes, calls visit(i, set): a bit for every code that
+// is above it.
+template <class Visit>
+void visit_sets_above(const std::int32_t* codes, std::size_t lanes, Visit&& visit) {
+  if (lanes <= 4) {
+    const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(codes));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const __m128i above = _mm_cmpgt_epi32(all, _mm_set1_epi32(codes[i]));
+      visit(i, static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(above))));
+    }
+    return;
+  }
+  const __m256i all = _mm256_load_si256(reinterpret_cast<const __m256i*>(codes));
+  for (std::size_t i = 0; i < 8; ++i) {
+    const __m256i above = _mm256_cmpgt_epi32(all, _mm256_set1_epi32(codes[i]));
+    visit(i, static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(above))));
   }
 }
 
@@ -202,6 +252,45 @@ inline std::uint32_t count_up_to(const float* values, float limit, std::size_t n
 }
 
 #else
+
+inline double largest_of(const double* values, std::size_t n) {
+  constexpr std::size_t kWays = 16;
+  double top[kWays];
+  std::fill_n(top, kWays, -std::numeric_limits<double>::infinity());
+  std::size_t i = 0;
+  for (; i + kWays <= n; i += kWays) {
+    for (std::size_t way = 0; way < kWays; ++way) {
+      const double value = values[i + way];
+      top[way] = value > top[way] ? value : top[way];
+    }
+  }
+  for (; i < n; ++i) top[0] = values[i] > top[0] ? values[i] : top[0];
+  for (std::size_t half = kWays / 2; half > 0; half /= 2) {
+    for (std::size_t way = 0; way < half; ++way) {
+      top[way] = top[way + half] > top[way] ? top[way + half] : top[way];
+    }
+  }
+  return top[0];
+}
+
+inline void set_of_bytes(const std::uint8_t* bytes, const std::uint32_t* places, std::uint32_t n,
+                         std::uint8_t* positions, std::uint64_t* set) {
+  std::fill_n(set, 4, std::uint64_t{0});
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint8_t byte = bytes[places[i]];
+    positions[byte] = static_cast<std::uint8_t>(i);
+    for (std::size_t w = 0; w < 4; ++w) set[w] |= kBitOfByte[byte].words[w];
+  }
+}
+
+template <class Visit>
+void visit_sets_above(const std::int32_t* codes, std::size_t lanes, Visit&& visit) {
+  for (std::size_t i = 0; i < lanes; ++i) {
+    std::uint32_t above = 0;
+    for (std::size_t j = 0; j < lanes; ++j) above |= codes[j] > codes[i] ? 1U << j : 0U;
+    visit(i, above);
+  }
+}
 
 inline void byte_bits_up_to(const std::uint8_t* bytes, std::uint8_t limit, std::size_t n,
                             std::uint64_t* words) {

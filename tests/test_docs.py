@@ -25,12 +25,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 LONG = {
     "context.md",
     "exact.md",
+    "max-t.md",
     "mcfs.md",
     "minimal.md",
     "permutation-tests.md",
     "rank.md",
     "srs.md",
 }
+FIRST = ROOT / "docs" / "start"  # commands with their defaults
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 LANGUAGES = {"python", "sh", "text"}
@@ -56,7 +58,11 @@ def test_every_block_says_its_language(page: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=pytest.mark.slow if page.name in LONG else (), id=name_of(page))
+        pytest.param(
+            page,
+            marks=pytest.mark.slow if page.name in LONG or page.parent == FIRST else (),
+            id=name_of(page),
+        )
         for page in PAGES
     ],
 )

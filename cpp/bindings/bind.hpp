@@ -14,6 +14,7 @@ void bind_forests(nb::module_& module);
 void bind_growth(nb::module_& module);
 void bind_objects(nb::module_& module);
 void bind_permutations(nb::module_& module);
+void bind_survival(nb::module_& module);
 void bind_theory(nb::module_& module);
 
 }  // namespace duramen::python

@@ -45,6 +45,7 @@ using Effects =
 Effects context_effects(const Forest& forest, const Table& table, const Target& target,
                         const Contexts& contexts, unsigned criterion, unsigned n_threads) {
   need_fit(forest, table, target);
+  need_no_survival(target);
   need(criterion <= 2, "no such criterion");
   need(contexts.codes.shape(1) == table.n_rows, "the context has not one entry a row");
   need(contexts.levels.shape(0) ==

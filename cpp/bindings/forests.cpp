@@ -50,6 +50,7 @@ std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> oob(const Forest&
                                                                    const Bag& bag,
                                                                    unsigned n_threads) {
   need_fit(forest, table, target);
+  need_no_survival(target);
   duramen::Monitor monitor;
   duramen::Problem problem;
   problem.table = table.view;
@@ -86,12 +87,13 @@ Array<double> proximity(const Matrix<std::int32_t>& leaves, const std::optional<
 
 std::tuple<Array<double>, Array<double>, std::optional<Array<double>>> mdi(const Forest& forest,
                                                                            std::size_t n_columns,
-                                                                           bool by_degree) {
+                                                                           bool by_degree,
+                                                                           bool scored) {
   need(forest.n_columns <= n_columns, "the forest splits on more columns than n_columns");
   duramen::Decreases result;
   {
     nb::gil_scoped_release unlocked;
-    result = duramen::mean_decreases(forest.view, n_columns, by_degree);
+    result = duramen::mean_decreases(forest.view, n_columns, by_degree, scored);
   }
   std::optional<Array<double>> degrees;
   if (by_degree) degrees = to_array(std::move(result.by_degree), n_columns, result.n_degrees);
@@ -110,6 +112,7 @@ void bind_forests(nb::module_& module) {
   module.def("proximity", &proximity, nb::arg("leaves"), nb::arg("out").none(),
              nb::arg("n_threads"), "Fraction of trees with a common leaf, row by row.");
   module.def("mdi", &mdi, nb::arg("forest"), nb::arg("n_columns"), nb::arg("by_degree"),
+             nb::arg("scored") = false,
              "Mean decrease of impurity of every column, its standard error, and its parts by "
              "degree.");
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,10 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
                             const duramen::Settings& settings, const TreeRange& trees) {
   need_fit(table, target);
   need(!weights || weights->shape(0) == table.n_rows, "weights has not one entry a row");
-  need((settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
+  const bool survival = settings.criterion == duramen::Criterion::log_rank;
+  need(survival == (target.view.outcomes.codes != nullptr), "the log-rank test is for survival");
+  need(survival ||
+           (settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
        "the variance is for numbers, the other criteria are for classes");
   duramen::Problem problem;
   problem.table = table.view;
@@ -84,6 +88,7 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   problem.n_classes = target.view.n_classes;
   problem.classes = target.view.classes;
   problem.response = target.view.response;
+  problem.outcomes = target.view.outcomes;
   if (weights) problem.weights = weights->data();
   return problem;
 }
@@ -95,6 +100,9 @@ TreeArrays grown(duramen::Problem& problem, const TreeRange& range, unsigned n_t
   duramen::Trees trees;
   const auto work = [&] {
     problem.prepare();
+    if (problem.outcomes.codes != nullptr && !problem.whole_weights) {
+      throw std::invalid_argument("survival needs weights that are whole numbers of moderate size");
+    }
     trees = duramen::grow_trees(problem, range.first, range.count, n_threads);
   };
   const duramen::Table& table = problem.table;
@@ -130,6 +138,7 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
                                                         const TreeRange& trees,
                                                         const Decoys& decoys) {
   need(trees.count == 1, "decoys are for one tree");
+  need_no_survival(target);
   need(settings.max_leaf_nodes == 0 && settings.cut != duramen::Cut::pert,
        "decoys are for trees that grow depth first");
   need(settings.min_impurity_decrease <= 0.0 && settings.stop_alpha >= 1.0,
@@ -170,7 +179,7 @@ void bind_settings(nb::module_& module) {
              double min_impurity_decrease, std::uint32_t max_leaf_nodes, double stop_alpha,
              bool bootstrap, std::uint32_t row_samples, std::uint32_t column_samples,
              bool balanced_subsample) {
-            need(criterion <= 2 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
+            need(criterion <= 3 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
             new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
                                          static_cast<duramen::Cut>(cut),
                                          static_cast<duramen::Family>(splits),

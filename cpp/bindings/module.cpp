@@ -28,5 +28,6 @@ NB_MODULE(DURAMEN_BODY, module) {
   bind_forests(module);
   bind_growth(module);
   bind_permutations(module);
+  bind_survival(module);
   bind_theory(module);
 }

@@ -72,10 +72,19 @@ Values::Values(const Schema& schema, Matrix<double> given)
   values = values_.data();
 }
 
-Target::Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes)
+Target::Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes,
+               std::uint32_t n_times)
     : values_(std::move(values)) {
   view.n_classes = n_classes;
-  if (const auto* classes = std::get_if<Vector<std::uint32_t>>(&values_)) {
+  const auto* classes = std::get_if<Vector<std::uint32_t>>(&values_);
+  if (n_times > 0) {
+    need(n_classes == 0 && classes != nullptr, "survival needs codes, and no classes");
+    view.n_rows = classes->shape(0);
+    view.outcomes = {classes->data(), n_times};
+    const bool met = std::all_of(classes->data(), classes->data() + view.n_rows,
+                                 [n_times](std::uint32_t code) { return code / 2 < n_times; });
+    need(met, "a code is not of one of n_times times");
+  } else if (classes != nullptr) {
     need(n_classes > 0, "n_classes must be at least 1 for class codes");
     view.n_rows = classes->shape(0);
     view.classes = classes->data();
@@ -187,9 +196,11 @@ void bind_objects(nb::module_& module) {
            lent("slot"));
   nb::class_<Values, Rows>(module, "Values", "Rows by their values, in the terms of a schema.")
       .def(nb::init<const Schema&, Matrix<double>>(), nb::arg("schema"), lent("values"));
-  nb::class_<Target>(module, "Target", "Class codes, or numbers where n_classes is 0.")
-      .def(nb::init<std::variant<Vector<std::uint32_t>, Vector<double>>, std::uint32_t>(),
-           lent("values"), nb::arg("n_classes"));
+  nb::class_<Target>(module, "Target",
+                     "Class codes, or numbers, or codes of survival where n_times is not 0.")
+      .def(nb::init<std::variant<Vector<std::uint32_t>, Vector<double>>, std::uint32_t,
+                    std::uint32_t>(),
+           lent("values"), nb::arg("n_classes"), nb::arg("n_times") = 0);
   nb::class_<Forest>(module, "Forest", "Grown trees.")
       .def(nb::init<Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int64_t>,
                     Vector<std::int32_t>, Vector<std::int32_t>, Vector<std::uint32_t>,

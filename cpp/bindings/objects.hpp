@@ -64,9 +64,10 @@ struct Values : Rows {
   Matrix<double> values_;
 };
 
-// Class codes, or numbers where n_classes is 0.
+// Class codes, or numbers where n_classes is 0, or codes of survival (Outcomes) of n_times times.
 struct Target {
-  Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes);
+  Target(std::variant<Vector<std::uint32_t>, Vector<double>> values, std::uint32_t n_classes,
+         std::uint32_t n_times);
 
   duramen::Truth view;
 
@@ -114,6 +115,10 @@ struct Bag {
 
 inline void need_fit(const Forest& forest, const Rows& rows) {
   need(forest.n_columns <= rows.view.n_columns, "the forest splits on columns that the rows lack");
+}
+
+inline void need_no_survival(const Target& target) {
+  need(target.view.outcomes.codes == nullptr, "the target must be classes or numbers");
 }
 
 inline void need_fit(const Rows& rows, const Target& target) {

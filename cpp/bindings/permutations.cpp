@@ -89,7 +89,7 @@ void bind_permuting(nb::module_& module) {
       .def(
           "__init__",
           [](duramen::Counted* self, unsigned score, bool by_class, bool votes) {
-            need(score <= static_cast<unsigned>(duramen::Score::squared_error), "no such score");
+            need(score <= static_cast<unsigned>(duramen::Score::concordance), "no such score");
             new (self) duramen::Counted{static_cast<duramen::Score>(score), by_class, votes};
           },
           nb::kw_only(), nb::arg("score"), nb::arg("by_class"), nb::arg("votes"));
@@ -100,6 +100,8 @@ permutation_losses(const Forest& forest, const Rows& rows, const Target& target,
                    const Permutations& permutations, const duramen::Counted& counted,
                    unsigned n_threads, const nb::object& progress) {
   need_fit(forest, rows, target);
+  need((target.view.outcomes.codes != nullptr) == (counted.score == duramen::Score::concordance),
+       "the concordance is for survival");
   const duramen::Groups groups = permutations.groups(rows.view.n_columns);
   const duramen::Permutations asked = permutations.with(rows, bag);
   duramen::Losses result;

@@ -212,6 +212,9 @@ class NodeTally {
           decrease_[c][lane] += over(sum * sum, child_[c][lane]);
           total_[c][lane] += sum;
         }
+        break;
+      case Criterion::log_rank:  // of survival, which has no contexts
+        break;
     }
   }
 

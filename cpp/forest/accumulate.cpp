@@ -10,7 +10,8 @@
 
 namespace duramen {
 
-Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree) {
+Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree,
+                         bool scored) {
   Decreases result;
   result.mean.assign(n_columns, 0.0);
   result.standard_error.assign(n_columns, 0.0);
@@ -54,11 +55,14 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
       const std::size_t node = inner[i];
       const std::size_t j = static_cast<std::size_t>(tree.feature[node]);
       const std::size_t first = static_cast<std::size_t>(tree.child[node]);
-      double decrease = weight[node] * impurity[node];
-      for (std::uint32_t c = 0; c < tree.n_children(node); ++c) {
-        decrease -= weight[first + c] * impurity[first + c];
+      double decrease = impurity[node];
+      if (!scored) {
+        decrease *= weight[node];
+        for (std::uint32_t c = 0; c < tree.n_children(node); ++c) {
+          decrease -= weight[first + c] * impurity[first + c];
+        }
+        decrease /= weight[0];
       }
-      decrease /= weight[0];
       if (!seen[j]) {
         seen[j] = 1;
         used.push_back(static_cast<std::uint32_t>(j));

@@ -17,8 +17,10 @@ struct Decreases {
   std::size_t n_degrees = 0;           // largest degree of a split, plus one
 };
 
-// Mean decrease of impurity of every column, in the unit of the criterion.
-Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree);
+// Mean decrease of impurity of every column, in the unit of the criterion. With `scored`, the
+// impurity of an inner node is the score of its split, and what is added up are scores.
+Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree,
+                         bool scored);
 
 struct OutOfBag {
   std::vector<double> sums;           // row by value: sum over the trees the row is out of bag of

@@ -8,6 +8,7 @@
 
 #include "grow/grow_with.hpp"
 #include "grow/node.hpp"
+#include "grow/survival_node.hpp"
 #include "grow/working.hpp"
 
 namespace duramen {
@@ -42,10 +43,13 @@ Trees grow_by_width(const GrowthOrder& order) {
 // Lets the allocator keep the memory of a growth for the next one. glibc hands free memory back to
 // the system, which gives it out again page by page, a tenth of the time of few shallow trees on
 // many rows; but never less than twice the largest block that was freed, touched or not.
-void keep_memory(const Table& table) {
+void keep_memory(const Table& table, std::uint64_t n_trees) {
   constexpr std::size_t kMost = (std::size_t{1} << 25) - (1 << 12);  // larger blocks do not count
+  constexpr std::size_t kMostOfTrees = std::size_t{1} << 24;
   const std::size_t of_row = 2 * sizeof(float) * table.n_columns + 64;  // layouts, rows of a node
-  void* volatile block = std::malloc(std::min(kMost, table.n_rows * of_row));
+  const std::size_t of_trees = 2 * 42 * table.n_rows * n_trees;         // a leaf for every row
+  const std::size_t size = std::max(table.n_rows * of_row, std::min(of_trees, kMostOfTrees));
+  void* volatile block = std::malloc(std::min(kMost, size));
   std::free(block);
 }
 
@@ -53,8 +57,12 @@ void keep_memory(const Table& table) {
 
 Trees grow_trees(const Problem& problem, std::uint64_t first_tree, std::uint64_t n_trees,
                  unsigned n_threads) {
-  keep_memory(problem.table);
+  keep_memory(problem.table, n_trees);
   const GrowthOrder order{problem, first_tree, n_trees, n_threads};
+  if (problem.settings.criterion == Criterion::log_rank) {
+    return problem.most_codes <= 0x10000 ? grow_with<std::uint16_t, SurvivalNode>(order)
+                                         : grow_with<std::uint32_t, SurvivalNode>(order);
+  }
   if (problem.settings.criterion == Criterion::variance) {
     return problem.whole_weights ? grow_by_width<MomentNode<std::int32_t>>(order)
                                  : grow_by_width<MomentNode<double>>(order);

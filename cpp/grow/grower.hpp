@@ -78,6 +78,7 @@ class Grower final : public TreeGrower {
       }
       const std::uint32_t first =
           split_recorder_.add(range.id, range.degree, search_.best(), grouped_.chosen(), bounds_);
+      note_score(range.id, search_.best());
       search_.add_children(range, first, bounds_.size() - 1);
       for (std::size_t c = bounds_.size() - 1; c-- > 0;) {
         stack.push_back({bounds_[c], bounds_[c + 1], range.depth + 1,
@@ -103,7 +104,7 @@ class Grower final : public TreeGrower {
         finish_leaf(range);
         return;
       }
-      const double decrease = node_.weighted_impurity() - children_.weighted_impurity;
+      const double decrease = decrease_by(split);
       std::vector<double> leaf_values;
       node_.append_leaf_values(leaf_values);
       frontier.push_back({range, split, grouped_.chosen(), bounds, leaf_values, decrease});
@@ -129,6 +130,7 @@ class Grower final : public TreeGrower {
       const std::uint32_t first =
           split_recorder_.add(planned.range.id, planned.range.degree, planned.split,
                               planned.first_codes, planned.bounds);
+      note_score(planned.range.id, planned.split);
       for (std::size_t c = 0; c + 1 < planned.bounds.size(); ++c) {
         consider({planned.bounds[c], planned.bounds[c + 1], planned.range.depth + 1,
                   first + static_cast<std::uint32_t>(c), 0, planned.range.degree + 1});
@@ -153,7 +155,24 @@ class Grower final : public TreeGrower {
     return settings_.max_depth == 0 || range.depth < settings_.max_depth;
   }
 
-  bool find_split(Range& range) { return search_.find(range, rows_.from(range.start)); }
+  bool find_split(Range& range) {
+    if (!search_.find(range, rows_.from(range.start))) return false;
+    return !ScoresRows<Node> || node_.gains(search_.best().score);
+  }
+
+  // What a split takes off the impurity, times the weight; or its score.
+  double decrease_by(const Split& split) const {
+    if constexpr (ScoresRows<Node>) {
+      return split.score;
+    } else {
+      return node_.weighted_impurity() - children_.weighted_impurity;
+    }
+  }
+
+  // Where a split has a score and a node has no impurity.
+  void note_score(std::uint32_t id, const Split& split) {
+    if constexpr (ScoresRows<Node>) recorder_[id].impurity = split.score;
+  }
 
   // Reorders the rows of a node child by child, each child's rows in their former order, and
   // fills bounds; false when the split is forbidden by a rule on its decrease.
@@ -212,6 +231,14 @@ class Grower final : public TreeGrower {
       bounds.push_back(range.start + n_first);
       bounds.push_back(range.end);
     }
+    if constexpr (ScoresRows<Node>) {
+      return true;
+    } else {
+      return decreases_enough(bounds);
+    }
+  }
+
+  bool decreases_enough(const std::vector<std::uint32_t>& bounds) {
     if (settings_.min_impurity_decrease <= 0.0 && settings_.stop_alpha >= 1.0 &&
         settings_.max_leaf_nodes == 0) {
       return true;
@@ -219,7 +246,7 @@ class Grower final : public TreeGrower {
     children_ = node_.children(rows_.from(0), bounds, rows_.weights());
     const double decrease = node_.weighted_impurity() - children_.weighted_impurity;
     if (decrease / rows_.total_weight() < settings_.min_impurity_decrease) return false;
-    return settings_.stop_alpha >= 1.0 || passes_node_test(n);
+    return settings_.stop_alpha >= 1.0 || passes_node_test(bounds.back() - bounds.front());
   }
 
   void first_by_code(const Split& best, const std::uint32_t* rows, std::uint32_t n) {

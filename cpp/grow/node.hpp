@@ -23,6 +23,10 @@ inline std::uint32_t most_children(const Problem& problem, std::uint32_t n_rows)
   return problem.settings.splits == Family::multiway ? std::min(problem.most_codes, n_rows) : 2;
 }
 
+// Nodes whose splits are scored by the rows of the children, not by sums over them alone.
+template <class Node>
+concept ScoresRows = requires { Node::kScoresRows; };
+
 // What the children of a split keep of the node's impurity, times weight.
 struct Children {
   std::size_t count = 0;
@@ -300,10 +304,6 @@ class MomentNode {
       most = std::max(most, y);
       mean += static_cast<double>(w) * problem_.response[row];
     }
-    for (std::size_t i = n; i < n + kPadding; ++i) {
-      weights_[i] = W{0};
-      moments_[i] = 0.0;
-    }
     pure_ = least == most;
     size_ = {static_cast<double>(n), weight(), 1.0,
              static_cast<double>(most_children(problem_, n))};
@@ -314,6 +314,10 @@ class MomentNode {
     mean_ = mean / static_cast<double>(weight_);
     impurity_ = 0.0;
     if (pure_) return;
+    for (std::size_t i = n; i < n + kZeros; ++i) {
+      weights_[i] = W{0};
+      moments_[i] = 0.0;
+    }
     for (std::uint32_t i = 0; i < n; ++i) {
       const double off = problem_.response[rows[i]] - mean_;
       impurity_ += static_cast<double>(weights_[i]) * off * off;
@@ -399,6 +403,8 @@ class MomentNode {
   void append_leaf_values(std::vector<double>& values) const { values.push_back(mean_); }
 
  private:
+  static constexpr std::size_t kZeros = 8;  // behind the rows, for sums_up_to
+
   const Problem& problem_;
   const std::uint32_t* rows_ = nullptr;
   std::uint32_t n_ = 0;

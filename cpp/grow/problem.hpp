@@ -22,6 +22,15 @@ struct Monitor {
   std::atomic<std::int64_t> done{0};
 };
 
+// Survival of every row: twice the rank of its time, plus 1 where the event occurred then.
+struct Outcomes {
+  const std::uint32_t* codes = nullptr;  // null: another target
+  std::uint32_t n_times = 0;             // distinct times
+
+  std::uint32_t time(std::size_t row) const { return codes[row] / 2; }
+  bool event(std::size_t row) const { return codes[row] % 2 != 0; }
+};
+
 // Decoys of the columns (decoys.hpp), if there is a cycle.
 struct Decoys {
   const std::uint32_t* cycle = nullptr;  // all rows; the decoy's values are those of the next ones
@@ -36,13 +45,14 @@ struct Problem {
   std::uint32_t n_classes = 0;             // 0: regression
   const std::uint32_t* classes = nullptr;  // class of every row
   const double* response = nullptr;        // regression target
+  Outcomes outcomes;                       // survival target
   const double* weights = nullptr;         // or null: every row weighs 1
   bool whole_weights = true;               // all weights are whole numbers of moderate size
   std::vector<double> grid_response;       // centred, on a grid where all sums are exact
   int grid_shift = 0;                      // a unit of the target is 2^grid_shift of its steps
   double response_error = 0.0;             // of one on the grid, in steps, but for a common shift
   std::uint32_t most_codes = 2;            // of any column
-  std::vector<std::uint32_t> row_order;    // rows sorted by class
+  std::vector<std::uint32_t> row_order;    // rows sorted by class, or by time
   LogTable logs;
   Decoys decoys;
   Guidance guidance;
@@ -101,6 +111,12 @@ inline void Problem::prepare() {
     for (std::size_t i = 0; i < n; ++i) {
       row_order[start[classes[i]]++] = static_cast<std::uint32_t>(i);
     }
+    return;
+  }
+  if (outcomes.codes != nullptr) {
+    std::stable_sort(row_order.begin(), row_order.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return outcomes.codes[a] < outcomes.codes[b];
+    });
     return;
   }
   // Rows of weight 0 are in no tree: they must not coarsen the grid.

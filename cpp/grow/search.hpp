@@ -37,8 +37,8 @@ class Search {
         node_(node),
         pool_(problem.table.n_columns),
         splits_(problem, working,
-                problem.settings.max_features > 1 || problem.decoys.cycle != nullptr ||
-                    problem.guidance.given()),
+                ScoresRows<Node> || problem.settings.max_features > 1 ||
+                    problem.decoys.cycle != nullptr || problem.guidance.given()),
         ordered_(splits_.ordered()),
         grouped_(splits_.grouped()) {
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
@@ -92,7 +92,7 @@ class Search {
 
  private:
   bool draw_one_by_one(Range& range, const std::uint32_t* rows, Random& random) {
-    const double bound = node_.largest_score(settings_);
+    const double bound = splits_.largest_score(node_);
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "parallel.hpp"
+#include "permute/concordance_score.hpp"
 #include "permute/score.hpp"
 #include "permute/walk.hpp"
 
@@ -211,6 +212,8 @@ Losses permutation_losses(const ForestView& forest, const Rows& rows, const Trut
   };
   if (counted.score == Score::auc) {
     run(AucScore(truth, counted.by_class));
+  } else if (counted.score == Score::concordance) {
+    run(ConcordanceScore(truth));
   } else {
     run(RowScore(counted.score, truth, counted.by_class));
   }

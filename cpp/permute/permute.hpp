@@ -13,8 +13,15 @@
 
 namespace duramen {
 
-// What is lost. All but the area under the curve are sums over rows.
-enum class Score : std::uint8_t { accuracy, balanced_accuracy, log_loss, auc, squared_error };
+// What is lost. All but the area under the curve and the concordance are sums over rows.
+enum class Score : std::uint8_t {
+  accuracy,
+  balanced_accuracy,
+  log_loss,
+  auc,
+  squared_error,
+  concordance
+};
 
 // Which columns a permutation is conditional on, tree by tree.
 enum class Condition : std::uint8_t { none, given, chi_square };
@@ -48,6 +55,7 @@ struct Truth {
   std::uint32_t n_classes = 0;             // 0: regression
   const std::uint32_t* classes = nullptr;  // class of every row
   const double* response = nullptr;
+  Outcomes outcomes;  // survival
 };
 
 // What is counted.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen import (
         context,
         datasets,
+        effects,
         estimators,
         evaluation,
         forests,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from duramen.estimators import (
         BaggedTreesClassifier,
         BaggedTreesRegressor,
+        ExtraSurvivalTrees,
         ExtraTreesClassifier,
         ExtraTreesRegressor,
         GuidedForestClassifier,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
         RandomPatchesRegressor,
         RandomSubspaceClassifier,
         RandomSubspaceRegressor,
+        RandomSurvivalForest,
         TotallyRandomizedTreesClassifier,
         TotallyRandomizedTreesRegressor,
     )
@@ -89,6 +92,7 @@ __all__ = [
     "ContextImportances",
     "ContextNetwork",
     "EncodedTable",
+    "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "Forest",
@@ -108,6 +112,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "RandomSurvivalForest",
     "RegularizedForestSelector",
     "ReliefF",
     "SequentialRandomSubspace",
@@ -121,6 +126,7 @@ __all__ = [
     "context_importances",
     "context_network",
     "datasets",
+    "effects",
     "encode",
     "estimators",
     "evaluate_selection",
@@ -144,6 +150,7 @@ __all__ = [
 _PACKAGES = (
     "context",
     "datasets",
+    "effects",
     "estimators",
     "evaluation",
     "forests",

@@ -49,7 +49,7 @@ class Values(Rows):
     def __init__(self, schema: Schema, values: Floats) -> None: ...
 
 class Target:
-    def __init__(self, values: Numbers | Floats, n_classes: int) -> None: ...
+    def __init__(self, values: Numbers | Floats, n_classes: int, n_times: int = 0) -> None: ...
 
 class Forest:
     def __init__(
@@ -168,8 +168,31 @@ def oob(
 ) -> tuple[Floats, Numbers, Floats]: ...
 def proximity(leaves: Nodes, out: Bools | None, n_threads: int) -> Floats: ...
 def mdi(
-    forest: Forest, n_columns: int, by_degree: bool
+    forest: Forest, n_columns: int, by_degree: bool, scored: bool = False
 ) -> tuple[Floats, Floats, Floats | None]: ...
+
+# survival
+
+class LeafEvents:
+    def __init__(
+        self, offsets: Ints, time: Numbers, events: Numbers, at_risk: Numbers, n_times: int
+    ) -> None: ...
+
+def leaf_events(
+    forest: Forest,
+    table: Table,
+    target: Target,
+    weights: Floats | None,
+    bag: Bag,
+    n_threads: int,
+) -> tuple[Ints, Numbers, Numbers, Numbers, Floats]: ...
+def mean_curves(
+    forest: Forest, leaves: LeafEvents, survival: bool, rows: Rows, n_threads: int
+) -> Floats: ...
+def out_of_bag_risks(
+    forest: Forest, table: Table, target: Target, bag: Bag
+) -> tuple[Floats, Numbers, Floats]: ...
+def concordant_pairs(target: Target, risks: Floats) -> tuple[int, int, int]: ...
 
 # permutations: of the rows out of the bags of the trees, or of all where there is no bag
 

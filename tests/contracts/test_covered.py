@@ -26,10 +26,12 @@ WITHOUT_CASE = {
     "set_config": "the same",
     "plots.effects_in_context": "a panel of plots.context_effects",
     "plots.links_in_context": "a panel of plots.context_links",
+    "effects.EffectsDescription": "what describe_effects returns, which has cases",
     "importances.Inputs": "arguments of a measure; every measure of the command line takes them",
     "importances.Measure": "a record; its measure has cases",
     "importances.Words": "sentences",
     "significance.SignificanceTest": "a record; its test has cases",
+    "reports.Effects": "what a report of a ranking is made of",
     "selection.Account": "what reports of selections are made of",
     "selection.BaseSelector": "the contract of selectors, tested with a toy",
     "selection.Detail": "a column of a table in a report",
@@ -41,7 +43,7 @@ WITHOUT_CASE = {
 }
 # Options that say where and how to work, or are part of every case; and those that answer the look
 # at the data, which tests/cli/test_first_hour.py gives.
-OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe"}
+OPTIONS_OF_ALL = {"--jobs", "--out", "--quiet", "--help", "--spreadsheet-safe", "--xlsx"}
 OPTIONS_OF_ALL |= {"--separator", "--sheet", "--keep-identifiers", "--drop-missing-target"}
 
 

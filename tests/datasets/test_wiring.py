@@ -51,6 +51,31 @@ def test_wiring_has_the_structure_asked_for():
     assert set(made.weight) == {-1.0, 1.0}
 
 
+@pytest.mark.parametrize("fraction", [0.0, 0.3, 0.67, 1.0])
+def test_links_of_modules_are_answered_as_often_as_asked(fraction):
+    made = dm.datasets.culture_wiring(
+        200, modules=2, clustering=0.45, reciprocity=fraction, random_state=0
+    )
+    assert made.n_links == 3000
+    for k in range(2):
+        part = made.only(made.modules == k)
+        links = part.matrix()
+        chance = links.mean()
+        found = (links & links.T).sum() / part.n_links
+        assert max(fraction - 0.08, 0) <= found <= max(fraction, chance) + 0.05
+        assert part.clustering == pytest.approx(0.45, abs=0.005)
+
+
+def test_reciprocity_needs_no_clustering_and_follows_the_modules():
+    made = dm.datasets.culture_wiring(
+        300, modules=3, clustering=None, reciprocity=(0.1, 0.7), random_state=1
+    )
+    parts = [made.only(made.modules == k) for k in range(3)]
+    found = [(part.matrix() & part.matrix().T).sum() / part.n_links for part in parts]
+    assert found == pytest.approx([0.13, 0.4, 0.7], abs=0.06)
+    assert made.n_links == 4500
+
+
 def test_links_have_the_length_degrees_and_weights_asked_for():
     settings = {"n_links": 4000, "modules": 1, "clustering": None, "random_state": 1}
     made = dm.datasets.culture_wiring(
@@ -120,6 +145,10 @@ PLACES = [[0, 0], [0, 1], [1, 0]]
             "clustering must be a number",
         ),
         (lambda: dm.datasets.culture_wiring(5, clustering=1.5), "clustering must be a number in"),
+        (
+            lambda: dm.datasets.culture_wiring(5, reciprocity=-0.1),
+            "reciprocity must be a number in",
+        ),
         (lambda: dm.datasets.culture_wiring(5, length=0.0), "length must be a number > 0"),
         (lambda: dm.datasets.culture_wiring(5, modules=6), "modules must be an int in 1..5"),
     ],

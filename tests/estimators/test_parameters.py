@@ -342,7 +342,7 @@ def test_parameters_are_kept_as_they_came():
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         forest.set_params(depth=3)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        RF(warm_start=True)
+        RF(ccp_alpha=0.1)
 
 
 def test_the_base_class_is_no_estimator():

@@ -14,11 +14,11 @@ from tests.reports.test_reports import (
 
 import duramen as dm
 from duramen.reports import render, summarise
-from duramen.reports.measures import as_importances
 from duramen.reports.ranked import ranked
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
+BARS = "fraction of the largest importance"
 NULL = "The votes do not change."
 TRUE = np.array([6.0, 9.0, 0.5, 0.0, 0.0, 1.0, 3.0])  # of the seven hostile names
 
@@ -45,16 +45,16 @@ def several(**changes):
 
 
 def titles(report):
-    return [section.title for section in report.sections]
+    return [section.title for section in report.walk()]
 
 
 # --- the table -----------------------------------------------------------------------------------
 
 
 def test_table_has_a_column_a_measure_and_p_and_q():
-    table = several().section("Table")
+    table = several().section("Ranking")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", "MDI, bits", "standard error", "MDA, accuracy"),
+        *("rank", "feature", BARS, "MDI, bits", "standard error", "MDA, accuracy"),
         *("J_chi2", "p", "q"),
     ]
     tested = a_test()
@@ -70,7 +70,7 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
     first = Importances(names, [1.0, 4.0, 2.0, 3.0], "mdi", "bits")
     other = an_mda(np.array([10.0, 20.0, 30.0, 40.0]), ("d", "c", "b", "a"))
     tested = a_test(("b", "a", "d", "c"), np.array([0.02, 0.01, 0.04, 0.03]))
-    table = summarise(first, a_run(), others=[other, tested]).section("Table")
+    table = summarise(first, a_run(), others=[other, tested]).section("Ranking")
     assert table.column("feature") == ("b", "d", "c", "a")
     assert [float(cell) for cell in table.column("MDA, accuracy")] == [30, 10, 20, 40]
     assert table.column("p") == ("0.02", "0.04", "0.03", "0.01")
@@ -81,15 +81,15 @@ def test_rows_are_those_of_the_first_measure_whatever_the_order_of_the_others():
 
 
 def test_a_single_measure_has_bars_and_no_measure_to_name():
-    table = summarise(example(), a_run()).section("Table")
+    table = summarise(example(), a_run()).section("Ranking")
     assert [column.title for column in table.columns] == [
-        *("rank", "feature", "importance", "standard error", "fraction of the first")
+        *("rank", "feature", BARS, "importance", "standard error")
     ]
 
 
 def test_columns_of_two_tests_are_told_apart():
     report = summarise(a_test(), a_run(), others=[a_test(method="other test")])
-    names = [column.title for column in report.section("Table").columns]
+    names = [column.title for column in report.section("Ranking").columns]
     assert names[4:] == ["p, J_chi2", "q, J_chi2", "other test", "p, other test", "q, other test"]
 
 
@@ -147,7 +147,7 @@ def test_other_adjustments_are_named():
 def test_measures_that_are_not_known_have_their_name():
     report = summarise(example(), a_run(), others=[an_mda(measure="my_own", unit="1")])
     assert "Ranking by my own" in titles(report)
-    assert "my own" in [column.title for column in report.section("Table").columns]
+    assert "my own" in [column.title for column in report.section("Ranking").columns]
 
 
 def test_what_was_left_out_is_said():
@@ -161,8 +161,11 @@ def test_what_was_left_out_is_said():
 
 def test_each_measure_has_a_chart_of_its_own_best_features():
     report = several()
-    assert titles(report)[:7] == [
-        *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
+    assert titles(report)[0] == "Ranking"
+    group = report.section("Other measures")
+    assert group.folded
+    assert [section.title for section in group.sections] == [
+        *("Ranking by MDA", "Ranking by J_chi2"),
         *("How far the measures agree", "Rank correlations", "Ranks side by side"),
     ]
     chart = report.section("Ranking by J_chi2")
@@ -170,7 +173,7 @@ def test_each_measure_has_a_chart_of_its_own_best_features():
     assert chart.text.startswith("Bar chart of the 7 most important features by J_chi2.")
     many = tuple(f"f{j}" for j in range(50))
     report = summarise(example(many), a_run(), others=[an_mda(names=many)])
-    assert len(report.section("Ranking").plot.of) == 20
+    assert len(report.section("Ranking").rows) == 50
     assert len(report.section("Ranking by MDA").plot.of) == 10
 
 
@@ -225,8 +228,9 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
 
 def test_a_test_can_rank():
     report = summarise(a_test(), a_run(), others=[an_mda()])
-    assert report.section("Table").column("feature")[0] == HOSTILE[1]
-    assert report.section("Ranking").plot.of.equals(as_importances(a_test()).top(20))
+    assert report.section("Ranking").column("feature")[0] == HOSTILE[1]
+    lengths = [float(bar) for bar in report.section("Ranking").column(BARS)]
+    assert lengths == (np.sort(TRUE)[::-1] / 9).tolist()
     assert "By interaction degree" not in titles(report)
 
 
@@ -239,7 +243,7 @@ def test_page_of_several_measures_is_safe_and_needs_nothing_else():
     page = Page(html)
     assert not page.named("script")
     assert not page.named("img")
-    assert len(page.named("svg")) == 6
+    assert len(page.named("svg")) == 5
     assert all(attributes["role"] == "img" for attributes in page.named("svg"))
     assert "#0072b2" not in html.split("</style>")[1]
     assert "#7b8794" not in html.split("</style>")[1]

@@ -7,6 +7,7 @@ import pytest
 
 from duramen.reports import Run, render, summarise, summarize_exact, summarize_plan
 from duramen.reports.facts import plain
+from duramen.reports.report import Bar
 from duramen.results.importances import Importances
 from duramen.results.text import printable
 from duramen.theory.relevance.relevance import Relevance
@@ -139,10 +140,9 @@ def test_needs_nothing_else(html):
 
 def test_figures_say_what_they_show_and_follow_the_page(html, page):
     labels = [attributes["aria-label"] for attributes in page.named("svg")]
-    assert len(labels) == 3
-    assert labels[0].startswith("Bar chart of the 7 most important features.")
-    assert "degree_0" in labels[1]
-    assert labels[2].endswith("after 4 trees it is 0.12.")
+    assert len(labels) == 2
+    assert "degree_0" in labels[0]
+    assert labels[1].endswith("after 4 trees it is 0.12.")
     assert all(attributes["role"] == "img" for attributes in page.named("svg"))
     assert "var(--accent)" in html
     assert "#0072b2" not in html.split("</style>")[1]
@@ -182,8 +182,9 @@ def test_table_is_cut_and_says_so():
     names = tuple(f"f{j}" for j in range(250))
     report = summarise(example(names), a_run(n_features=250), n_rows=40)
     page = Page(render(report))
-    table = report.section("Table")
+    table = report.section("Ranking")
     assert len(table.rows) == 40
+    assert "Paper shows the first 20 rows." in page.words
     assert table.column("rank")[0] == "1"
     assert "The first 40 of 250 features" in page.words
     assert sum(tag == "tr" for tag, _ in page.tags) == 41
@@ -194,16 +195,17 @@ def test_without_curve_errors_and_degrees():
     run = a_run(results={}, classes=None, task="regression")
     for errors in (None, [float("nan")] * 3):
         page = Page(render(summarise(bare, run, oob_errors=errors)))
-        assert len(page.named("svg")) == 1
+        assert not page.named("svg")
         assert "heat map" not in page.words
         assert "error bars" not in page.words
+        assert "standard error" not in page.words
 
 
 def test_values_of_zero_and_below_render():
     values = np.array([0.0, -0.1, -0.2])
     bare = example(("a", "b", "c"), values=values, by_degree=None, standard_error=None)
     report = summarise(bare, a_run())
-    assert report.section("Table").column("fraction of the first") == (0.0, 0.0, 0.0)
+    assert report.section("Ranking").column("fraction of the largest importance") == (Bar(0.0),) * 3
     assert "-0.1" in Page(render(report)).words
 
 

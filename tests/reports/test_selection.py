@@ -153,3 +153,12 @@ def test_the_page(search):
     assert "<svg" in html
     assert report.section("Features found").column("feature")[0] == one.names[0]
     assert len(summarize_selection(one, a_run(), n_rows=1).section("Features found").rows) == 1
+
+
+def test_the_report_opens_with_what_was_found(search):
+    one = Selection.of(search, RECORD)
+    said = summarize_selection(one, a_run()).conclusion
+    assert said.startswith(f"{one.n_found} of 80 features were found (selection in random")
+    nothing = summarize_selection(made(("a", "b"), []), a_run()).conclusion
+    assert nothing.startswith("Nothing found (")
+    assert f'<p class="conclusion">{said}</p>' in render(summarize_selection(one, a_run()))

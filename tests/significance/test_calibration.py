@@ -63,7 +63,7 @@ def own_function(X, y, seed, folder):
 # One permutation that does as well is enough to know that p is above .05.
 ALONE = Method(
     "hapfelmeier",
-    refitted("hapfelmeier", SMALL, n_permutations=RUNS, stop_after=1, features=[3]),
+    refitted("hapfelmeier", SMALL, measure="mdi", n_permutations=RUNS, stop_after=1, features=[3]),
     "each",
 )
 HIGHEST = Method(

@@ -336,7 +336,9 @@ def test_few_arrangements_are_pointed_out_at_the_caller():
         dm.significance.altmann(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="hapfelmeier: strata allow only 16") as caught:
-        dm.significance.hapfelmeier(TINY, X, y, strata=np.arange(8) // 2, n_permutations=19)
+        dm.significance.hapfelmeier(
+            TINY, X, y, measure="mdi", strata=np.arange(8) // 2, n_permutations=19
+        )
     assert caught[0].filename == __file__
 
 

@@ -167,8 +167,8 @@ def test_a_failure_leaves_the_old_file(
 
 
 def test_other_formats_are_not_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"cannot write 'a\.xlsx'; files may be CSV \(\.csv\)"):
-        write_table(TABLE, tmp_path / "a.xlsx")
+    with pytest.raises(ValueError, match=r"cannot write 'a\.npy'; files may be CSV \(\.csv\)"):
+        write_table(TABLE, tmp_path / "a.npy")
 
 
 @one_test
@@ -247,3 +247,22 @@ def test_text_that_a_spreadsheet_would_evaluate(tmp_path: Path, kind: str) -> No
             assert read["value"].to_pylist() == [-1.5] * len(names)
     write_table(table, tmp_path / "a.parquet", spreadsheet_safe=True)
     assert read_table(tmp_path / "a.parquet").column_names == ["=name", "value"]
+
+
+def test_a_workbook_holds_text_as_text(tmp_path: Path) -> None:
+    """What begins like a formula is none; what a cell cannot hold is left out."""
+    openpyxl = pytest.importorskip("openpyxl")
+    names = ["=1+1", "@s", "a\x01b", None]
+    table = pa.table({"=name": names, "value": [1.5, float("nan"), None, -2.0], "rank": range(4)})
+    write_table(table, tmp_path / "a.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert [cell.data_type for cell in sheet["A"]] == ["s", "s", "s", "s", "n"]
+    read = read_table(tmp_path / "a.xlsx")
+    assert read["=name"].to_pylist() == ["=1+1", "@s", "a\ufffdb", None]
+    assert read["value"].to_pylist() == [1.5, None, None, -2.0]
+    assert read["rank"].to_pylist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match=r"cannot write 'a\.ods'"):
+        write_table(table, tmp_path / "a.ods")
+    wide = pa.table({f"c{j}": [0] for j in range(16_385)})
+    with pytest.raises(ValueError, match="a sheet holds"):
+        write_table(wide, tmp_path / "b.xlsx")

@@ -253,3 +253,10 @@ def test_columns_that_are_left_out_need_not_be_numbers(tmp_path):
         read_recording(path, neurons="rows", drop=["c"])
     with pytest.raises(ValueError, match="drop must be less than all columns"):
         read_recording(path, neurons="rows", drop=["a", "b"])
+
+
+def test_a_folder_of_planes_names_the_first(tmp_path):
+    (tmp_path / "plane0").mkdir()
+    np.save(tmp_path / "plane0" / "F.npy", np.ones((2, 3)))
+    with pytest.raises(FileNotFoundError, match=r"F.npy. Hint: give its folder plane0"):
+        read_recording(tmp_path)

@@ -1,6 +1,7 @@
 // A way to split a node, and the contest between such ways.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -25,6 +26,43 @@ struct Split {
   bool by_code = false;  // single-precision values: the split goes by `low` all the same
 
   bool found() const { return feature >= 0; }
+
+  // Becomes the cut of an ordered column between two codes, the missing rows in child 1.
+  void take_cut(std::size_t column, double its_score, std::int64_t below, std::int64_t above) {
+    score = its_score;
+    feature = static_cast<std::int64_t>(column);
+    family = Family::ordered;
+    low = static_cast<std::uint32_t>(below);
+    high = static_cast<std::uint32_t>(above);
+    missing_first = false;
+    real_cut = false;
+  }
+};
+
+// How far apart two scores of a node must be for one to be better. Asked for the best score again
+// and again, while candidates come and go.
+class Margin {
+ public:
+  void start_node() { score_ = std::numeric_limits<double>::quiet_NaN(); }
+
+  template <class Node>
+  double of(const Node& node, double score) {
+    if (score != score_) {
+      score_ = score;
+      margin_ = node.tolerance(score);
+    }
+    return margin_;
+  }
+
+  // Whether a score is better than the best so far.
+  template <class Node>
+  bool beats(const Node& node, double score, double best) {
+    return score > best + of(node, best);
+  }
+
+ private:
+  double score_ = std::numeric_limits<double>::quiet_NaN();
+  double margin_ = 0.0;
 };
 
 // What became of a drawn column.

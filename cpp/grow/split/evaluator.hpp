@@ -32,6 +32,12 @@ class Evaluator {
 
   void start_node(const Node& node, const std::uint32_t* rows) { ordered_.start_node(node, rows); }
 
+  // No split into two scores higher.
+  double largest_score(const Node& node) {
+    const bool ordered = settings_.splits == Family::ordered;
+    return ordered ? ordered_.largest_score(node) : node.largest_score(settings_);
+  }
+
   Family family_of(std::size_t column) const {
     if (settings_.splits == Family::ordered && table_.kind(column) == Kind::nominal) {
       return Family::any;
@@ -61,7 +67,7 @@ class Evaluator {
           grouped_.random_rank_cut(node, column, has_missing, random, best, n_scored);
           break;
         case Family::multiway:
-          grouped_.multiway(node, column, best, n_scored);
+          if constexpr (!ScoresRows<Node>) grouped_.multiway(node, column, best, n_scored);
           break;
         case Family::one_vs_rest:
           grouped_.one_vs_rest(node, column, all, random, best, n_scored);

@@ -43,6 +43,17 @@ class Gathered {
     return gather_from(n, buffer_.data(), [&](std::uint32_t i) { return base[rows[i]]; });
   }
 
+  // Calls use(read) with what reads the code of a column at row i of the node.
+  template <class Use>
+  auto with_reader(std::size_t column, const std::uint32_t* rows, Use&& use) const {
+    if (by_row_) {
+      return use([base = working_.rows() + column, starts = row_starts_.data()](std::uint32_t i) {
+        return base[starts[i]];
+      });
+    }
+    return use([base = working_.column(column), rows](std::uint32_t i) { return base[rows[i]]; });
+  }
+
   // What was gathered last, of one column.
   const T* codes() const { return buffer_.data(); }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "grow/node.hpp"
 #include "grow/problem.hpp"
 #include "grow/split/candidate.hpp"
 #include "random.hpp"
@@ -100,7 +101,11 @@ class GroupedSplits {
     for (std::uint32_t g = from; g < to; ++g) {
       if (!large_enough(sizes_[g])) continue;
       ++n_scored;
-      choice.consider(node, g, split_score(stats(g), weights_[g]), random);
+      if constexpr (ScoresRows<Node>) {
+        choice.consider(node, g, score_rows([&](std::uint32_t of) { return of == g; }), random);
+      } else {
+        choice.consider(node, g, split_score(stats(g), weights_[g]), random);
+      }
     }
     if (!choice.found()) return;
     Split& split = start(column, Family::one_vs_rest);
@@ -327,9 +332,19 @@ class GroupedSplits {
         weight += weights_[g];
         sum += sums_[g];
       }
-      sides.score = split_score(&sum, weight);
+      if constexpr (ScoresRows<Node>) {
+        sides.score = score_rows([this](std::uint32_t of) { return side_[of] != 0; });
+      } else {
+        sides.score = split_score(&sum, weight);
+      }
     }
     return sides;
+  }
+
+  // The score of a bipartition from the groups of its first child.
+  template <class GoesFirst>
+  double score_rows(GoesFirst&& goes_first) const {
+    return node_->score_rows([&](std::uint32_t i) { return goes_first(group_[i]); });
   }
 
   // Uniform among the bipartitions: fair coins until both sides have a code.
@@ -393,9 +408,13 @@ class GroupedSplits {
       } else {
         sum += sums_[g];
       }
+      side_[g] = 1;
       if (!large_enough(rows)) continue;
       ++n_scored;
-      if constexpr (Node::kClasses) {
+      if constexpr (ScoresRows<Node>) {
+        const auto first = [this](std::uint32_t of) { return side_[of] != 0; };
+        choice.consider(node, i, score_rows(first), random);
+      } else if constexpr (Node::kClasses) {
         choice.consider(node, i, split_score(counts, weight), random);
       } else {
         choice.consider(node, i, split_score(&sum, weight), random);

@@ -12,8 +12,10 @@
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
+#include "grow/split/byte_cuts.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/dense.hpp"
+#include "grow/split/few_rows.hpp"
 #include "grow/split/gathered.hpp"
 #include "grow/split/sorted_cuts.hpp"
 #include "grow/working.hpp"
@@ -34,7 +36,11 @@ class OrderedSplits {
         working_(working),
         gathered_(problem, working),
         words_(problem.table.n_rows / 64 + 2),
-        sorted_(problem) {}
+        sorted_(problem) {
+    // Decoys look at what was gathered.
+    plain_ = settings_.cut == Cut::best && settings_.min_samples_leaf == 1 &&
+             settings_.stop_alpha >= 1.0 && problem.decoys.cycle == nullptr;
+  }
 
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;
@@ -45,6 +51,18 @@ class OrderedSplits {
     }
     gathered_.start_node(rows, node.n_rows());
     if (settings_.cut == Cut::best) sorted_.start_node(node);
+    if constexpr (kPlainPossible) {
+      few_.start_node();
+      bytes_.start_node();
+    }
+  }
+
+  // No split of an ordered column scores higher.
+  double largest_score(const Node& node) {
+    if constexpr (kPlainPossible) {
+      if (plain_ && node.n_rows() <= FewRows<Node>::kMost) return few_.largest_score(node);
+    }
+    return node.largest_score(settings_);
   }
 
   // Gathers the codes of a column and returns the least and the largest of them.
@@ -146,6 +164,21 @@ class OrderedSplits {
 
   bool best_cut(const Node& node, std::size_t column, const std::uint32_t* rows, Random& random,
                 Split& best, std::uint64_t& n_scored) {
+    if constexpr (kPlainPossible) {
+      if (plain_ && table_.missing[column] == 0) {
+        if (node.n_rows() <= FewRows<Node>::kMost) {
+          return gathered_.with_reader(column, rows, [&](auto read) {
+            return few_.find_best(node, column, read, random, best);
+          });
+        }
+        if constexpr (std::is_same_v<T, std::uint8_t>) {
+          if (working_.dense() &&
+              bytes_.find_best(node, column, working_.column(column), rows, random, best)) {
+            return true;
+          }
+        }
+      }
+    }
     const auto [low, high] = gather_range(column, rows, node.n_rows());
     if (low == high) return false;
     const bool some_missing = table_.missing[column] != 0 && high == missing_code(column);
@@ -208,6 +241,8 @@ class OrderedSplits {
  private:
   static constexpr bool kDensePossible =
       std::is_same_v<T, std::uint8_t> && Node::kClasses && Node::kWhole;
+  static constexpr bool kPlainPossible =
+      std::is_integral_v<T> && !Node::kClasses && Node::kWhole && !ScoresRows<Node>;
 
   T missing_code(std::size_t column) const { return static_cast<T>(table_.n_values(column)); }
 
@@ -368,7 +403,9 @@ class OrderedSplits {
   template <class Code, class GoesFirst>
   double score_of(const Node& node, const Code* codes, GoesFirst&& goes_first) const {
     Weight first{0};
-    if constexpr (Node::kClasses) {
+    if constexpr (ScoresRows<Node>) {
+      return node.score_rows([&](std::uint32_t i) { return goes_first(codes[i]); });
+    } else if constexpr (Node::kClasses) {
       return node.with_terms([&](auto terms) {
         double first_terms = 0.0;
         double second_terms = 0.0;
@@ -399,10 +436,13 @@ class OrderedSplits {
   const Settings& settings_;
   const Working<T>& working_;
   bool use_dense_ = false;
+  bool plain_ = false;  // every cut of best cuts is allowed, and no more is asked than the best
   Gathered<T> gathered_;
   std::vector<std::uint32_t> table_codes_;
   std::vector<std::uint64_t> words_;
   SortedCuts<T, Node> sorted_;
+  FewRows<Node> few_;
+  ByteCuts<Node> bytes_;
   DenseRows dense_;
 };
 

@@ -11,6 +11,7 @@
 #include "grow/problem.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/sorting.hpp"
+#include "impurity.hpp"
 #include "lanes.hpp"
 #include "random.hpp"
 
@@ -43,6 +44,7 @@ class SortedCuts {
         sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {}
 
   void start_node(const Node& node) {
+    margin_.start_node();
     if constexpr (Node::kClasses) {
       if (node.n_groups() != 2) return;
       const std::uint32_t border = node.starts()[1];
@@ -94,15 +96,13 @@ class SortedCuts {
     }
     // Between columns, which come in random order, the first of equals stays; cuts that tie with
     // those of the other place of the missing rows (ties_ > 0) are drawn with them.
-    double least = top - node.tolerance(top);
-    if (best.found()) {
-      const double margin = node.tolerance(best.score);
-      if (top > best.score + margin) {
-        ties_ = 0;
-      } else {
-        least = best.score - margin;
-        if (ties_ == 0 || top < least) return;
-      }
+    double least = kNone;
+    if (best.found() && !margin_.beats(node, top, best.score)) {
+      least = best.score - margin_.of(node, best.score);
+      if (ties_ == 0 || top < least) return;
+    } else {
+      ties_ = 0;
+      least = top - margin_.of(node, top);
     }
     std::uint32_t chosen = n;
     for (std::uint32_t i = begin; i < end; ++i) {
@@ -110,13 +110,8 @@ class SortedCuts {
       if (++ties_ == 1 || random.below(ties_) == 0) chosen = i;
     }
     if (chosen == n) return;
-    best.score = top;
-    best.feature = static_cast<std::int64_t>(column);
-    best.family = Family::ordered;
-    best.low = sorted_[chosen];
-    best.high = sorted_[chosen + 1];
+    best.take_cut(column, top, sorted_[chosen], sorted_[chosen + 1]);
     best.missing_first = missing_first;
-    best.real_cut = false;
   }
 
   // scores_[i] becomes the score of the cut behind the i-th row in order, for i < n_cuts.
@@ -125,7 +120,10 @@ class SortedCuts {
     const std::uint32_t* order = order_.data();
     // Missing rows that belong to child 0 come first; then row after row passes over to it.
     const std::uint32_t from = missing_first ? n_seen : n;
-    if constexpr (Node::kClasses) {
+    if constexpr (ScoresRows<Node>) {
+      const auto ends_run = [this](std::uint32_t i) { return sorted_[i] != sorted_[i + 1]; };
+      node.score_cuts(order, from, n_cuts, ends_run, scores_.data());
+    } else if constexpr (Node::kClasses) {
       if (node.n_groups() == 2) {
         Pair<Weight> sum{};
         for (std::uint32_t i = from; i < n; ++i) sum += pairs_[order[i]];
@@ -157,17 +155,10 @@ class SortedCuts {
       for (std::uint32_t i = 0; i < n_cuts; ++i) {
         const double left = static_cast<double>(firsts_[i]);
         const double other = all - sums_[i];
-        scores_[i] = score_of_two(sums_[i] * sums_[i], left, other * other, whole - left);
+        scores_[i] =
+            score_of_two<Node::kWhole>(sums_[i] * sums_[i], left, other * other, whole - left);
       }
     }
-  }
-
-  // a / left + b / right. With whole weights one division serves both; rounding may take the
-  // difference of real weights to 0.
-  static double score_of_two(double a, double left, double b, double right) {
-    if constexpr (Node::kWhole) return (a * right + b * left) / (left * right);
-    const double second = b / right;
-    return a / left + (right > 0.0 ? second : 0.0);
   }
 
   // Class after class, each row that passes over changes the terms of its own. Rows from..n-1 in
@@ -215,7 +206,7 @@ class SortedCuts {
           const double r = whole - l;
           const double r0 = whole_zero - l0;
           const double r1 = r - r0;
-          scores_[i] = score_of_two(l0 * l0 + l1 * l1, l, r0 * r0 + r1 * r1, r);
+          scores_[i] = score_of_two<Node::kWhole>(l0 * l0 + l1 * l1, l, r0 * r0 + r1 * r1, r);
         }
       } else {
         for (std::uint32_t i = 0; i < n_cuts; ++i) {
@@ -231,6 +222,7 @@ class SortedCuts {
   }
 
   const Settings& settings_;
+  Margin margin_;
   std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;
   std::vector<T> sorted_;

@@ -27,6 +27,7 @@ def perform(
     clock, output = Clock(), options.output
     with ExitStack() as stack:
         with user_errors(command, output.quiet):
+            output.check(command)
             checked = check(options)
             folder = stack.enter_context(results_folder(output.out, command))
             found = find(options, checked, clock)

@@ -17,10 +17,15 @@ from duramen.cli.source import Source, check_columns
 from duramen.cli.stores import is_store, read_stored
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from duramen.cli.clock import Clock
     from duramen.tables import ColumnStore, EncodedTable
 
 _TABLE = "File with a table, in one of the formats below"
+FEATURES = "samples-feature"
+"""Option that names columns of the sample annotations to use as features."""
+
 _ALONE = "that ships with duramen, in place of FILE and --target."
 
 
@@ -62,7 +67,7 @@ class Table:
     demo: bool = option(False, f"Use the leukemia set {_ALONE}")
     task: str = choice(
         "auto",
-        "duramen.tables.target:Task",
+        "duramen.tables.target:OneColumnTask",
         "Task: classification of classes or regression of numbers; auto goes by the values of the "
         "target.",
         before=("auto",),
@@ -106,11 +111,16 @@ class Table:
             raise ValueError(f"--target is missing: which column of {self.file} is the target?")
 
     def source(
-        self, command: str, target: str | None, annotations: Annotations | None = None
+        self,
+        command: str,
+        target: str | None,
+        annotations: Annotations | None = None,
+        more: Mapping[str, Sequence[str]] | None = None,
     ) -> Source:
         """Read a table, set its target apart and leave columns out.
 
-        The target may be a column of the sample annotations.
+        The target may be a column of the sample annotations; so may further columns, `more`, by
+        the option that names them.
 
         Raises
         ------
@@ -133,8 +143,9 @@ class Table:
         if annotations.samples is not None:
             data, paired = annotations.beside(data, self.reading, path.name, caller)
             notes = (*notes, paired.note)
-            if wanted not in data.column_names and wanted in paired.table.column_names:
-                data = data.append_column(wanted, paired.table.column(wanted))
+            data = _with_annotations(data, paired.table, wanted, more or {})
+        elif more and more.get(FEATURES):
+            raise ValueError(f"--{FEATURES} needs --samples FILE")
         features, column = target_column(data, wanted, function=caller)
         check_columns("--drop", self.dropped, features.column_names, wanted)
         features = features.drop_columns(list(self.dropped))
@@ -221,6 +232,13 @@ class Input(Table):
         metavar="FILE",
     )
     annotations: Annotations = group(Annotations)
+    samples_feature: tuple[str, ...] = option(
+        (),
+        "Column of the sample annotations to use as a feature, such as age; repeat for more.",
+        metavar="NAME",
+        record="samples_features",
+        echo="changed",
+    )
 
     @property
     def place(self) -> Path | str | None:
@@ -234,9 +252,13 @@ class Input(Table):
         self.reading.check(self.place, self.annotations.samples)
 
     def read(
-        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, str] | None = None
+        self,
+        command: str,
+        jobs: int,
+        clock: Clock,
+        labels: Mapping[str, Sequence[str]] | None = None,
     ) -> Problem[EncodedTable] | Problem[ColumnStore]:
-        """Read a table, or open a store; `labels` has the columns of strata and blocks."""
+        """Read a table, or open a store; `labels` has the columns of strata and the like."""
         labels, place = labels or {}, self.place
         if place is not None and is_store(place):
             with clock.step("open"):
@@ -249,16 +271,22 @@ class Input(Table):
                     task=self.task,
                     drop=self.drop,
                     labels=labels,
+                    features=self.samples_feature,
                     keep_identifiers=self.keep_identifiers,
                     drop_missing_target=self.drop_missing_target,
                 )
         with clock.step("read"):
-            source = self.source(command, self.target, self.annotations).labelled(labels)
+            source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
 
+    def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
+        """Read the table; raises as :meth:`source` does."""
+        more = {**labels, FEATURES: self.samples_feature}
+        return self.source(command, self.target, self.annotations, more)
+
     def load(
-        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, str]
+        self, command: str, jobs: int, clock: Clock, labels: Mapping[str, Sequence[str]]
     ) -> Problem[EncodedTable]:
         """Read and encode a table, or take a store into memory; raises as :meth:`read` does."""
         from duramen.tables import EncodedTable
@@ -268,6 +296,32 @@ class Input(Table):
             return problem
         with clock.step("load"):
             return loaded(problem)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallInput(Small, Input):
+    """Table or column store that is read into memory, with sample annotations."""
+
+    file: str | None = argument(  # type: ignore[assignment]
+        None,
+        f"{_TABLE}, or a folder made by duramen pack, or its URL.",
+        formats=("read", "columns"),
+        metavar="FILE",
+    )
+
+
+def _with_annotations(
+    data: pa.Table, samples: pa.Table, target: str, more: Mapping[str, Sequence[str]]
+) -> pa.Table:
+    """Return a table with the columns of its annotations that are asked for."""
+    for name in more.get(FEATURES, ()):
+        if name in data.column_names:
+            raise ValueError(f"--{FEATURES} {name} is a column of the table already")
+        check_columns(f"--{FEATURES}", [name], samples.column_names, target)
+    for name in (target, *(name for names in more.values() for name in names)):
+        if name not in data.column_names and name in samples.column_names:
+            data = data.append_column(name, samples.column(name))
+    return data
 
 
 def noted(notes: Sequence[str]) -> dict[str, Any]:

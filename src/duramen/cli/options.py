@@ -15,7 +15,7 @@ def criterion_option() -> Any:
     """Declare the option ``--criterion``."""
     return choice(
         "auto",
-        "duramen.forests.criteria:CRITERIA",
+        "duramen.forests.criteria:IMPURITIES",
         "Impurity criterion; auto is entropy for classes, variance for numbers.",
         before=("auto",),
     )
@@ -72,7 +72,23 @@ class Output:
         "Put an apostrophe before text in result.csv that a spreadsheet would evaluate as a "
         "formula, such as names that begin with =, +, - or @.",
     )
+    xlsx: bool = option(
+        False, "Write the table of results to result.xlsx too, text as text.", echo="never"
+    )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
+
+    def check(self, command: str) -> None:
+        """Check that what writes the results is there.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If --xlsx is asked for, and the package that writes workbooks is not installed.
+        """
+        from duramen.tables.formats.workbook import require_writer
+
+        if self.xlsx:
+            require_writer(f"duramen {command}: --xlsx")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +128,30 @@ class Strata:
         metavar="NAME",
     )
 
-    def labels(self) -> dict[str, str]:
-        """Return the columns of strata and blocks, by the name of the option."""
-        given = {"strata": self.strata, "blocks": self.blocks}
-        return {option: name for option, name in given.items() if name is not None}
+    covariate: tuple[str, ...] = option(
+        (),
+        "Column of the table or of its sample annotations on which features and target may both "
+        "depend, such as age or ancestry: rows are permuted within its values, or within narrow "
+        "intervals of numbers; repeat for more. It is a feature too.",
+        metavar="NAME",
+        parameter="strata",
+        record="covariates",
+        echo="changed",
+    )
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of strata, blocks and covariates, by the name of the option."""
+        given = {"strata": (self.strata,), "blocks": (self.blocks,), "covariate": self.covariate}
+        known = {
+            option: tuple(name for name in names if name is not None)
+            for option, names in given.items()
+        }
+        return {option: names for option, names in known.items() if names}
+
+    def record(self) -> dict[str, Any]:
+        """Return the columns that are given, for the record."""
+        given = {"strata": self.strata, "blocks": self.blocks, "covariates": list(self.covariate)}
+        return {name: one for name, one in given.items() if one not in (None, [])}
 
     def check(self, dropped: tuple[str, ...], contexts: tuple[str, ...] = ()) -> None:
         """Check that these columns are neither left out nor contexts.
@@ -125,11 +161,11 @@ class Strata:
         ValueError
             If one is.
         """
-        for name, column in self.labels().items():
+        for name, column in self._pairs():
             if column in dropped:
                 raise ValueError(
-                    f"--drop: must not name the column of --{name}, which is not a feature, got "
-                    f"{column}. Hint: leave out --drop {column}."
+                    f"--drop: must not name the column of --{name}, got {column}. Hint: leave out "
+                    f"--drop {column}."
                 )
             if column in contexts:
                 raise ValueError(
@@ -140,8 +176,13 @@ class Strata:
         """Return what is to be said of columns that are no features."""
         return [
             f"{name} is the column of --{option} and not a feature"
-            for option, name in self.labels().items()
+            for option, name in self._pairs()
+            if option != "covariate"
         ]
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        """Return each option with its column."""
+        return [(option, name) for option, names in self.labels().items() for name in names]
 
 
 def settled_criterion(asked: str, task: str) -> str:
@@ -150,9 +191,8 @@ def settled_criterion(asked: str, task: str) -> str:
 
     suited = [one.name for one in CRITERIA if one.task == task]
     if asked == "auto":
-        return "variance" if task == "regression" else "entropy"
+        return "entropy" if task == "classification" else suited[0]
     if asked not in suited:
-        raise ValueError(
-            f"--criterion: must be auto or {' or '.join(suited)} for {task}, got {asked}"
-        )
+        allowed = ["auto", *(name for name in suited if task != "survival")]
+        raise ValueError(f"--criterion: must be {' or '.join(allowed)} for {task}, got {asked}")
     return asked

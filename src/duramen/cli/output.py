@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from duramen.reports import Report, Run
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
+WORKBOOK = "result.xlsx"
+_OWN = (*RESULTS, WORKBOOK)  # files that a run replaces or removes
 
 
 @contextmanager
@@ -70,7 +72,7 @@ def _checked(out: Path, command: str) -> Path:
     if place.exists() and not os.access(place, os.W_OK | os.X_OK):
         raise PermissionError(f"duramen {command}: --out {out} is not writable; name another")
     check_parent(f"duramen {command}: --out {out}", place.parent, out.parent)
-    for name in RESULTS:
+    for name in _OWN:
         if (place / name).is_dir():
             raise IsADirectoryError(
                 f"duramen {command}: --out {out} holds a folder {name}, in place of a result; move "
@@ -99,7 +101,7 @@ def _is_result(name: str) -> bool:
     """Tell whether a file is a result, or one that is not finished."""
     from duramen.results.replacing import finished
 
-    return name in RESULTS or finished(name) in RESULTS
+    return name in _OWN or finished(name) in _OWN
 
 
 def _move(folder: Path, place: Path) -> None:
@@ -108,8 +110,9 @@ def _move(folder: Path, place: Path) -> None:
 
     here = Path.cwd()
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
-        for name in RESULTS:  # a folder that is worked in, or mounted, stays itself
-            (folder / name).replace(place / name)
+        (place / WORKBOOK).unlink(missing_ok=True)
+        for one in list(folder.iterdir()):  # a folder that is worked in, or mounted, stays itself
+            one.replace(place / one.name)
         return
     if place.exists():
         shutil.copymode(place, folder)
@@ -131,9 +134,9 @@ def _move_others(old: Path, place: Path) -> None:
     It stays where it holds a file whose name is taken in the new one.
     """
     for entry in list(old.iterdir()):
-        if entry.name not in RESULTS and not os.path.lexists(place / entry.name):
+        if entry.name not in _OWN and not os.path.lexists(place / entry.name):
             entry.rename(place / entry.name)
-    if set(os.listdir(old)) <= set(RESULTS):
+    if set(os.listdir(old)) <= set(_OWN):
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -149,7 +152,10 @@ class Outcome:
 
 
 def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) -> None:
-    """Write report.html, result.csv, result.parquet and run.json, for the options of a command."""
+    """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
+
+    Also result.xlsx if they ask for it.
+    """
     import pyarrow as pa
 
     from duramen.reports import render
@@ -162,5 +168,7 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) ->
         safe = options.output.spreadsheet_safe
         write_table(table, folder / "result.csv", spreadsheet_safe=safe)
         write_table(table, folder / "result.parquet")
+        if options.output.xlsx:
+            write_table(table, folder / WORKBOOK)
     record = replace(outcome.run, paths=given_paths(options), timings=dict(clock.seconds))
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

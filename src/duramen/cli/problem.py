@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from duramen.cli.look import look
 from duramen.cli.reading import OF_TARGET, stray_findings
@@ -14,6 +14,8 @@ from duramen.cli.source import Source, check_columns
 from duramen.results.warning import warn
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from duramen.tables import ColumnStore, EncodedTable, Finding, LearningSet, Target
     from duramen.tables.stray import StrayValues
 
@@ -35,6 +37,9 @@ class Problem(Generic[TableT]):
     notes: tuple[str, ...] = ()  # on how the table was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # what the look at the data found, with options as hints
+    # Columns that options name, such as strata, by their names, by the option.
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: pa.Table | None = None  # places of columns on the genome, as `ColumnStore.variants`
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -48,7 +53,7 @@ class Problem(Generic[TableT]):
 
     @property
     def task(self) -> str:
-        """Task of the target: "classification" or "regression"."""
+        """Task of the target: "classification", "regression" or "survival"."""
         return self.data.task
 
     def facts(self) -> dict[str, Any]:
@@ -100,7 +105,11 @@ def encoded(
     from duramen.tables.target_findings import of_target
 
     check_columns("--categorical", categorical, source.features.column_names, source.target)
-    found = [*others, *of_target(source.column, source.target, task)]
+    survival = source.event is not None
+    own = "regression" if survival else task  # times are numbers
+    found = [*others, *of_target(source.column, source.target, own)]
+    if survival:
+        found += of_target(source.event, "--event", "classification")
     classes = stray_values_of(source.target, source.column) if task == "auto" else None
     if classes is not None:
         found = [one for one in found if one.kind != "target identifier"]
@@ -110,10 +119,67 @@ def encoded(
     table, told = looked(
         command, source, categorical, jobs, keep_identifiers, found, population=population
     )
-    target = target_of(command, source.target, source.column, task)
-    data = of_table(table, target, f"duramen {command}", **source.labels)
-    known = (source.target, source.citation, source.notes, source.dropped_rows, told)
-    return loaded(Problem(source.name, data, *known))
+    if survival:
+        target = survival_of(command, source)
+    else:
+        target = target_of(command, source.target, source.column, task)
+    rows, notes = exchanged(source.labels, target.labels)
+    data = of_table(table, target, f"duramen {command}", **rows)
+    noted = (*source.notes, *notes)
+    known = (source.target, source.citation, noted, source.dropped_rows, told)
+    return loaded(Problem(source.name, data, *known, labels=source.labels))
+
+
+# Makes strata and blocks of columns that are set apart, given the target, with remarks.
+Settling: TypeAlias = Callable[
+    [Mapping[str, Mapping[str, Any]], Any], tuple[dict[str, Any], tuple[str, ...]]
+]
+
+
+def exchanged(
+    labels: Mapping[str, Mapping[str, Any]], y: Any
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return strata and blocks of the rows by their parameter, and what is to be said of them.
+
+    Covariates are made into strata of rows that may exchange values of `y`, within the strata that
+    are given.
+    """
+    made = {
+        option: next(iter(labels[option].values()))
+        for option in ("strata", "blocks")
+        if option in labels
+    }
+    covariates = labels.get("covariate")
+    if not covariates:
+        return made, ()
+    import pyarrow as pa
+
+    from duramen.significance import covariate_strata
+    from duramen.tables.findings import dates_of
+
+    columns = {name: as_arrow(one) for name, one in covariates.items()}
+    if "strata" in made:
+        texts = as_arrow(made["strata"]).cast(pa.string())
+        columns["--strata"] = texts.dictionary_encode()
+    table = pa.table(columns)
+    for name in dates_of(table):
+        raise ValueError(f"--covariate {name} holds dates; convert them to numbers, such as days")
+    try:
+        made["strata"] = covariate_strata(table, y)
+    except ValueError as error:
+        raise ValueError(f"--covariate: {error}") from None
+    count = len(set(made["strata"].tolist()))
+    said = f"rows are permuted within {count:,} strata of {', '.join(columns)}"
+    return made, (said.replace("--strata", "the strata"),)
+
+
+def as_arrow(values: Any) -> Any:
+    """Return the values of a column as an Arrow column; None and NaN are missing."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        return values
+    return pa.array(values, from_pandas=True)
 
 
 def looked(
@@ -153,6 +219,17 @@ def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     from duramen.tables import encode_target
 
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
+
+
+def survival_of(command: str, source: Source) -> Target:
+    """Check and encode times and events."""
+    from duramen.tables import Target, target_array
+    from duramen.tables.survival import survival_codes
+
+    naming = f"duramen {command}: --target {source.target} and --event"
+    times, events = (target_array(one, function=naming) for one in (source.column, source.event))
+    codes, distinct = survival_codes(times, events, function=naming)
+    return Target(codes, times=distinct)
 
 
 def encoded_features(

@@ -55,6 +55,11 @@ def show(
     console.print(_line(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
 
 
+def say(line: str) -> None:
+    """Print a line."""
+    Console().print(_line(line), soft_wrap=True)
+
+
 def ranks(n: int) -> Shown:
     """Return the column of the ranks 1, ..., n."""
     return Shown("", [str(i + 1) for i in range(n)], right=True, style="dim")

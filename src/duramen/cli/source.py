@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from duramen.tables import Finding
 
 
+APART = ("strata", "blocks", "context")
+"""Options whose columns are no features."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Table and its target as they were read."""
@@ -20,20 +24,38 @@ class Source:
     column: Any  # pyarrow.ChunkedArray: the target
     target: str  # its name
     citation: str = ""  # what the data ask to be cited
-    labels: Mapping[str, Any] = field(default_factory=dict)  # strata and blocks, by the option
+    # Columns of strata, blocks and covariates by their names, by the option.
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # on how it was read
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # on the file
+    event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
 
-    def labelled(self, columns: Mapping[str, str]) -> Source:
-        """Set columns apart as strata and blocks of the rows, by the name of the option."""
-        there = self.features.column_names
-        for option, name in columns.items():
-            check_columns(f"--{option}", [name], there, self.target)
-        labels = {option: self.features[name] for option, name in columns.items()}
-        features = self.features.drop_columns(sorted(set(columns.values())))
+    def with_event(self, name: str) -> Source:
+        """Set a column apart as the events of survival, the target being the times."""
+        check_columns("--event", [name], self.features.column_names, self.target)
+        features = self.features.drop_columns([name])
         if not features.column_names:
-            raise ValueError("--strata and --blocks leave no column beside the target")
+            raise ValueError("--event leaves no column beside the target")
+        return replace(self, features=features, event=self.features[name])
+
+    def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
+        """Set columns apart, as strata and blocks of the rows, by the name of the option.
+
+        Covariates are features too.
+        """
+        there = self.features.column_names
+        for option, names in columns.items():
+            check_columns(f"--{option}", names, there, self.target)
+        labels = {
+            option: {name: self.features[name] for name in names}
+            for option, names in columns.items()
+        }
+        apart = sorted({name for one in APART if one in columns for name in columns[one]})
+        features = self.features.drop_columns(apart)
+        if not features.column_names:
+            given = " and ".join(f"--{option}" for option in columns if option in APART)
+            raise ValueError(f"no column is left beside the target and {given}")
         return replace(self, features=features, labels=labels)
 
     def rows_with_target(self) -> Source:
@@ -47,6 +69,8 @@ class Source:
         import pyarrow.compute as pc
 
         known = pc.invert(pc.is_null(self.column, nan_is_null=True))
+        if self.event is not None:
+            known = pc.and_(known, pc.invert(pc.is_null(self.event, nan_is_null=True)))
         column = self.column.filter(known)
         if not len(column):
             raise ValueError(f"--drop-missing-target leaves no row: {self.target} has no value")
@@ -55,6 +79,7 @@ class Source:
             self,
             features=self.features.filter(known),
             column=column,
+            event=None if self.event is None else self.event.filter(known),
             notes=(*self.notes, left_out_words(dropped, len(self.column))),
             dropped_rows=self.dropped_rows + dropped,
         )
@@ -69,12 +94,9 @@ class Source:
         features = self.features.filter(complete)
         total = self.features.num_rows
         if not features.num_rows:
-            raise ValueError(
-                "--missing drop leaves no row: each has a missing value; --drop the columns with "
-                "many, or use --missing category"
-            )
+            raise ValueError(NO_COMPLETE_ROW)
         dropped = total - features.num_rows
-        told = f"{dropped:,} of {total:,} rows are incomplete and were left out"
+        told = incomplete_words(dropped, total)
         return replace(
             self,
             features=features,
@@ -82,6 +104,17 @@ class Source:
             notes=(*self.notes, told) if dropped else self.notes,
             dropped_rows=self.dropped_rows + dropped,
         )
+
+
+NO_COMPLETE_ROW = (
+    "--missing drop leaves no row: each has a missing value; --drop the columns with many, or use "
+    "--missing category"
+)
+
+
+def incomplete_words(dropped: int, total: int) -> str:
+    """Say how many rows were left out since a value is missing."""
+    return f"{dropped:,} of {total:,} rows are incomplete and were left out"
 
 
 def left_out_words(dropped: int, total: int) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.look import look
-from duramen.cli.problem import Problem, stray_columns, target_of
+from duramen.cli.problem import Problem, Settling, exchanged, stray_columns, target_of
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, pairing_unwarned, stray_findings
-from duramen.cli.source import left_out_words
+from duramen.cli.source import APART, check_columns, left_out_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,20 +38,21 @@ def read_stored(
     reading: Reading,
     task: str,
     drop: Sequence[str],
-    labels: Mapping[str, str] | None = None,
+    labels: Mapping[str, Sequence[str]] | None = None,
+    features: Sequence[str] = (),
+    settle: Settling = exchanged,
     keep_identifiers: bool = False,
     drop_missing_target: bool = False,
 ) -> Problem[ColumnStore]:
     """Open a store or a .bed file, set its target apart and leave columns out.
 
-    The target, strata and blocks (`labels`, by the name of the option) are columns of the store or
-    of its sample annotations, which `annotations` replace.
+    The target, strata and the like (`labels`, by the name of the option) are columns of the store
+    or of its sample annotations, which `annotations` replace; `features` are columns of the
+    annotations that join those of the store; `settle` makes strata and blocks of the labels.
     """
-    import numpy as np
-
     from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
-    from duramen.tables.store.view import of_rows, without
+    from duramen.tables.store.view import without
 
     if reading.categorical:
         raise ValueError(
@@ -77,18 +78,39 @@ def read_stored(
         raise ValueError("--drop leaves no column beside the target")
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
+    more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
+    left = _with_features(left, tuple(more), target) if more else left
     notes = [] if store.samples_pairing is None else [store.samples_pairing]
-    if drop_missing_target and len(known := np.flatnonzero(~_missing(values))) < len(values):
-        if not len(known):
-            raise ValueError(f"--drop-missing-target leaves no row: {target} has no value")
-        notes.append(left_out_words(len(values) - len(known), len(values)))
-        left, values = of_rows(left, known), values[known]
-        labelled = {option: labels_of[known] for option, labels_of in labelled.items()}
+    if drop_missing_target and (gone := _missing(values)).any():
+        notes.append(left_out_words(int(gone.sum()), len(values)))
+        left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     found = _found(target, values, task, stray, annotations)
     told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
     encoded = target_of(command, target, values, task)
-    data = of_table(left, encoded, naming, **labelled)
-    return Problem(name, data, target, notes=tuple(notes), findings=told)
+    rows, said = settle(labelled, encoded.labels)
+    data = of_table(left, encoded, naming, **rows)
+    notes += said
+    return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+
+
+def _rows_with_target(
+    store: ColumnStore,
+    values: NDArray[Any],
+    labels: dict[str, dict[str, Any]],
+    known: NDArray[np.bool_],
+    target: str,
+) -> tuple[ColumnStore, NDArray[Any], dict[str, dict[str, Any]]]:
+    """Leave out the rows where the target is missing; some must be left."""
+    from duramen.tables.store.view import of_rows
+
+    rows = known.nonzero()[0]
+    if not len(rows):
+        raise ValueError(f"--drop-missing-target leaves no row: {target} has no value")
+    of_known = {
+        option: {name: one[rows] for name, one in columns.items()}
+        for option, columns in labels.items()
+    }
+    return of_rows(store, rows), values[rows], of_known
 
 
 def _opened(
@@ -140,18 +162,40 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _labels(
-    store: ColumnStore, asked: Mapping[str, str], target: str
-) -> tuple[dict[str, Any], list[int]]:
-    """Return strata and blocks of the rows, and the columns of the store that hold them."""
-    of_rows, columns = {}, []
-    for option, name in asked.items():
+    store: ColumnStore, asked: Mapping[str, Sequence[str]], target: str
+) -> tuple[dict[str, dict[str, Any]], list[int]]:
+    """Return columns that are set apart, by the option, and their places in the store."""
+    labelled: dict[str, dict[str, Any]] = {option: {} for option in asked}
+    columns = []
+    for option, name in ((option, name) for option, names in asked.items() for name in names):
         if name == target:
             raise ValueError(f"--{option} {name} is the target")
         try:
             with stray_columns():  # labels need not be numbers
-                others, of_rows[option] = store.target(name)
+                others, labelled[option][name] = store.target(name)
         except KeyError as error:
             raise ValueError(f"--{option}: {error.args[0]}") from None
-        if len(others) < store.n_columns:
+        if len(others) < store.n_columns and option in APART:
             columns.append(store.find(name))
-    return of_rows, columns
+    return labelled, columns
+
+
+def _beside(store: ColumnStore, covariates: Sequence[str]) -> list[str]:
+    """Return the covariates that are columns of the sample annotations."""
+    return [name for name in covariates if store._columns.find(name) is None]
+
+
+def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> ColumnStore:
+    """Return a store with columns of its sample annotations for further features."""
+    from duramen.tables import encode
+    from duramen.tables.store.view import with_columns
+
+    samples = store.samples
+    there = () if samples is None else samples.column_names
+    check_columns("--samples-feature", names, there, target)
+    for name in names:
+        if store._columns.find(name) is not None:
+            raise ValueError(f"--samples-feature {name} is a column of the table already")
+    assert samples is not None  # there is a column
+    with stray_columns():
+        return with_columns(store, encode(samples.select(list(names))))

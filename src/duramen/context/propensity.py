@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.context.values import read_context
-from duramen.results.magnitude import of_unit_size
-from duramen.tables import EncodedTable, encode
+from duramen.tables import encode
+from duramen.tables.scores import cut, design, log_odds
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _FUNCTION = "propensity_strata"
@@ -87,50 +85,7 @@ def propensity_strata(
     checks.check_integer(_FUNCTION, "n_strata", n_strata, 2)
     table = encode(X, names=names)
     one = read_context(context, table.n_rows, n_context_bins, _FUNCTION)
-    odds = _log_odds(_design(table), one.codes)
+    odds = log_odds(design(table), one.codes)
     found = np.zeros(table.n_rows, dtype=np.int64)
-    _cut(odds, np.arange(table.n_rows), n_strata, 0, found)
+    cut(odds, np.arange(table.n_rows), n_strata, 0, found)
     return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _design(table: EncodedTable) -> FloatArray:
-    """Return numeric columns standardized, and an indicator of each value of the others."""
-    columns = []
-    for j in range(table.n_columns):
-        codes, values = np.asarray(table.codes(j)), table.values(j)
-        if table.kinds[j] != "numeric":
-            columns += [(codes == k).astype(np.float64) for k in np.unique(codes)]
-            continue
-        missing = codes >= len(values)
-        numbers = np.append(of_unit_size(np.asarray(values, dtype=np.float64)), 0.0)[codes]
-        known = numbers[~missing]
-        if known.size and known.std() > 0:
-            columns.append(np.where(missing, 0.0, (numbers - known.mean()) / known.std()))
-        if missing.any():
-            columns.append(missing.astype(np.float64))
-    return np.column_stack(columns) if columns else np.zeros((table.n_rows, 1))
-
-
-def _log_odds(design: FloatArray, context: NDArray[np.uint32]) -> FloatArray:
-    """Return log-probabilities of all contexts but the first less that of the first."""
-    from sklearn.linear_model import LogisticRegression
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of convergence: a score that is near enough will do
-        model = LogisticRegression(max_iter=200).fit(design, context)
-    logs = model.predict_log_proba(design)
-    odds: FloatArray = np.maximum(logs[:, 1:], -30.0) - np.maximum(logs[:, :1], -30.0)
-    return odds
-
-
-def _cut(odds: FloatArray, rows: IntArray, n_strata: int, first: int, found: IntArray) -> None:
-    """Number strata from `first` on among some rows: cut them in two at a quantile, and again."""
-    if n_strata == 1 or len(rows) < 2:
-        found[rows] = first
-        return
-    widest = int(odds[rows].std(axis=0).argmax())
-    left = (n_strata + 1) // 2
-    order = rows[np.argsort(odds[rows, widest], kind="stable")]
-    at = len(rows) * left // n_strata
-    _cut(odds, order[:at], left, first, found)
-    _cut(odds, order[at:], n_strata - left, first + left, found)

@@ -7,10 +7,18 @@ from duramen.estimators.catalogue import FORESTS
 
 if TYPE_CHECKING:
     from duramen.estimators.bagged_trees import BaggedTreesClassifier, BaggedTreesRegressor
-    from duramen.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from duramen.estimators.extra_trees import (
+        ExtraSurvivalTrees,
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+    )
     from duramen.estimators.guided_forest import GuidedForestClassifier, GuidedForestRegressor
     from duramen.estimators.pert import PERTClassifier
-    from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
+    from duramen.estimators.random_forest import (
+        RandomForestClassifier,
+        RandomForestRegressor,
+        RandomSurvivalForest,
+    )
     from duramen.estimators.random_patches import RandomPatchesClassifier, RandomPatchesRegressor
     from duramen.estimators.random_subspace import RandomSubspaceClassifier, RandomSubspaceRegressor
     from duramen.estimators.totally_randomized_trees import (
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BaggedTreesClassifier",
     "BaggedTreesRegressor",
+    "ExtraSurvivalTrees",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GuidedForestClassifier",
@@ -32,6 +41,7 @@ __all__ = [
     "RandomPatchesRegressor",
     "RandomSubspaceClassifier",
     "RandomSubspaceRegressor",
+    "RandomSurvivalForest",
     "TotallyRandomizedTreesClassifier",
     "TotallyRandomizedTreesRegressor",
 ]

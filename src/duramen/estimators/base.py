@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
 from duramen.estimators.parameters import PARAMETERS, Given, resolve
+from duramen.estimators.warm_start import TreeEstimators, check_kept, completed
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
@@ -66,6 +67,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     splits: Any = "ordered"
     stop_alpha: Any = None
     count_constant_features: Any = False
+    warm_start: Any = False
 
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
@@ -129,23 +131,26 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         else:
             target, weights = given.target, given.weights
         weights = combine_class_weight(self._owner, self.class_weight, target, weights)
-        seed = checks.draw_seed(self.random_state)
+        kept = getattr(self, "forest_", None) if resolved["warm_start"] else None
+        seed = checks.draw_seed(self.random_state) if kept is None else kept.seed
+        first = 0 if kept is None else kept.n_trees
         memory.refuse_many_trees(function, n_trees, target.n_values)
         table = self._encode(X, kinds, n_threads)
         data = given
         if data is None or data.table is not table or data.weights is not weights:
             data = LearningSet(table, target, weights, Exchangeability(n_rows))
+        if kept is not None:
+            check_kept(self._owner, kept, n_trees, settings, data)
 
         guidance = self._guidance(data, settings, seed, n_threads)
 
         def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
-            trees = {"n_trees": count, "seed": seed, "n_threads": n_threads}
+            trees = {"n_trees": count, "seed": seed, "first_tree": first, "n_threads": n_threads}
             return grow(data, settings, **trees, progress=report, guidance=guidance)
 
         memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
-        with progress_bar(n_trees, self._owner, resolved["verbose"]) as report:
-            forest = grow_trees(n_trees, report)
-        self._adopt(forest)
+        with progress_bar(n_trees - first, self._owner, resolved["verbose"]) as report:
+            self._adopt(completed(kept, n_trees, lambda count: grow_trees(count, report)))
         if self.oob_score:
             self._estimate_out_of_bag(data, n_threads)
         return self
@@ -289,6 +294,17 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
                 f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
                 f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
             )
+
+    @property
+    def estimators_(self) -> TreeEstimators:
+        """The trees as fitted estimators of one tree each: a sequence of views."""
+        check_is_fitted(self, "forest_")
+        return TreeEstimators(self.forest_.n_trees, self._of_tree)
+
+    def _of_tree(self, index: int) -> Self:
+        single: Self = clone(self).set_params(n_estimators=1, oob_score=False)
+        single._adopt(self.forest_.part(index, index + 1))
+        return single
 
     # Importances and text
 

@@ -16,11 +16,13 @@ class ForestKind:
     stem: str  # name of its estimators, without "Classifier" and "Regressor"
     title: str  # description in one line
     regresses: bool = True  # whether it has a regressor
+    survival: str = ""  # name of its estimator for survival, if it has one
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its estimators, the classifier first."""
-        return (f"{self.stem}Classifier", f"{self.stem}Regressor")[: 1 + self.regresses]
+        own = (f"{self.stem}Classifier", f"{self.stem}Regressor")[: 1 + self.regresses]
+        return (*own, self.survival) if self.survival else own
 
     @property
     def estimators(self) -> tuple[Any, ...]:
@@ -37,6 +39,10 @@ class ForestKind:
     def regressor(self) -> Any:
         """Class of its regressor; None where it has none."""
         return self.estimators[1] if self.regresses else None
+
+    def estimator(self, task: str) -> Any:
+        """Return the class of its estimator for a task; None where it has none."""
+        return next((one for one in self.estimators if one.task == task), None)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -55,11 +61,13 @@ FORESTS = (
         "random-forest",
         "RandomForest",
         "Random forest: bagged trees, the best cut of K random features at each node",
+        survival="RandomSurvivalForest",
     ),
     ForestKind(
         "extra-trees",
         "ExtraTrees",
         "Extremely randomized trees: the best of K features, each cut at random",
+        survival="ExtraSurvivalTrees",
     ),
     ForestKind(
         "totally-randomized-trees",

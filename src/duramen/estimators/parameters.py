@@ -191,6 +191,13 @@ PARAMETERS = (
         lambda given, name, value: checks.check_verbosity(given.owner, value),
     ),
     Parameter(
+        "warm_start",
+        "bool",
+        "Whether the next fit, on the same rows, keeps the trees and adds the missing ones of "
+        "``n_estimators``; the result is that of growing all at once.",
+        _flag,
+    ),
+    Parameter(
         "class_weight",
         'dict, "balanced", "balanced_subsample" or None',
         'Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.',

@@ -37,6 +37,9 @@ class PERTClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
@@ -72,6 +75,7 @@ class PERTClassifier(ForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
         categorical_features: Columns = None,
@@ -86,6 +90,7 @@ class PERTClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.categorical_features = categorical_features

@@ -11,6 +11,7 @@ from duramen.estimators.base import (
     ForestRegressor,
     RandomState,
 )
+from duramen.estimators.survival import SurvivalForest
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -45,6 +46,9 @@ class RandomForestClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
@@ -89,6 +93,7 @@ class RandomForestClassifier(ForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
         splits: str = "ordered",
@@ -109,6 +114,7 @@ class RandomForestClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.splits = splits
@@ -149,6 +155,9 @@ class RandomForestRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -187,6 +196,7 @@ class RandomForestRegressor(ForestRegressor):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -206,8 +216,105 @@ class RandomForestRegressor(ForestRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
+        self.count_constant_features = count_constant_features
+
+
+class RandomSurvivalForest(SurvivalForest):
+    """Random survival forest: bagged trees, the split of largest log-rank statistic of K features.
+
+    The target holds times and events: see :class:`duramen.estimators.survival.SurvivalForest`. A
+    category column is split into two groups along the order of its mean martingale residuals.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_depth : int or None, default=None
+        Largest depth of a leaf; None for no limit.
+    min_samples_split : int or float, default=6
+        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+    min_samples_leaf : int or float, default=3
+        Least number of distinct rows at a child; a float is a fraction of all rows.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Number of features tried at a node, drawn among those that are not constant there; a float
+        is a fraction of the features, None all of them.
+    max_leaf_nodes : int or None, default=None
+        Largest number of leaves; the splits that decrease impurity most come first.
+    bootstrap : bool, default=True
+        Whether the rows of a tree are drawn with replacement.
+    oob_score : bool or callable, default=False
+        Whether to compute out-of-bag estimates; a callable ``(y_true, y_pred)`` is the score.
+    n_jobs : int or None, default=None
+        Number of threads; None for 1, -1 for all processors. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the seed; an int gives the same forest every time.
+    verbose : int, default=0
+        Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
+    max_samples : int, float or None, default=None
+        Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
+        fraction, None as many as there are.
+    categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
+        Columns to treat as categorical, besides those whose type says so.
+    count_constant_features : bool, default=False
+        Whether a feature that is constant at the node counts as one of ``max_features``; in
+        multiway trees, which draw them anyway, whether such a draw takes a level of depth.
+
+    References
+    ----------
+    Ishwaran, Kogalur, Blackstone, Lauer, Random survival forests, Annals of Applied Statistics 2
+    (2008). Segal, Regression trees for censored data, Biometrics 44 (1988). LeBlanc, Crowley,
+    Survival trees by goodness of split, Journal of the American Statistical Association 88 (1993).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[0.0], [0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
+    >>> times, events = [1, 2, 2, 3, 6, 7, 8, 9], [1, 1, 0, 1, 1, 0, 1, 1]
+    >>> y = [*zip(times, events)]
+    >>> forest = dm.RandomSurvivalForest(20, random_state=0).fit(X, y)
+    >>> round(forest.score(X, y), 2)
+    0.79
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 6,
+        min_samples_leaf: int | float = 3,
+        max_features: str | int | float | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        max_samples: int | float | None = None,
+        categorical_features: Columns = None,
+        count_constant_features: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.max_samples = max_samples
+        self.categorical_features = categorical_features
         self.count_constant_features = count_constant_features

@@ -47,6 +47,9 @@ class RandomPatchesClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=0.5
@@ -92,6 +95,7 @@ class RandomPatchesClassifier(ForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = 0.5,
         splits: str = "ordered",
@@ -113,6 +117,7 @@ class RandomPatchesClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.splits = splits
@@ -155,6 +160,9 @@ class RandomPatchesRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=0.5
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -194,6 +202,7 @@ class RandomPatchesRegressor(ForestRegressor):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         max_samples: int | float | None = 0.5,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -214,6 +223,7 @@ class RandomPatchesRegressor(ForestRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features

@@ -47,6 +47,9 @@ class RandomSubspaceClassifier(ForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     max_samples : int, float or None, default=None
@@ -93,6 +96,7 @@ class RandomSubspaceClassifier(ForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         max_samples: int | float | None = None,
         splits: str = "ordered",
@@ -114,6 +118,7 @@ class RandomSubspaceClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_samples = max_samples
         self.splits = splits
@@ -156,6 +161,9 @@ class RandomSubspaceRegressor(ForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``; the result is that of growing all at once.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -195,6 +203,7 @@ class RandomSubspaceRegressor(ForestRegressor):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -215,6 +224,7 @@ class RandomSubspaceRegressor(ForestRegressor):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features

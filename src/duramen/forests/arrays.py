@@ -57,9 +57,10 @@ class TreeArrays(KernelOwner):
         trees were grown with, which an estimator divides by a power of two where they are huge or
         tiny.
     impurity : float64 array of shape (N,)
-        Impurity in the criterion's unit: Gini, bits, or variance of ``y``.
+        Impurity in the criterion's unit: Gini, bits, or variance of ``y``. In survival the
+        log-rank statistic of the node's split, and 0 at a leaf.
     leaf_values : float64 array of shape (L, C)
-        Weighted class frequencies, or means of ``y``.
+        Weighted class frequencies, means of ``y``, or mortalities.
     """
 
     offsets: NDArray[np.int64]

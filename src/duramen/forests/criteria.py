@@ -14,8 +14,9 @@ class Criterion:
     name: str
     title: str  # its name in a sentence
     unit: str  # of the impurities
-    task: Task  # impurity of classes, or of numbers
+    task: Task  # impurity of classes, of numbers, or score of splits of survival
     aliases: tuple[str, ...]  # values of an estimator's ``criterion`` that select it
+    scored: bool = False  # True if a split has a score, and a node no impurity
 
 
 # In the order of the kernel.
@@ -23,7 +24,10 @@ CRITERIA = (
     Criterion("gini", "Gini index", "gini", "classification", ("gini",)),
     Criterion("entropy", "Shannon entropy", "bits", "classification", ("entropy", "log_loss")),
     Criterion("variance", "variance", "variance", "regression", ("squared_error", "variance")),
+    Criterion("log_rank", "log-rank statistic", "chi-square", "survival", ("log_rank",), True),
 )
+
+IMPURITIES = tuple(one for one in CRITERIA if not one.scored)
 
 
 def criterion_named(name: str) -> Criterion:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
+from duramen.forests.criteria import criterion_named
 from duramen.forests.forest import Forest
 
 
@@ -33,5 +34,10 @@ class Decreases:
 
 
 def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
-    """Reduce the splits of a forest, in the order of its trees."""
-    return Decreases(*_kernel.mdi(forest.kernel, forest.n_features, by_degree))
+    """Reduce the splits of a forest, in the order of its trees.
+
+    Where splits have scores and nodes no impurity, the values are means over the trees of the sums
+    of the scores.
+    """
+    scored = criterion_named(forest.settings.criterion).scored
+    return Decreases(*_kernel.mdi(forest.kernel, forest.n_features, by_degree, scored))

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from duramen import _kernel
 from duramen.forests import storage, structure, validation
 from duramen.forests.arrays import TreeArrays
+from duramen.forests.criteria import criterion_named
+from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.columns import Column
 from duramen.results.summary import Summarized, Summary
-from duramen.tables import Schema
+from duramen.tables import Schema, Task
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -47,6 +49,8 @@ class Forest(TreeArrays, Summarized):
         Fingerprint of the training table, the target and the weights.
     first_tree : int
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
+    leaf_events : LeafEvents or None
+        Event times of the leaves in survival; None otherwise.
 
     Examples
     --------
@@ -67,6 +71,12 @@ class Forest(TreeArrays, Summarized):
     seed: int
     fingerprint: str
     first_tree: int = 0
+    leaf_events: LeafEvents | None = None
+
+    @property
+    def task(self) -> Task:
+        """Task of the forest: "classification", "regression" or "survival"."""
+        return criterion_named(self.settings.criterion).task
 
     @property
     def n_features(self) -> int:
@@ -138,7 +148,12 @@ class Forest(TreeArrays, Summarized):
 
     def part(self, start: int, stop: int) -> Self:
         """Return the forest of the trees ``start`` .. ``stop - 1``; its arrays are views."""
-        return replace(super().part(start, stop), first_tree=self.first_tree + start)
+        leaves = slice(int(self.leaf_offsets[start]), int(self.leaf_offsets[stop]))
+        return replace(
+            super().part(start, stop),
+            first_tree=self.first_tree + start,
+            leaf_events=None if self.leaf_events is None else self.leaf_events.part(leaves),
+        )
 
     def check(self) -> None:
         """Check that the arrays describe trees (see :mod:`duramen.forests.validation`).
@@ -159,6 +174,10 @@ class Forest(TreeArrays, Summarized):
                 f"Forest.check: total_weight must be positive, got {self.total_weight!r}"
             )
         validation.check(self, self.schema, self.classes)
+        if (self.leaf_events is None) == (self.task == "survival"):
+            raise ValueError("Forest.check: leaves have events in survival, and in nothing else")
+        if self.leaf_events is not None:
+            self.leaf_events.check(len(self.leaf_values))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the forest to one .npz file, without pickle (see :mod:`duramen.forests.storage`).
@@ -193,7 +212,7 @@ class Forest(TreeArrays, Summarized):
         return forest
 
     def __repr__(self) -> str:
-        task = "regression" if self.classes is None else f"{len(self.classes)} classes"
+        task = self.task if self.classes is None else f"{len(self.classes)} classes"
         grown = self.settings
         return (
             f"Forest({self.n_trees} trees, {self.n_nodes} nodes, {task}, "

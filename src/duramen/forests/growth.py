@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from duramen import _kernel
 from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
 from duramen.forests.guidance import Guidance
+from duramen.forests.leaf_events import LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
@@ -77,6 +79,8 @@ def grow(
     """
     refuse_many_categories(data.table, settings, data.target.n_classes)
     trees = _kernel.TreeRange(seed=seed, first=first_tree, count=n_trees)
+    if data.target.task == "survival":
+        _check_survival(settings, data.weights)
     if guidance is None:
         arrays = _kernel.grow(*_given(data), settings.for_kernel(), trees, n_threads, progress)
     else:
@@ -84,7 +88,8 @@ def grow(
         n_threads = 1 if guidance.factors is not None else n_threads
         given = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
         arrays = _kernel.grow_guided(*given)
-    return _forest(arrays, data, settings, seed, first_tree)
+    forest = _forest(arrays, data, settings, seed, first_tree)
+    return forest if data.target.task != "survival" else _with_events(forest, data, n_threads)
 
 
 def grow_beside_decoys(
@@ -150,11 +155,41 @@ def _forest(
     )
 
 
+def _with_events(forest: Forest, data: LearningSet[EncodedTable], n_threads: int) -> Forest:
+    """Return a survival forest with the events of its leaves, and their mortalities."""
+    times, codes = data.target.times, data.target.values
+    assert times is not None
+    table, target, weights = _given(data)
+    offsets, index, events, at_risk, mortality = _kernel.leaf_events(
+        forest.kernel, table, target, weights, forest.bags, n_threads
+    )
+    event_times = times[np.unique(codes[codes % 2 == 1] // 2)]
+    leaf_events = LeafEvents(event_times, offsets, index, events, at_risk)
+    return replace(forest, leaf_values=mortality, leaf_events=leaf_events)
+
+
+# As many as the kernel takes (kLargestTable in cpp/grow/problem.hpp).
+_MOST_COPIES = 2**22
+
+
+def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | None) -> None:
+    """Check that splits are in two, and weights numbers of copies, of which risk sets are made."""
+    if settings.splits == "multiway" or settings.cut == "pert":
+        raise ValueError("grow: survival trees have splits in two, neither multiway nor of PERT")
+    if weights is None:
+        return
+    if (weights != np.floor(weights)).any() or weights.sum() > _MOST_COPIES:
+        raise ValueError(
+            "sample_weight must be whole numbers with a sum up to 4,194,304 in survival, where a "
+            "weight is a number of copies. Hint: leave it out."
+        )
+
+
 def _fill_empty_trees(
     arrays: dict[str, NDArray[Any]], target: Target, weights: NDArray[np.float64] | None
 ) -> None:
     """Give trees whose bag holds rows of weight 0 alone the values of the whole sample."""
-    if len(arrays["node_weight"]) == 0:  # every row weighs 1
+    if len(arrays["node_weight"]) == 0 or target.task == "survival":  # every row weighs 1
         return
     roots = arrays["offsets"][:-1]
     empty = arrays["node_weight"][roots] == 0

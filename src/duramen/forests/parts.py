@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,15 @@ def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
         else:
             arrays[name] = np.concatenate(own)
     return arrays
+
+
+def extended(forest: Forest, more: Forest) -> Forest:
+    """Return a forest with further trees, which come after its own in the same stream."""
+    events = forest.leaf_events
+    if events is not None and more.leaf_events is not None:
+        events = events.followed_by(more.leaf_events)
+    changes: dict[str, Any] = {**joined([forest.arrays(), more.arrays()]), "leaf_events": events}
+    return replace(forest, **changes)
 
 
 def separated(arrays: Arrays) -> list[dict[str, NDArray[Any]]]:

@@ -65,6 +65,31 @@ def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float6
     return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
+def mean_curves(
+    forest: Forest, rows: Rows, *, survival: bool, n_threads: int = 1
+) -> NDArray[np.float64]:
+    """Average over the trees what the leaves of rows hold at the event times, shape (n, D).
+
+    Nelson-Aalen estimates of the cumulative hazard, or Kaplan-Meier estimates of survival.
+    """
+    assert forest.leaf_events is not None
+    events = forest.leaf_events.kernel
+    return _kernel.mean_curves(forest.kernel, events, survival, lent_rows(forest, rows), n_threads)
+
+
+def concordance(target: Target, risks: NDArray[np.float64]) -> float:
+    """Compute Harrell's concordance of risks with survival; NaN where no pair is comparable.
+
+    A pair of rows is comparable where the one with the earlier time had the event then, and at
+    equal times where one had the event and the other had not. It is concordant where the first of
+    the two has the higher risk; equal risks count one half.
+    """
+    concordant, tied, comparable = _kernel.concordant_pairs(
+        target.kernel, np.ascontiguousarray(risks, dtype=np.float64)
+    )
+    return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
+
+
 def staged_means(
     forest: Forest, leaves: NDArray[np.int32], ends: Sequence[int]
 ) -> Iterator[NDArray[np.float64]]:
@@ -101,7 +126,8 @@ class OutOfBag:
     """Out-of-bag estimates of a forest on its training rows.
 
     The error curve has the error after 1..T trees over the rows that are out of some bag so far:
-    fraction of wrong majority classes, or mean squared error. NaN while there is no such row.
+    fraction of wrong majority classes, mean squared error, or 1 - concordance. NaN while there is
+    no such row.
     """
 
     # Shape (n, C): over trees whose bag lacks a row, the values of its leaf.
@@ -120,6 +146,8 @@ def estimate_out_of_bag(
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
     given = forest.kernel, table.kernel, target.kernel, forest.bags
+    if target.task == "survival":
+        return OutOfBag(*_kernel.out_of_bag_risks(*given))
     return OutOfBag(*_kernel.oob(*given, n_threads))
 
 

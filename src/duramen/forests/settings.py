@@ -26,9 +26,9 @@ class GrowthSettings:
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "variance"}
+    criterion : {"gini", "entropy", "variance", "log_rank"}
         Impurity: Gini index, Shannon entropy in bits, or variance of ``y`` (the only one for
-        regression).
+        regression); the log-rank statistic of a split (the only one for survival).
     cut : {"best", "random", "pert"}
         Choice of the split of a candidate column: the best one, one drawn uniformly at random
         in real values (Extra-Trees), or a uniform mixture of two rows of different classes (PERT).
@@ -81,7 +81,7 @@ class GrowthSettings:
 
     @property
     def unit(self) -> str:
-        """Unit of the impurities: "gini", "bits" or "variance"."""
+        """Unit of the impurities: "gini", "bits" or "variance"; or "chi-square"."""
         return criterion_named(self.criterion).unit
 
     @property

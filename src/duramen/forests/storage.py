@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from duramen import __version__
 from duramen.forests.arrays import ARRAY_NAMES
+from duramen.forests.leaf_events import EVENT_ARRAYS, LeafEvents
 from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.tables import Schema
@@ -77,6 +78,8 @@ def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
     arrays["cut_values"] = schema.cut_values
     arrays["value_offsets"] = schema.value_offsets
     arrays["missing"] = schema.missing
+    if forest["leaf_events"] is not None:
+        arrays.update(forest["leaf_events"].arrays())
     lists: dict[str, Any] = {}
     for column, labels in schema.labels.items():
         _pack_labels(f"labels_{column}", labels, arrays, lists)
@@ -109,12 +112,16 @@ def unpack(saved: Saved) -> dict[str, Any]:
         },
         missing=arrays["missing"],
     )
+    events = None
+    if EVENT_ARRAYS[0] in arrays:
+        events = LeafEvents(**{name: np.ascontiguousarray(arrays[name]) for name in EVENT_ARRAYS})
     known = "classes" in arrays or "classes" in plain["lists"]
     return {
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAY_NAMES},
         **{name: plain[name] for name in _NUMBERS},
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,
+        "leaf_events": events,
         "classes": _unpack_labels("classes", arrays, plain["lists"]) if known else None,
     }
 

@@ -1,6 +1,7 @@
 """Importance measures of grown forests, one a file."""
 
 from duramen.catalogue import Catalogue
+from duramen.importances.after.clusters import Clusters, clusters
 from duramen.importances.after.comparison import Comparison, compare
 from duramen.importances.after.group import group
 from duramen.importances.after.representatives import Representatives, representatives
@@ -9,6 +10,7 @@ from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
+from duramen.importances.measures.fitted.influence import prediction_change, relative_influence
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
@@ -26,6 +28,7 @@ from duramen.importances.measures.refitting.sandri import SANDRI, sandri
 from duramen.results.monte_carlo import MonteCarloSelection
 
 __all__ = [
+    "Clusters",
     "Comparison",
     "FirstSplits",
     "Inputs",
@@ -35,6 +38,7 @@ __all__ = [
     "Words",
     "air",
     "catalogue",
+    "clusters",
     "compare",
     "conditional_mda",
     "first_splits",
@@ -47,6 +51,8 @@ __all__ = [
     "minimal_depth",
     "minimal_depth_distribution",
     "noising",
+    "prediction_change",
+    "relative_influence",
     "representatives",
     "sandri",
     "smooth",

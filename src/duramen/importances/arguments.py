@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
 from duramen.results.provenance import versions
-from duramen.tables import Target, Task, encode_target
+from duramen.tables import Target, encode_target
 
 _SHOWN = 8
 
 
-def forest_of(given: Any, function: str) -> Forest:
-    """Return the forest of a fitted estimator, or the forest itself."""
+def forest_of(given: Any, function: str, *, survival: bool = False) -> Forest:
+    """Return the forest of a fitted estimator, or the forest itself.
+
+    Forests for survival are refused unless the function is defined for them.
+    """
     grown = getattr(given, "forest_", given)
     if isinstance(grown, Forest):
+        if grown.task == "survival" and not survival:
+            refuse_survival(function)
         return grown
     if isinstance(given, type) or not hasattr(given, "fit"):
         raise TypeError(
@@ -36,19 +41,30 @@ def forest_of(given: Any, function: str) -> Forest:
     )
 
 
-def target_of(
-    forest: Forest, y: Any, n_rows: int, function: str
-) -> NDArray[np.uint32] | NDArray[np.float64]:
-    """Return y as codes of the forest's classes, or as finite numbers, of shape (n_rows,)."""
-    task: Task = "regression" if forest.classes is None else "classification"
-    target = encode_target(y, task, n_rows=n_rows, allow_one_class=True, function=function)
-    return matched(forest, target, function)
+_WHY_NOT = {
+    "vote_change": "compares votes for classes, and survival has none",
+    "noising": "follows the decrease of an impurity, and survival trees split by a test statistic",
+}
+
+
+def refuse_survival(function: str) -> NoReturn:
+    """Raise ValueError: a function is not defined for survival."""
+    why = _WHY_NOT.get(function, "is defined for classes and numbers")
+    raise ValueError(
+        f"{function}: does not take survival: it {why}. Hint: mda, conditional_mda, holdout_mda, "
+        "mdi, frequency and minimal_depth do."
+    )
+
+
+def target_of(forest: Forest, y: Any, n_rows: int, function: str) -> Target:
+    """Check and encode y for a forest, with its own classes."""
+    return encode_target(y, forest.task, n_rows=n_rows, allow_one_class=True, function=function)
 
 
 def matched(
     forest: Forest, target: Target, function: str
 ) -> NDArray[np.uint32] | NDArray[np.float64]:
-    """Return a target as codes of the forest's classes, or as it is for numbers.
+    """Return a target as codes of the forest's classes, or as it is without classes.
 
     Raises
     ------

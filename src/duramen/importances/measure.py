@@ -67,6 +67,8 @@ class Words:
         Heading of its column.
     reading : str
         What its values are; ``{unit}`` stands for their unit.
+    survival_reading : str
+        The same for survival; empty if they are no others.
     caution : str
         What its values are not.
     p_values : str
@@ -83,6 +85,7 @@ class Words:
     reading: str = ""
     caution: str = ""
     p_values: str = ""
+    survival_reading: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,8 @@ class Measure(Entry):
         Rows that it is computed on; "" for a measure of the forest alone.
     classes : bool
         Whether the target must be classes.
+    survival : bool
+        Whether it is defined for survival.
     testable : bool
         Whether it can be the ``measure=`` of tests that refit forests.
     zero_if_irrelevant : bool
@@ -138,6 +143,7 @@ class Measure(Entry):
     refits: bool = False
     rows: Literal["", "training", "out-of-bag", "held-out"] = ""
     classes: bool = False
+    survival: bool = False
     testable: bool = True
     zero_if_irrelevant: bool = True
     symmetric: bool = True

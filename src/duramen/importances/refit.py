@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.importances.arguments import refuse_survival
 from duramen.tables import EncodedTable, LearningSet, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
 from duramen.tables.learning_set import given_set, of_table
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
 
 
-def template_of(estimator: Any, function: str) -> BaseForest:
-    """Return a clone of an estimator of this package, whether it is fitted or not."""
+def template_of(estimator: Any, function: str, *, survival: bool = True) -> BaseForest:
+    """Return a clone of an estimator of this package, whether it is fitted or not.
+
+    Estimators for survival are refused where the function is not defined for them.
+    """
     from duramen.estimators.base import BaseForest
 
     if not isinstance(estimator, BaseForest):
@@ -28,8 +32,15 @@ def template_of(estimator: Any, function: str) -> BaseForest:
         )
     from sklearn.base import clone
 
+    if estimator.task == "survival" and not survival:
+        refuse_survival(function)
     template: BaseForest = clone(estimator)
     return template
+
+
+def leaves_rows_out(estimator: BaseForest) -> bool:
+    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
+    return bool(estimator.bootstrap or estimator.max_samples is not None)
 
 
 def seeded(template: BaseForest, seed: int) -> BaseForest:

@@ -19,7 +19,7 @@ from duramen.forests.prediction import (
 )
 from duramen.importances.arguments import matched, target_of
 from duramen.results.text import quoted
-from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, Task, encode
+from duramen.tables import EncodedTable, Exchangeability, LearningSet, Target, encode
 from duramen.tables.learning_set import given_set
 
 
@@ -28,7 +28,7 @@ class Sample:
     """Rows with their target."""
 
     rows: Rows  # (n, p): As :func:`duramen.forests.prediction.rows_of` returns them
-    # (n,): uint32 class codes of the forest, or float64 numbers.
+    # (n,): uint32 class codes of the forest or codes of survival, or float64 numbers.
     target: NDArray[np.uint32] | NDArray[np.float64]
     # Whether the rows are the training rows, each for the trees whose bag lacks it; else every
     # row goes down every tree.
@@ -48,14 +48,11 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
     if rows is None:
-        given = given_set(X, y, function, _task(forest))
+        given = given_set(X, y, function, forest.task)
         held_out = rows_of(forest, X if given is None else given.table, function, function)
         _refuse_unseen(forest, held_out, function)
-        if given is None:
-            target = target_of(forest, y, len(held_out), function)
-        else:
-            target = matched(forest, given.target, function)
-        return Sample(held_out, target, out_of_bag=False)
+        known = target_of(forest, y, len(held_out), function) if given is None else given.target
+        return Sample(held_out, matched(forest, known, function), out_of_bag=False)
     if not forest.settings.samples_rows:
         raise ValueError(
             f'{function}: rows="oob" needs trees that leave rows out, but every tree of this '
@@ -76,7 +73,7 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
 
 def training_set(forest: Forest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
     """Return the rows that a forest was grown on as a learning set, encoded as in the forest."""
-    given = given_set(X, y, function, _task(forest))
+    given = given_set(X, y, function, forest.task)
     table = encode_like(forest, X if given is None else given.table)
     if table.n_columns != forest.n_features:
         raise ValueError(
@@ -86,11 +83,9 @@ def training_set(forest: Forest, X: Any, y: Any, function: str) -> LearningSet[E
     if given is not None:
         return given if given.table is table else given.with_table(table)
     target = target_of(forest, y, table.n_rows, function)
-    return LearningSet(table, Target(target, forest.classes), None, Exchangeability(len(table)))
-
-
-def _task(forest: Forest) -> Task:
-    return "regression" if forest.classes is None else "classification"
+    if forest.classes is not None:
+        target = Target(matched(forest, target, function), forest.classes)
+    return LearningSet(table, target, None, Exchangeability(len(table)))
 
 
 def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[np.integer]]:

@@ -9,23 +9,29 @@ from duramen.plots.context import (
     links_in_context,
 )
 from duramen.plots.degrees import by_degree
+from duramen.plots.effect import effect
 from duramen.plots.found import found
+from duramen.plots.manhattan import manhattan
 from duramen.plots.network import network_graph, precision_recall, roc
 from duramen.plots.oob import oob_error
 from duramen.plots.p_values import p_values
 from duramen.plots.ranking import ranking
 from duramen.plots.selection import selection_curves
+from duramen.plots.target import against_target
 from duramen.results.figures import FIGURES, ResultFigure
 
 __all__ = [
+    "against_target",
     "by_degree",
     "calcium_stages",
     "component_spectrum",
     "context_effects",
     "context_links",
+    "effect",
     "effects_in_context",
     "found",
     "links_in_context",
+    "manhattan",
     "network_graph",
     "oob_error",
     "p_values",
@@ -52,6 +58,7 @@ for _draw, _of in (
     (precision_recall, ("NetworkScores",)),
     (roc, ("NetworkScores",)),
     (component_spectrum, ("Components",)),
+    (effect, ("FeatureEffect",)),
     (selection_curves, ("SelectionEvaluation",)),
 ):
     _panels = _draw in (context_effects, context_links)

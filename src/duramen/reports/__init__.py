@@ -4,6 +4,7 @@ from duramen.reports.comparison import summarize_evaluation
 from duramen.reports.connectome import summarize_connectome
 from duramen.reports.context import summarize_context, summarize_context_network
 from duramen.reports.contextual import Level
+from duramen.reports.effects import Effects
 from duramen.reports.exact import summarize_exact
 from duramen.reports.network import summarize_network
 from duramen.reports.plan import summarize_plan
@@ -13,6 +14,7 @@ from duramen.reports.report import Report
 from duramen.reports.run import Run
 
 __all__ = [
+    "Effects",
     "Level",
     "Report",
     "Run",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from duramen.reports.features import DRAWN
 from duramen.reports.measures import words_of
-from duramen.reports.report import Chart, Column, Plot, Section, Table, joined
+from duramen.reports.report import Chart, Column, Part, Plot, Table, joined
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Comparison, Measured
@@ -18,7 +18,7 @@ _LEAST = 3
 _FEW = (100, 20, 10)
 
 
-def agreement(measures: Sequence[Measured]) -> list[Section]:
+def agreement(measures: Sequence[Measured]) -> list[Part]:
     """Return sections on the ranks that several measures give; none for a single one.
 
     Parameters
@@ -37,7 +37,7 @@ def agreement(measures: Sequence[Measured]) -> list[Section]:
 
     comparison = compare({words_of(one).title: one for one in measures})
     few = _few(len(comparison))
-    sections: list[Section] = [_table(comparison, few)]
+    sections: list[Part] = [_table(comparison, few)]
     if len(measures) > 2:
         sections.append(_correlations(comparison, few))
     return [*sections, _ranks(comparison)]

@@ -98,6 +98,7 @@ def summarize_context(
             *_closing(found, notes, [text for one in given.values() for text in one.notes]),
             *about(run),
         ),
+        conclusion="; ".join(map(found_words, found)) + ".",
     )
 
 
@@ -147,6 +148,7 @@ def summarize_context_network(
         title=f"Links that depend on {network.context_name}",
         headline=(*_headline(run), Fact("targets", f"{len(network.analyses):,}"), *facts[:_FACTS]),
         sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=f"{found_words(found)}.",
     )
 
 

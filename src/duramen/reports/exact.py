@@ -91,9 +91,17 @@ def trees_words(run: Run) -> str:
     return f"infinitely many {trees}, {given['splits']} splits{cut}"
 
 
-def impurity_words(unit: str) -> str:
+def impurity_words(importances: Importances) -> str:
     """Return what is to be known of a target, or its impurity, in words."""
-    return {"bits": "bits", "gini": "Gini impurity", "variance": "variance"}[unit]
+    criterion = importances.metadata["population"]["criterion"]
+    return {"entropy": "bits", "gini": "Gini impurity", "variance": "variance"}[criterion]
+
+
+def loss_words(importances: Importances) -> str:
+    """Return what a mean decrease of accuracy is the increase of, with its value before."""
+    loss = float(importances.metadata["loss"])
+    name = "squared error" if importances.unit == "squared error" else "error rate"
+    return f"increase of the {name} of {loss:.4f}"
 
 
 def conditionings_words(one: Relevance, shown: int = _CONDITIONINGS) -> str:
@@ -127,7 +135,7 @@ def _headline(
         Fact("rows", thousands(run.n_rows)),
         Fact("features", thousands(run.n_features)),
         Fact(
-            f"{impurity_words(importances.unit)}, of {run.results['impurity']:.4f}",
+            f"{impurity_words(importances)}, of {run.results['impurity']:.4f}",
             f"{run.results['information']:.4f}",
         ),
         Fact("strongly relevant", f"{strong:,}"),
@@ -162,13 +170,9 @@ def _boundaries(boundaries: Sequence[Sequence[str]]) -> Prose:
 
 
 def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
-    unit = unit_words(importances.unit)
-    lines = [
-        f"The importances are those of {trees_words(run)}, grown on all rows: their mean decrease "
-        f"of impurity in {unit}. They are computed, not estimated: no seed and no number of "
-        "trees enters.",
-        _sum_words(importances, run),
-    ]
+    lines = list(
+        _accuracy_words(importances, run) if _is_mda(importances) else _mdi_words(importances, run)
+    )
     if importances.by_degree is not None:
         lines.append(
             "The heat map splits an importance up by interaction degree, the number of features "
@@ -190,8 +194,44 @@ def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _is_mda(importances: Importances) -> bool:
+    return "loss" in importances.metadata
+
+
+def _mdi_words(importances: Importances, run: Run) -> tuple[str, ...]:
+    unit = unit_words(importances.unit)
+    return (
+        f"The importances are those of {trees_words(run)}, grown on all rows: their mean decrease "
+        f"of impurity in {unit}. They are computed, not estimated: no seed and no number of "
+        "trees enters.",
+        _sum_words(importances, run),
+    )
+
+
+_SCORED = {
+    "tree": "the mean over trees of what each loses",
+    "ensemble": "what their vote loses, each tree permuting for itself",
+    "predictor": "what their vote loses, all trees permuting alike",
+}
+
+
+def _accuracy_words(importances: Importances, run: Run) -> tuple[str, ...]:
+    chosen = importances.metadata["population"]
+    within = "all rows"
+    if chosen["given"] is not None:
+        within = "rows with equal values of the features associated with it"
+    return (
+        f"The importances are those of {trees_words(run)}, grown on all rows: the "
+        f"{loss_words(importances)} on the same rows when a feature is permuted among {within}, "
+        f"averaged over all permutations; {_SCORED[chosen['votes']]}. They are computed, not "
+        "estimated: no seed and no number of trees enters.",
+        "An importance of 0 does not mean that a feature is irrelevant: trees that read another "
+        "feature in its place lose nothing, and neither does a split that changes no vote.",
+    )
+
+
 def _sum_words(importances: Importances, run: Run) -> str:
-    words = impurity_words(importances.unit)
+    words = impurity_words(importances)
     total, all_there_is = float(importances.values.sum()), float(run.results["information"])
     said = f"all that the features together account for, {all_there_is:.4f} {words}"
     if run.settings["max_depth"] is None:

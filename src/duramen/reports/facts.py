@@ -11,6 +11,7 @@ UNIT_WORDS = {
     "bits": "bits of information",
     "gini": "decrease of Gini impurity",
     "variance": "decrease of variance",
+    "chi-square": "sum of log-rank statistics",
     "1": "importance",
 }
 

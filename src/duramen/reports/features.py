@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from duramen.reports.facts import unit_words
-from duramen.reports.report import Chart, Plot
+from duramen.reports.ranked import Ranked
+from duramen.reports.report import Bar, Chart, Plot
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
 
@@ -15,6 +18,22 @@ def shares_of_first(best: Importances) -> list[float]:
     """Return each value as a fraction of the first, which is the largest; 0 for values below 0."""
     most = float(best.values[0]) if len(best) else 0.0
     return [max(0.0, value / most) if most > 0 else 0.0 for value in best.values.tolist()]
+
+
+def bars(best: Ranked) -> list[Bar]:
+    """Return a bar for each importance, with its standard error, muted for noise."""
+    values, errors = best.first.values, best.first.standard_error
+    half = np.zeros(len(values)) if errors is None else errors
+    most = float((values + half).max(initial=0.0))
+    lengths, lows, highs = (
+        (np.clip(ends / most, 0.0, 1.0) if most > 0 else np.zeros(len(values))).tolist()
+        for ends in (values, values - half, values + half)
+    )
+    faint = best.faint or [False] * len(values)
+    return [
+        Bar(length, faint=muted) if errors is None else Bar(length, low, high, muted)
+        for length, low, high, muted in zip(lengths, lows, highs, faint, strict=True)
+    ]
 
 
 def rows_note(shown: int, n_features: int) -> str:
@@ -40,10 +59,14 @@ def importance_charts(
     """
     if not len(importances):
         return []
-    charts = [ranking_chart(importances, spread=spread, tested=tested)]
-    if importances.by_degree is not None:
-        charts.append(_degrees(importances, columns))
-    return charts
+    ranking = ranking_chart(importances, spread=spread, tested=tested)
+    return [ranking, *degree_charts(importances, columns)]
+
+
+def degree_charts(importances: Importances, columns: int = 9) -> list[Chart]:
+    """Return the parts of the first features by degree, where known."""
+    known = importances.by_degree is not None and len(importances)
+    return [_degrees(importances, columns)] if known else []
 
 
 def ranking_chart(

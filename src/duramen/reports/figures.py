@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from duramen import plots
 from duramen.plots.canvas import ACCENT, INK, MUTED, ON_ACCENT, label
 from duramen.plots.context import MOST_NAMES, NAME_LETTERS, color_bar, color_words, name_size
@@ -151,10 +154,13 @@ def _links(network: ContextNetwork, options: Options) -> _Layout:
 _LAYOUTS: dict[str, Callable[[Any, Options], _Layout]] = {
     "ranking": lambda best, options: _beside_names(best.names),
     "by_degree": lambda best, options: _beside_names(best.names),
+    "effect": lambda effect, options: _Layout(2.3, 8),
+    "against_target": lambda values, options: _Layout(2.3, _classes(options["target"])),
     "oob_error": lambda errors, options: _Layout(2.5, 8),
     "p_values": lambda significance, options: _Layout(2.5, 8),
     "selection_curves": lambda evaluation, options: _Layout(3.4, 6),
     "found": lambda curves, options: _Layout(2.5, 6),
+    "manhattan": lambda result, options: _Layout(2.8, 8),
     "network_graph": lambda network, options: _Layout(6.0, 2, bottom=0.1),
     "precision_recall": lambda scores, options: _Layout(3.2, 6),
     "roc": lambda scores, options: _Layout(3.2, 6),
@@ -163,6 +169,11 @@ _LAYOUTS: dict[str, Callable[[Any, Options], _Layout]] = {
     "effects_in_context": _effects,
     "links_in_context": _links,
 }
+
+
+def _classes(target: NDArray[Any]) -> int:
+    """Return the letters beside the axes: of the longest class, or of numbers."""
+    return 8 if target.dtype.kind == "f" else max(6, min(16, max(map(width, np.unique(target)))))
 
 
 def _longest(titles: Sequence[str]) -> int:

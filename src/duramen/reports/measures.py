@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from duramen.forests.criteria import criterion_named
 from duramen.reports.facts import unit_words
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
@@ -63,8 +64,10 @@ def readings(measures: Sequence[Measured]) -> list[str]:
     lines = []
     for one in measures:
         words = words_of(one)
-        if words.reading:
-            lines.append(words.reading.format(unit=unit_words(one.unit)))
+        scored = one.unit == criterion_named("log_rank").unit
+        reading = (words.survival_reading if scored else "") or words.reading
+        if reading:
+            lines.append(reading.format(unit=unit_words(one.unit)))
         if isinstance(one, Significance):
             lines.append(_tested(one, words))
     return lines

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.effects import Direction, EffectsDescription
 from duramen.reports.measures import as_importances, name_of, words_of
+from duramen.reports.report import joined
 from duramen.reports.significance import Verdict, VerdictColumn
+from duramen.results.adjusted_significance import NOISE
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Measured
+
+
+NO_DIRECTION = Direction("").words
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +70,7 @@ class Ranked:
     scores: tuple[Scores, ...]  # all measures, the first one included
     # What a test of one of the measures says of the features.
     tested: tuple[VerdictColumn, ...] = ()
+    directions: tuple[str, ...] = ()  # of the effects, in words
 
     def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
         """Return p- and q-values of a measure as text, each with the title of its column."""
@@ -77,17 +84,49 @@ class Ranked:
             if numbers is not None
         ]
 
+    def judgments(self) -> tuple[VerdictColumn, ...]:
+        """Return the columns of the test, with the directions after the last major one."""
+        if not any(self.directions):
+            return self.tested
+        column = VerdictColumn("direction", "direction", None, list(self.directions))
+        place = max((i + 1 for i, one in enumerate(self.tested) if not one.minor), default=0)
+        return (*self.tested[:place], column, *self.tested[place:])
+
+    def directed_noise(self) -> str:
+        """Return why features that a test calls noise have a direction; empty if none has."""
+        pairs = zip(self.first.names, self.faint or (), self.directions, strict=False)
+        names = [name for name, noise, said in pairs if noise and said not in ("", NO_DIRECTION)]
+        if not names:
+            return ""
+        return (
+            f"Called noise, and yet with a direction: {joined(names, shown=5)}. The verdict "
+            "compares importances, and that of a weaker feature is small beside a stronger one; "
+            "the direction rests on a test of the feature by itself."
+        )
+
+    @property
+    def faint(self) -> list[bool] | None:
+        """True for features that a test with verdicts calls noise; None without one."""
+        verdicts = [one for one in self.tested if one.numbers is None]
+        return [cell == NOISE for cell in verdicts[0].cells] if verdicts else None
+
     def columns(self) -> dict[str, object]:
         """Return the columns of a table of results: the first, other measures, then the test."""
         columns: dict[str, object] = self.first.columns()
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
         columns.update({column.name: column.values for column in self.tested})
+        if self.directions:
+            columns["direction"] = list(self.directions)
         return columns
 
 
 def ranked(
-    measures: Sequence[Measured], k: int | None = None, *, tested: Verdict | None = None
+    measures: Sequence[Measured],
+    k: int | None = None,
+    *,
+    tested: Verdict | None = None,
+    described: EffectsDescription | None = None,
 ) -> Ranked:
     """Put all measures in the order of the first.
 
@@ -99,6 +138,8 @@ def ranked(
         How many features; by default all.
     tested : Verdict, optional
         A test of one of the measures.
+    described : EffectsDescription, optional
+        Effects of some of the features.
 
     Raises
     ------
@@ -111,7 +152,14 @@ def ranked(
         best,
         tuple(_scores(one, best.names) for one in measures),
         () if tested is None else tuple(tested.columns(best.names)),
+        () if described is None else _directions(described, best.names),
     )
+
+
+def _directions(described: EffectsDescription, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the directions of features in words; empty for those that are not described."""
+    known = {one.name: one.words for one in described.directions}
+    return tuple(known.get(name, "") for name in names)
 
 
 def _scores(one: Measured, names: Sequence[str]) -> Scores:

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
+from duramen.reports.conclusion import conclusion, remarks
+from duramen.reports.effects import READING, Effects, effect_sections
 from duramen.reports.facts import about, looked_at, thousands
-from duramen.reports.features import (
-    importance_charts,
-    ranking_chart,
-    rows_note,
-    shares_of_first,
-)
+from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.measures import (
     LEVEL,
     as_importances,
@@ -28,8 +25,20 @@ from duramen.reports.measures import (
     spread_of,
     words_of,
 )
-from duramen.reports.ranked import ranked
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.ranked import Ranked, ranked
+from duramen.reports.report import (
+    Cell,
+    Chart,
+    Column,
+    Fact,
+    Group,
+    Part,
+    Plot,
+    Prose,
+    Report,
+    Section,
+    Table,
+)
 from duramen.reports.run import Run
 from duramen.reports.significance import Verdict, verdict_sections
 from duramen.results.significance import Significance
@@ -57,6 +66,7 @@ def summarise(
     others: Sequence[Measured] = (),
     left_out: Sequence[str] = (),
     tested: Verdict | None = None,
+    effects: Effects | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -74,6 +84,8 @@ def summarise(
         What was not computed, and why.
     tested : Verdict, optional
         A test of one of the measures.
+    effects : Effects, optional
+        Effects of the first features.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -85,41 +97,59 @@ def summarise(
         If the measures are not about the same features, or two are the same measure.
     """
     measures = (importances, *others)
-    sections: list[Section] = [
-        *importance_charts(
-            as_importances(importances),
-            spread=spread_of(importances),
-            tested=_test_of(importances, tested),
-        ),
-        *_rankings(others, tested),
-        *([] if tested is None else verdict_sections(tested)),
-        *agreement(measures),
-    ]
-    errors = _known(oob_errors)
-    if errors is not None:
-        sections.append(_errors(errors, oob_name(run.task)))
-    sections.append(_table(measures, n_rows, tested))
+    described = None if effects is None else effects.described
+    best = ranked(measures, n_rows, tested=tested, described=described)
+    sections: list[Section] = [_table(best, measures, tested)]
+    if effects is not None:
+        sections += effect_sections(effects, run)
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("Interpretation", _reading(measures)),
+        Prose("Interpretation", (*_reading(measures), *([] if effects is None else [READING]))),
         Prose("Limitations", caveats, points=True, caution=True),
+        Prose("Command", (run.command,)),
+        *_folded(measures, run, tested, _known(oob_errors)),
     ]
-    sources = [*references(measures), *([] if tested is None else tested.references())]
-    if sources:
-        sections.append(Prose("References", tuple(sources), points=True))
     return Report(
         kind="ranking of features",
         title=f"Feature importances for {run.target}",
         headline=_headline(measures, run, tested),
-        sections=(*looked_at(run), *sections, *about(run)),
+        sections=(*looked_at(run), *sections),
+        conclusion=conclusion(run, tested),
+        remarks=remarks(measures, tested),
     )
+
+
+def _folded(
+    measures: Sequence[Measured],
+    run: Run,
+    tested: Verdict | None,
+    errors: tuple[float, ...] | None,
+) -> list[Group]:
+    """Return what stands behind the ranking, folded."""
+    first, others = measures[0], measures[1:]
+    forest: list[Part] = [*degree_charts(as_importances(first))]
+    if errors is not None:
+        forest.append(_errors(errors, oob_name(run.task)))
+    sources = [*references(measures), *([] if tested is None else tested.references())]
+    cited = [Prose("References", tuple(sources), points=True)] if sources else []
+    groups: dict[str, list[Part]] = {
+        "Other measures": [*_rankings(others, tested), *agreement(measures)],
+        "Significance test": [] if tested is None else verdict_sections(tested),
+        "Forest": forest,
+        "Settings, data and references": [*about(run), *cited],
+    }
+    return [Group(title, tuple(parts)) for title, parts in groups.items() if parts]
 
 
 def oob_name(task: str | None) -> str:
     """Return the name of the out-of-bag error of a task."""
-    return "out-of-bag error" if task == "classification" else "out-of-bag mean squared error"
+    names = {
+        "classification": "out-of-bag error",
+        "survival": "out-of-bag error (1 - concordance)",
+    }
+    return names.get(task or "", "out-of-bag mean squared error")
 
 
 def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) -> tuple[Fact, ...]:
@@ -128,8 +158,6 @@ def _headline(measures: Sequence[Measured], run: Run, tested: Verdict | None) ->
         Fact("features", thousands(run.n_features)),
         Fact("trees", f"{run.settings.get('n_estimators', 0):,}"),
     ]
-    if "features_used" in run.results:
-        facts.append(Fact("features used", f"{run.results['features_used']:,}"))
     for one in measures:
         if isinstance(one, Significance):
             name = f"with q up to {LEVEL:g} by {words_of(one).title}"
@@ -148,7 +176,7 @@ def _test_of(one: Measured, tested: Verdict | None) -> Verdict | None:
     return tested if tested is not None and tested.measure == name_of(one) else None
 
 
-def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Chart]:
+def _rankings(others: Sequence[Measured], tested: Verdict | None) -> list[Part]:
     return [
         ranking_chart(
             as_importances(one),
@@ -173,28 +201,38 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
     )
 
 
-def _table(measures: Sequence[Measured], n_rows: int, tested: Verdict | None) -> Table:
-    best = ranked(measures, n_rows, tested=tested)
+def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> Table:
     k, first = len(best.first), best.first
-    errors = [""] * k if first.standard_error is None else fixed(first.standard_error, 2)
     title = "importance" if len(measures) == 1 else best.scores[0].heading
-    columns: list[tuple[Column, Sequence[str | float]]] = [
-        (Column("rank", "number"), [str(i + 1) for i in range(k)]),
+    columns: list[tuple[Column, Sequence[Cell]]] = [
+        (Column("rank", "number", minor=True), [str(i + 1) for i in range(k)]),
         (Column("feature", "name"), first.names),
-        (Column(title, "number"), fixed(first.values, 5)),
-        (Column("standard error", "number"), errors),
+        (Column("fraction of the largest importance", "bar"), bars(best)),
+        (Column(title, "number"), fixed(first.values, 4)),
+    ]
+    if first.standard_error is not None:
+        errors = Column("standard error", "number", minor=True)  # the bars show it
+        columns.append((errors, fixed(first.standard_error, 2)))
+    columns += [
+        (Column(one.title, "words" if one.numbers is None else "number", one.minor), one.cells)
+        for one in best.judgments()
     ]
     for i, one in enumerate(best.scores):
         if i:
-            columns.append((Column(one.heading, "number"), fixed(one.values, 4)))
-        columns += [(Column(name, "number"), cells) for name, cells in best.tests(one)]
-    columns += [
-        (Column(one.title, "words" if one.numbers is None else "number"), one.cells)
-        for one in best.tested
-    ]
-    if len(measures) == 1:  # more would leave no room for bars
-        columns.append((Column("fraction of the first", "bar"), shares_of_first(first)))
-    return Table.of("Table", columns, rows_note(k, len(measures[0])))
+            columns.append((Column(one.heading, "number", minor=True), fixed(one.values, 4)))
+        columns += [(Column(name, "number", minor=i > 0), cells) for name, cells in best.tests(one)]
+    return Table.of("Ranking", columns, _note(best, measures[0], tested))
+
+
+def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
+    words = [rows_note(len(best.first), len(measured))]
+    bar = "Bars: the importance, as a fraction of the largest"
+    if best.first.standard_error is not None:
+        bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
+    words.append(f"{bar}." + ("" if best.faint is None else " Gray bars: noise."))
+    if tested is not None and (line := tested.order_note()):
+        words.append(line)
+    return " ".join([*words, best.directed_noise()]).strip()
 
 
 def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:

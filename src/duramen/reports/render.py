@@ -30,12 +30,12 @@ def render(report: Report) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    drawn = [
-        figures.svg(section.plot, section.text, f"figure{i}") if isinstance(section, Chart) else ""
-        for i, section in enumerate(report.sections)
-    ]
-    page = environment.get_template("report.html")
-    return page.render(report=report, sections=list(zip(report.sections, drawn, strict=True)))
+    drawn = {
+        section: figures.svg(section.plot, section.text, f"figure{i}")
+        for i, section in enumerate(report.walk())
+        if isinstance(section, Chart)
+    }
+    return environment.get_template("report.html").render(report=report, drawn=drawn)
 
 
 def _shown(value: object) -> object:

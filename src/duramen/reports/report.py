@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -41,12 +41,28 @@ class Prose:
 class Column:
     """A column of a table in a report.
 
-    Cells are numbers as text; names that the rows are about; other words; or fractions from 0 to 1,
-    to be drawn as bars.
+    Cells are numbers as text; names that the rows are about; other words; or bars.
     """
 
     title: str
     holds: Literal["number", "name", "words", "bar"]
+    minor: bool = False  # whether a narrow screen leaves it out
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar in a cell of a table, with an error bar; lengths are fractions of the cell's width."""
+
+    length: float
+    low: float | None = None  # ends of the error bar
+    high: float | None = None
+    faint: bool = False  # whether its color is muted
+
+    def __float__(self) -> float:
+        return self.length
+
+
+Cell = str | float | Bar
 
 
 @dataclass(frozen=True)
@@ -57,8 +73,8 @@ class Table:
     ----------
     title : str
     columns : tuple of Column
-    rows : tuple of tuples of str or float
-        One entry a column: a float for a bar, else the text.
+    rows : tuple of tuples of str, float or Bar
+        One entry a column: a float or `Bar` for a bar, else the text.
     note : str
         What is shown, and where the rest is.
     """
@@ -67,18 +83,16 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str | float, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     note: str
 
     @classmethod
-    def of(
-        cls, title: str, columns: Sequence[tuple[Column, Sequence[str | float]]], note: str
-    ) -> Table:
+    def of(cls, title: str, columns: Sequence[tuple[Column, Sequence[Cell]]], note: str) -> Table:
         """Return a table of columns, each with its cells."""
         rows = tuple(zip(*(cells for _, cells in columns), strict=True))
         return cls(title, tuple(column for column, _ in columns), rows, note)
 
-    def column(self, title: str) -> tuple[str | float, ...]:
+    def column(self, title: str) -> tuple[Cell, ...]:
         """Return the cells of a column."""
         place = [column.title for column in self.columns].index(title)
         return tuple(row[place] for row in self.rows)
@@ -105,7 +119,26 @@ class Chart:
     caption: str
 
 
-Section = Chart | Table | Prose | Facts
+Part = Chart | Table | Prose | Facts
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Sections under one title.
+
+    A folded group is closed until a reader opens it, and is not printed.
+    """
+
+    layout: ClassVar[str] = "group"
+
+    title: str
+    sections: tuple[Part, ...]
+    folded: bool = True
+    note: str = ""
+    tiled: bool = False  # whether the sections lie beside each other where there is room
+
+
+Section = Part | Group
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +153,27 @@ class Report:
         What it is about.
     headline : tuple of Fact
         The few figures to see first.
-    sections : tuple of Chart, Table, Prose or Facts
+    sections : tuple of Chart, Table, Prose, Facts or Group
         The rest, from top to bottom.
+    conclusion : str
+        The result in one sentence, above everything else.
+    remarks : tuple of str
+        Explanations of figures of the headline that seem to contradict each other.
     """
 
     kind: str
     title: str
     headline: tuple[Fact, ...]
     sections: tuple[Section, ...]
+    conclusion: str = ""
+    remarks: tuple[str, ...] = ()
+
+    def walk(self) -> Iterator[Section]:
+        """Iterate over all sections, each group before those that are in it."""
+        for section in self.sections:
+            yield section
+            if isinstance(section, Group):
+                yield from section.sections
 
     def section(self, title: str) -> Section:
         """Return the section of that title.
@@ -137,7 +183,7 @@ class Report:
         KeyError
             If there is none.
         """
-        for section in self.sections:
+        for section in self.walk():
             if section.title == title:
                 return section
         raise KeyError(title)

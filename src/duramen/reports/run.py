@@ -21,7 +21,7 @@ class Run:
     command : str
         The command line, files by their name alone.
     task : str, optional
-        ``"classification"`` or ``"regression"``.
+        ``"classification"``, ``"regression"`` or ``"survival"``.
     target : str, optional
         Name of the target column.
     file : str, optional

@@ -151,7 +151,16 @@ def summarize_selection(selection: Selection, run: Run, *, n_rows: int = _ROWS) 
             *(Fact(name, figure) for name, figure in account.facts),
         ),
         sections=(*looked_at(run), *sections, *about(run)),
+        conclusion=_conclusion(selection, run),
     )
+
+
+def _conclusion(selection: Selection, run: Run) -> str:
+    n, all_features = selection.n_found, thousands(run.n_features)
+    found = selection.account.nothing
+    if n:
+        found = f"{n:,} of {all_features} features {'were' if n > 1 else 'was'} found"
+    return f"{found} ({selection.kind}, {selection.account.run})."
 
 
 def found_words(selection: Selection) -> str:

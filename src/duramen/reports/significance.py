@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.reports.measures import LEVEL, adjusted_words
-from duramen.reports.report import Chart, Plot, Prose, Section
+from duramen.reports.report import Chart, Part, Plot, Prose
 from duramen.results.adjusted_significance import (
     CANDIDATE,
     CONFIRMED,
@@ -52,6 +52,7 @@ class VerdictColumn:
     title: str  # at the head of a table's
     numbers: NDArray[np.float64] | None
     cells: list[str]  # the numbers as text, or the words
+    minor: bool = False  # whether a narrow screen leaves it out
 
     @property
     def values(self) -> NDArray[np.float64] | list[str]:
@@ -103,6 +104,10 @@ class Verdict:
         if isinstance(self.result, AdjustedSignificance):
             return _STANDARDIZED
         return self.meaning
+
+    def order_note(self) -> str:
+        """Return why verdicts may be out of the order of a table; empty if they are not."""
+        return _STANDARDIZED if isinstance(self.result, AdjustedSignificance) else ""
 
     def selected(self) -> tuple[str, ...]:
         """Return the features whose q-value or error rate is at most `LEVEL`, the best first.
@@ -178,12 +183,14 @@ class Verdict:
             verdicts = self.result.verdicts(LEVEL)
             return [
                 VerdictColumn("verdict", "verdict", None, [verdicts[j] for j in index]),
-                _numbers("p_adjusted", "p adj.", self.result.p_adjusted[index]),
-                _numbers("fdr", "FDR", self.result.q_values[index]),
+                _numbers("p_adjusted", "p adj.", self.result.p_adjusted[index], minor=True),
+                _numbers("fdr", "FDR", self.result.q_values[index], minor=True),
             ]
         pairs_of = (("p", self.result.p_values), ("q", self.result.q_values))
         return [
-            _numbers(f"{name}_{letter}_value", f"{letter}, {title}", numbers[index])
+            _numbers(
+                f"{name}_{letter}_value", f"{letter}, {title}", numbers[index], minor=letter == "p"
+            )
             for letter, numbers in pairs_of
         ]
 
@@ -219,9 +226,9 @@ class Verdict:
         return f"{line} {beyond:,} more beyond it have not." if beyond else line
 
 
-def verdict_sections(tested: Verdict) -> list[Section]:
+def verdict_sections(tested: Verdict) -> list[Part]:
     """Return the sections about a test: the histogram of its p-values, and their guarantee."""
-    result, sections = tested.result, list[Section]()
+    result, sections = tested.result, list[Part]()
     title = f"Significance by {tested.test.title}"
     if isinstance(result, Significance) and len(result):
         small = int(np.count_nonzero(result.p_values <= LEVEL))
@@ -255,8 +262,9 @@ def verdict_sections(tested: Verdict) -> list[Section]:
     return sections
 
 
-def _numbers(name: str, title: str, numbers: NDArray[np.float64]) -> VerdictColumn:
-    return VerdictColumn(name, title, numbers, [f"{number:.2g}" for number in numbers.tolist()])
+def _numbers(name: str, title: str, numbers: NDArray[np.float64], *, minor: bool) -> VerdictColumn:
+    cells = [f"{number:.2g}" for number in numbers.tolist()]
+    return VerdictColumn(name, title, numbers, cells, minor)
 
 
 def _grown(tested: Verdict) -> list[str]:

@@ -39,6 +39,8 @@ class Selector(Entry):
         Sentences that say what it means that a feature is selected.
     reference : str
         Source.
+    exchanges : bool
+        Whether it goes by the strata and blocks of a learning set.
     goal : {"all-relevant", "minimal", "ranking"}
         Whether all relevant features are sought, a smallest set of features that predict, or the
         first ones of a ranking.
@@ -54,6 +56,7 @@ class Selector(Entry):
     title: str
     words: tuple[str, ...] = ()
     reference: str = ""
+    exchanges: bool = False
     goal: Goal = "all-relevant"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: str = ""

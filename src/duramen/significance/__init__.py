@@ -5,6 +5,7 @@ from duramen.results.adjusted_significance import AdjustedSignificance
 from duramen.results.error_rates import ErrorRates
 from duramen.results.intervals import Intervals
 from duramen.significance.cost import Cost, estimate_cost
+from duramen.significance.covariates import covariate_strata
 from duramen.significance.error_rates.conditional_error_rate import (
     CONDITIONAL_ERROR_RATE,
     conditional_error_rate,
@@ -12,12 +13,14 @@ from duramen.significance.error_rates.conditional_error_rate import (
 from duramen.significance.error_rates.fdr_curve import FDR_CURVE, fdr_curve
 from duramen.significance.error_rates.multiple_probes import MULTIPLE_PROBES, multiple_probes
 from duramen.significance.error_rates.probe_ranking import forest_probe_ranking, probe_ranking
+from duramen.significance.intervals.average_effects import average_effects
 from duramen.significance.intervals.confidence_intervals import confidence_intervals
 from duramen.significance.p_values.altmann import ALTMANN, altmann
 from duramen.significance.p_values.frequency_control import FREQUENCY_CONTROL, frequency_control
 from duramen.significance.p_values.hapfelmeier import HAPFELMEIER, hapfelmeier
 from duramen.significance.p_values.janitza import JANITZA, janitza
 from duramen.significance.p_values.max_t import MAX_T, max_t
+from duramen.significance.p_values.mean_of_maxima import MeanOfMaxima, mean_of_maxima
 from duramen.significance.p_values.mean_rank_test import MEAN_RANK_TEST, mean_rank_test
 from duramen.significance.p_values.one_probe import ONE_PROBE, one_probe
 from duramen.significance.p_values.permutation_test import permutation_test
@@ -31,13 +34,16 @@ __all__ = [
     "Cost",
     "ErrorRates",
     "Intervals",
+    "MeanOfMaxima",
     "SignificanceTest",
     "Stability",
     "TreesNeeded",
     "altmann",
+    "average_effects",
     "catalogue",
     "conditional_error_rate",
     "confidence_intervals",
+    "covariate_strata",
     "estimate_cost",
     "fdr_curve",
     "forest_probe_ranking",
@@ -45,6 +51,7 @@ __all__ = [
     "hapfelmeier",
     "janitza",
     "max_t",
+    "mean_of_maxima",
     "mean_rank_test",
     "multiple_probes",
     "one_probe",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.importances import Inputs, Measure, Words, catalogue
-from duramen.importances.refit import data_for, seeded, template_of
+from duramen.importances.refit import data_for, leaves_rows_out, seeded, template_of
 from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
@@ -88,7 +88,7 @@ class Measured:
         parameters = {
             name: repr(value)
             for name, value in self.template.get_params().items()
-            if name not in ("random_state", "n_jobs", "verbose")
+            if name not in ("random_state", "n_jobs", "verbose", "warm_start")
         }
         return {
             "method": method,
@@ -130,8 +130,10 @@ def measured(
     TypeError, ValueError
         If `measure`, the data or the labels are not as described.
     """
-    found = measure_of(measure, function)
     template = template_of(estimator, function)
+    if measure == "auto":
+        measure = automatic(template)
+    found = measure_of(measure, function)
     data = data_for(template, X, y, function, strata=strata, blocks=blocks)
     if not takes_strata and data.exchangeability.strata is not None:
         raise ValueError(
@@ -140,6 +142,11 @@ def measured(
         )
     identifier = qualified(measure) if callable(measure) else measure
     return Measured(template.set_params(n_jobs=1, verbose=0), data, found, identifier)
+
+
+def automatic(estimator: BaseForest) -> str:
+    """Return the name of the measure to test of an estimator: MDA where rows are out of bag."""
+    return "mda" if leaves_rows_out(estimator) else "mdi"
 
 
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:

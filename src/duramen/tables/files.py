@@ -163,7 +163,8 @@ def write_table(
     spreadsheet_safe : bool, default=False
         Whether text in CSV and TSV files that a spreadsheet would evaluate as a formula, such as a
         name that begins with ``=``, ``+``, ``-`` or ``@``, gets an apostrophe before it. Without
-        it text is written as it is. Parquet files hold no formulas.
+        it text is written as it is. Parquet files hold no formulas, and in workbooks text is never
+        one.
     function : str
         The function or command that the user called, for errors.
 
@@ -189,7 +190,8 @@ def write_table(
     """
     path = Path(path).expanduser()
     chosen = formats.format_of(path)
-    if chosen is None or chosen.write is None or path.suffix.lower() not in chosen.suffixes:
+    written = () if chosen is None else chosen.written or chosen.suffixes
+    if chosen is None or chosen.write is None or path.suffix.lower() not in written:
         known = formats.listed("write")
         raise ValueError(f"{function}: cannot write {path.name!r}; files may be {known}")
     if spreadsheet_safe and chosen.text:

@@ -94,7 +94,7 @@ class LearningSet(Summarized, Generic[TableT]):
 
     @property
     def task(self) -> Task:
-        """Task of the target: "classification" or "regression"."""
+        """Task of the target: "classification", "regression" or "survival"."""
         return self.target.task
 
     @property
@@ -117,7 +117,8 @@ class LearningSet(Summarized, Generic[TableT]):
             parent, key = self._origin
             return fingerprint(parent.fingerprint, key)
         target = self.target
-        return fingerprint(self.table.fingerprint(), target.values, target.classes, self.weights)
+        meaning = target.classes if target.times is None else target.times
+        return fingerprint(self.table.fingerprint(), target.values, meaning, self.weights)
 
     def permuted(self, order: NDArray[Any], *, key: object = None) -> LearningSet[TableT]:
         """Return this set with other targets: row i gets that of row ``order[i]``.
@@ -176,7 +177,9 @@ class LearningSet(Summarized, Generic[TableT]):
 
     def __repr__(self) -> str:
         sizes = self.target.class_sizes()
-        what = "a number" if sizes is None else ", ".join(f"{k}: {v}" for k, v in sizes.items())
+        what = _what(self.target)
+        if sizes is not None:
+            what = ", ".join(f"{k}: {v}" for k, v in sizes.items())
         return f"LearningSet of {self.n_rows} rows x {self.n_columns} columns; target: {what}"
 
     def _summary(self, rows: int) -> Summary:
@@ -189,9 +192,16 @@ class LearningSet(Summarized, Generic[TableT]):
         ]
         then = self.table._summary(rows) if isinstance(self.table, Summarized) else None
         heading = f"LearningSet of {self.n_rows} rows x {self.n_columns} columns"
-        task = "" if sizes else "; target: a number"
+        task = "" if sizes else f"; target: {_what(self.target)}"
         below = hidden(len(sizes), len(shown), "classes")
         return Summary((heading + task,), columns, below, then=then)
+
+
+def _what(target: Target) -> str:
+    """Describe a target that is no classes."""
+    if target.task != "survival":
+        return "a number"
+    return f"survival times, {np.count_nonzero(target.values % 2)} with the event"
 
 
 def learning_set(
@@ -212,15 +222,17 @@ def learning_set(
     ----------
     X : table of shape (n, p)
         As for :func:`duramen.encode`; a `ColumnStore` stays on disk.
-    y : array-like of shape (n,)
-        Class labels or numbers.
+    y : array-like of shape (n,), or of shape (n, 2)
+        Class labels or numbers; or survival: a structured array with a boolean field for the event
+        and one for the time, or two columns, first the times, then the events.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows, not negative. Only their ratios matter.
+        Weights of the rows, not negative. Only their ratios matter, but in survival, where they
+        are whole numbers of copies.
     names, kinds, n_jobs
         As for :func:`duramen.encode`.
-    task : {"auto", "classification", "regression"}
-        Whether `y` holds classes or numbers. "auto": strings, booleans and at most 20 distinct
-        integers are classes.
+    task : {"auto", "classification", "regression", "survival"}
+        Whether `y` holds classes, numbers or survival. "auto": strings, booleans and at most 20
+        distinct integers are classes, and a structured array of two fields is survival.
     strata, blocks : array-like of shape (n,), optional
         Labels of the rows that tests may exchange; see
         :meth:`duramen.tables.exchangeability.Exchangeability.checked`.
@@ -283,7 +295,7 @@ def given_set(
             f"{beside[0]}, or give it to learning_set."
         )
     if task is not None and X.task != task:
-        has = "classes" if X.task == "classification" else "numbers"
+        has = {"classification": "classes", "regression": "numbers"}.get(X.task, X.task)
         raise ValueError(
             f"{function}: the target of this learning set is {has}, but {task} is asked for. "
             f"Hint: learning_set(X, y, task={task!r})."
@@ -314,12 +326,20 @@ def unweighted_set(
 ) -> LearningSet[Any]:
     """Return the learning set that is given, or of X and y, for functions that know no weights.
 
-    A `ColumnStore` stays on disk; None stands for any task.
+    A `ColumnStore` stays on disk; None stands for classification and regression.
     """
     given = given_set(X, y, function, task, names=names, strata=strata, blocks=blocks)
     if given is not None:
+        _refuse_survival(given.target, task, function)
         return refuse_weights(given, function)
     stored = names is None and hasattr(X, "as_table")
     table = X if stored else encode(table_like(X), names=names, n_jobs=n_threads)
     target = encode_target(y, task or "auto", n_rows=table.shape[0], function=function)
+    _refuse_survival(target, task, function)
     return of_table(table, target, function, strata=strata, blocks=blocks)
+
+
+def _refuse_survival(target: Target, task: Task | None, function: str) -> None:
+    """Raise ValueError for survival where it was not asked for."""
+    if task is None and target.task == "survival":
+        raise ValueError(f"{function}: the target must be classes or numbers, got survival.")

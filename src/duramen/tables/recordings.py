@@ -131,7 +131,9 @@ def read_recording(
     if folder:
         file = file / "F.npy"
     if not file.is_file():
-        raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}")
+        planes = sorted(one.parent.name for one in file.parent.glob("plane*/F.npy"))
+        hint = f". Hint: give its folder {planes[0]}." if folder and planes else ""
+        raise FileNotFoundError(f"{_FUNCTION}: there is no file {file}{hint}")
     suite2p = folder or layout == "suite2p" or (layout == "auto" and _beside_cells(file))
     if neuropil is not None and not suite2p:
         raise checks.refuse(_FUNCTION, "neuropil", "None but for suite2p", neuropil)

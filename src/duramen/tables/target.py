@@ -12,22 +12,27 @@ from duramen.results.magnitude import check_magnitude
 from duramen.results.masked import array_of, unmasked
 from duramen.results.warning import warn
 from duramen.tables.kernel_owner import KernelOwner
+from duramen.tables.survival import is_structured, survival_codes, survival_columns
 
-Task: TypeAlias = Literal["classification", "regression"]
+Task: TypeAlias = Literal["classification", "regression", "survival"]
+OneColumnTask: TypeAlias = Literal["classification", "regression"]
 
 FEW_VALUES = 20  # a whole-number target with at most so many distinct values is taken for classes
 
 
 @dataclass(frozen=True, eq=False)
 class Target(KernelOwner):
-    """A checked target: class codes with their labels, or numbers.
+    """A checked target: class codes with their labels, numbers, or survival.
 
     Attributes
     ----------
     values : uint32 or float64 array of shape (n,)
-        Class codes, or finite numbers.
+        Class codes; finite numbers; or, of survival, twice the rank of the time, plus 1 where the
+        event occurred then.
     classes : array of shape (C,) or None
-        Sorted class labels; None for numbers.
+        Sorted class labels; None otherwise.
+    times : float64 array or None
+        Sorted distinct times of survival; None otherwise.
 
     Examples
     --------
@@ -39,15 +44,18 @@ class Target(KernelOwner):
 
     values: NDArray[np.uint32] | NDArray[np.float64]
     classes: NDArray[Any] | None = None
+    times: NDArray[np.float64] | None = None
 
     @property
     def task(self) -> Task:
-        """Task of the target: "classification" or "regression"."""
+        """Task of the target: "classification", "regression" or "survival"."""
+        if self.times is not None:
+            return "survival"
         return "regression" if self.classes is None else "classification"
 
     @property
     def n_classes(self) -> int:
-        """Number C of classes; 0 for numbers."""
+        """Number C of classes; 0 without classes."""
         return 0 if self.classes is None else len(self.classes)
 
     @property
@@ -57,25 +65,29 @@ class Target(KernelOwner):
 
     @property
     def codes(self) -> NDArray[np.uint32] | None:
-        """Class codes; None for numbers."""
+        """Class codes; None without classes."""
         return None if self.classes is None else self.values  # type: ignore[return-value]
 
     @cached_property
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel."""
         values = self.values if self.values.flags.c_contiguous else self.values.copy()
-        return _kernel.Target(values, self.n_classes)
+        return _kernel.Target(values, self.n_classes, 0 if self.times is None else len(self.times))
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """Labels or numbers as they were given, of shape (n,)."""
+        """Labels, numbers, or events and times, as they were given, of shape (n,)."""
+        if self.times is not None:
+            known = np.empty(len(self.values), dtype=[("event", np.bool_), ("time", np.float64)])
+            known["event"], known["time"] = self.values % 2, self.times[self.values // 2]
+            return known
         return self.values if self.classes is None else self.classes[self.values]
 
     def take(self, rows: NDArray[Any]) -> "Target":
         """Return the target of some of the rows, given by index, with the classes that occur."""
         values = self.values[rows]
         if self.classes is None:
-            return Target(values)
+            return Target(values, times=self.times)
         present = np.bincount(values, minlength=self.n_classes) > 0
         if present.all():
             return Target(values, self.classes)
@@ -83,18 +95,18 @@ class Target(KernelOwner):
         return Target(rank[values], self.classes[present])
 
     def centered(self, *, scale: bool = False) -> "Target":
-        """Return numbers with mean 0, divided by their deviation if asked to; classes as they are.
+        """Return numbers with mean 0, divided by their deviation if asked to; others as they are.
 
         Numbers that are all equal are not divided.
         """
-        if self.classes is not None:
+        if self.task != "regression":
             return self
         numbers = self.values - self.values.mean()
         spread = float(numbers.std())
         return Target(numbers / spread if scale and spread > 0 else numbers)
 
     def class_sizes(self) -> dict[str, int] | None:
-        """Return the classes, as text, with their number of rows; None for numbers."""
+        """Return the classes, as text, with their number of rows; None without classes."""
         if self.classes is None:
             return None
         counts = np.bincount(self.values, minlength=self.n_classes)
@@ -115,9 +127,11 @@ def encode_target(
     ----------
     y : one-dimensional labels or numbers, shape (n,)
         A NumPy array, list, pandas or polars series, or Arrow array. A column of shape (n, 1) is
-        flattened, with scikit-learn's DataConversionWarning.
-    task : {"auto", "classification", "regression"}
-        Whether y holds classes or numbers; "auto" goes by :func:`infer_task`.
+        flattened, with scikit-learn's DataConversionWarning. Of survival: events and times, as
+        :func:`duramen.tables.survival.survival_columns` takes them.
+    task : {"auto", "classification", "regression", "survival"}
+        Whether y holds classes, numbers or survival; "auto" goes by :func:`infer_task`, and a
+        structured array of two fields is survival.
     n_rows : int, optional
         Rows of X, which y must match.
     allow_one_class : bool
@@ -146,6 +160,10 @@ def encode_target(
     >>> encode_target([3, 1, 3]).task, encode_target([0.3, 0.1, 0.3]).task
     ('classification', 'regression')
     """
+    if task == "survival" or (task == "auto" and is_structured(y)):
+        times, events = survival_columns(y, function)
+        codes, distinct = survival_codes(times, events, n_rows=n_rows, function=function)
+        return Target(codes, times=distinct)
     values = target_array(y, n_rows=n_rows, function=function)
     if task == "auto":
         task = _inferred(values)
@@ -154,7 +172,8 @@ def encode_target(
     if task == "regression":
         return Target(_numbers(values, function))
     raise ValueError(
-        f"{function}: task must be 'auto', 'classification' or 'regression', got {task!r}."
+        f"{function}: task must be 'auto', 'classification', 'regression' or 'survival', got "
+        f"{task!r}."
     )
 
 

@@ -9,7 +9,11 @@ from duramen.theory.distributions import (
     examples,
     specify,
 )
-from duramen.theory.population import population_context_importances, population_importances
+from duramen.theory.population import (
+    population_context_importances,
+    population_importances,
+    population_mda,
+)
 from duramen.theory.relevance import (
     context_dependence,
     markov_boundaries,
@@ -34,6 +38,7 @@ __all__ = [
     "population",
     "population_context_importances",
     "population_importances",
+    "population_mda",
     "properties",
     "redundancy",
     "relevance",

@@ -17,7 +17,7 @@ from tests.cli.commands import (
     left_over,
 )
 
-from duramen import __version__, datasets
+from duramen import __version__, datasets, theory
 from duramen.theory.relevance import boundaries
 
 # The exact importances of the primary tumor set, from the thesis; and their sum.
@@ -460,3 +460,26 @@ def test_help_names_every_option():
     shown = duramen("exact", "--help").stdout
     for option in ("--target", "--missing", "--discretize", "--level", "--splits", "--max-degree"):
         assert option in shown
+
+
+def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
+    result, record = done(out, "exact", digits, "--target", "digit", "--measure", "mda")
+    assert "increase of the error rate of 0.0000 when permuted" in " ".join(result.stdout.split())
+    exact = theory.population_mda(theory.examples.digits7())
+    found = by_name(out)
+    assert found == pytest.approx(dict(exact), abs=1e-12)
+    assert record["settings"]["measure"] == "mda"
+    assert record["results"]["unit"] == "accuracy"
+    assert "permuted among all rows" in page(out)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (("--measure", "mda", "--splits", "any"), "needs --splits multiway"),
+        (("--votes", "ensemble"), "has no use with --measure mdi"),
+        (("--given", "associated"), "has no use with --measure mdi"),
+    ],
+)
+def test_options_of_mda_are_checked(digits, out, options, message):
+    assert_refused("exact", out, [digits, "--target", "digit", *options], message)

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
 TREES = 60
 OPTIONS = {one.option: one for one in catalogue}
 N, P = 90, 6
+ABOUT = ("direction", "mean_ill", "mean_well")  # effects and means of the two classes
 OUT_OF_BAG = ("mda", "vote-change", "conditional-mda", "noising")
 
 
@@ -76,7 +77,7 @@ def page(out):
 
 
 def titles(out):
-    return re.findall(r"<h2>(.*?)</h2>", page(out))
+    return re.findall(r"<h[23]>(.*?)</h[23]>", page(out))
 
 
 def assert_same(columns, column, result, numbers=None):
@@ -171,7 +172,7 @@ def test_vote_change_alone_ranks_by_its_index(file, grown, tmp_path):
     result, record = run(file, tmp_path / "out", "--seed", 3, *asked("vote-change"))
     columns = written(tmp_path / "out")
     own = ["vote_change_p_value", "vote_change_q_value"]
-    assert list(columns) == ["name", "rank", "importance", *own]
+    assert list(columns) == ["name", "rank", "importance", *own, *ABOUT]
     assert_same(columns, "importance", wanted, wanted.scores)
     assert_same(columns, "vote_change_p_value", wanted, wanted.p_values)
     assert_same(columns, "vote_change_q_value", wanted, wanted.q_values)
@@ -205,14 +206,16 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
         *("name", "rank", "importance", "standard_error"),
         *degrees,
         *("mda", "mda_standard_error"),
+        *ABOUT,
     ]
     assert degrees
     again = pa_csv.read_csv(tmp_path / "out" / "result.csv").to_pydict()
     assert list(again) == list(columns)
     assert again["mda"] == columns["mda"]
     assert np.all(np.diff(columns["importance"]) <= 0)
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
-    assert re.split(r"\s{2,}", header.strip()) == ["feature", "MDI, bits", "MDA, accuracy"]
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
+    heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy"]
+    assert re.split(r"\s{2,}", header.strip()) == heads
     assert result.stderr == ""
     assert record["results"]["unit"] == "bits"
     assert record["results"]["units"] == {"mdi": "bits", "mda": "accuracy"}
@@ -220,21 +223,25 @@ def test_classes_have_mdi_and_mda(file, tmp_path):
 
 def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     result, _ = run(file, tmp_path / "out", *asked("mdi", "mda", "vote-change"))
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
-    heads = ["feature", "MDI, bits", "MDA, accuracy", "J_chi2", "p", "q"]
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
+    heads = ["feature", "MDI, bits", "std. error", "direction", "MDA, accuracy", "J_chi2"]
+    assert "More columns in the results: p, q" in result.stdout
     assert re.split(r"\s{2,}", header.strip()) == heads
     shown = titles(tmp_path / "out")
     wanted = [
-        *("Ranking", "By interaction degree", "Ranking by MDA", "Ranking by J_chi2"),
+        *("Other measures", "Ranking by MDA", "Ranking by J_chi2"),
         *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+        *("Forest", "By interaction degree"),
     ]
-    assert shown[: len(wanted)] == wanted
+    place = shown.index("Other measures")
+    assert shown[place : place + len(wanted)] == wanted
+    assert shown[0] == "Ranking"
     html = page(tmp_path / "out")
     columns = written(tmp_path / "out")
     for title in ("p", "q", "J_chi2", "MDA, accuracy"):
-        assert f'<th scope="col" class="number">{title}</th>' in html
+        assert f'<th scope="col" class="number minor">{title}</th>' in html
     for column in ("vote_change_p_value", "vote_change_q_value"):
-        assert f'<td class="number">{columns[column][0]:.2g}</td>' in html
+        assert f'<td class="number minor">{columns[column][0]:.2g}</td>' in html
     assert "with q up to 0.05 by J_chi2" in html
     words = " ".join(html.split())
     assert f"The votes of the {TREES} trees on out-of-bag rows" in words
@@ -315,6 +322,7 @@ def test_the_first_measure_ranks_and_others_follow(file, tmp_path):
         *("mda", "mda_standard_error", "mdi", "mdi_standard_error"),
         *("holdout_mda", "holdout_mda_standard_error"),
         *("vote_change", "vote_change_p_value", "vote_change_q_value"),
+        *ABOUT,
     ]
     assert np.all(np.diff(columns["importance"]) <= 0)
     assert not np.all(np.diff(columns["mda"]) <= 0)  # or the order would tell nothing
@@ -332,16 +340,15 @@ def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     result, record, out = everything
     assert record["settings"]["measures"] == [one.name for one in catalogue]
     lines = result.stdout.splitlines()
-    table = lines[2 : 4 + P]
-    assert max(map(len, table)) <= 80
-    assert "MDI, bits" in lines[2]
-    assert lines[2].split()[-2:] == ["p", "q"]
-    assert "No room here for" in result.stdout
-    assert "MCFS: see the results" in result.stdout
+    head = next(place for place, line in enumerate(lines) if "feature  " in line)
+    assert max(map(len, lines[head : head + 2 + P])) <= 80
+    assert "MDI, bits   std. error" in lines[head]
+    assert "More columns in the results: " in result.stdout
+    assert "MCFS" in result.stdout
     shown = titles(out)
     assert sum(title.startswith("Ranking by ") for title in shown) == len(OPTIONS) - 1
     pairs = len(OPTIONS) * (len(OPTIONS) - 1) // 2
-    between = page(out).split("How far the measures agree</h2>")[1]
+    between = page(out).split("How far the measures agree</h3>")[1]
     assert between.split("</table>")[0].count("<tr>") == pairs + 1
 
 

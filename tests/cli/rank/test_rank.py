@@ -78,7 +78,15 @@ def test_writes_four_files(file, tmp_path):
     assert 0 <= run["results"]["oob_error"] < 0.5
     assert run["versions"]["duramen"] == __version__
     measured = [f"measure {name}" for name in ("mdi", "mda")]
-    assert list(run["timings"]) == ["read", "encode", "grow", *measured, "report", "write"]
+    assert list(run["timings"]) == [
+        "read",
+        "encode",
+        "grow",
+        *measured,
+        "effects",
+        "report",
+        "write",
+    ]
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
     assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -210,7 +218,7 @@ def test_a_store_gives_the_same_as_its_table(file, tmp_path):
         assert run[key] == expected[key]
     assert run["file"] == "s"
     assert tuple(run["timings"])[:2] == ("open", "load")
-    assert result.stdout.startswith("s: 600 rows x 20 features, target state of 2 classes")
+    assert result.stdout.splitlines()[1].startswith("s: 600 rows x 20 features, target state of 2")
 
 
 def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):

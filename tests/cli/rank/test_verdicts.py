@@ -37,22 +37,25 @@ def page(out):
     return " ".join(re.sub(r"&#39;", "'", html).split())
 
 
-def test_the_default_is_max_t_of_mdi_whatever_is_ranked_by(file, tmp_path):
+def test_the_default_is_max_t_of_mda_whatever_is_ranked_by(file, tmp_path):
     result, record = run(file, tmp_path / "out", "--permutations", 39)
     columns = written(tmp_path / "out")
-    assert list(columns)[-3:] == ["verdict", "p_adjusted", "fdr"]
+    means = ["mean_a", "mean_b"]
+    assert list(columns)[-6:] == ["verdict", "p_adjusted", "fdr", "direction", *means]
+    assert set(columns["direction"]) <= {"down for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
     assert record["settings"]["measures"] == ["mdi", "mda"]
     assert record["command"].endswith("--measure mda --permutations 39 --seed 0")
-    _, other = run(file, tmp_path / "mda", "--permutations", 39, "--measure", "mda")
-    by_mda = written(tmp_path / "mda")
-    assert "mdi" not in by_mda
-    pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mda)]
+    _, other = run(file, tmp_path / "mdi", "--permutations", 39, "--measure", "mdi")
+    by_mdi = written(tmp_path / "mdi")
+    assert "mda" not in by_mdi
+    pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mdi)]
     assert pairs[0] == pairs[1]
-    assert other["settings"]["significance"]["measure"] == "mdi"
-    assert "by max-T of MDI" in result.stdout
-    heads = ["feature", "MDI, bits", "MDA, accuracy", "verdict", "p adj.", "FDR"]
-    header = next(line for line in result.stdout.splitlines() if "feature " in line)
+    assert other["settings"]["significance"]["measure"] == "mda"
+    assert "by max-T of MDA" in result.stdout
+    heads = ["feature", "MDI, bits", "std. error", "verdict", "direction", "p adj."]
+    assert "More columns in the results: FDR, MDA, accuracy" in result.stdout
+    header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     assert re.split(r"\s{2,}", header.strip()) == heads
     command = shlex.split(record["command"])
     done(tmp_path / "again", "rank", file, *command[3:])
@@ -71,9 +74,9 @@ def test_no_test_skips_it(file, tmp_path):
 def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     run(file, tmp_path / "out", "--permutations", 39)
     html = page(tmp_path / "out")
-    assert "<h2>Significance by max-T</h2>" in html
-    assert "confirmed by max-T of MDI" in html
-    assert "confirmed by max-T of MDI (family-wise error rate 0.05)" in html
+    assert "<h3>Significance by max-T</h3>" in html
+    assert "confirmed by max-T of MDA" in html
+    assert "confirmed by max-T of MDA (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
     assert "The test grew 40 forests of its own, with 20 trees each" in html
     assert "the two orders differ" in html
@@ -96,7 +99,7 @@ def test_noise_has_no_verdict_above_noise(tmp_path):
     assert set(written(tmp_path / "out")["verdict"]) == {"noise"}
     assert record["results"]["significance"]["noise"] == 5
     assert "None of 5 features is confirmed (family-wise error rate 0.05)" in result.stdout
-    assert "Of these, 0 are confirmed and 0 more are candidates by" in page(tmp_path / "out")
+    assert "no evidence that any feature is associated with y" in result.stdout
 
 
 def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypatch):

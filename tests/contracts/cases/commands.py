@@ -50,6 +50,10 @@ command("any, random", f"{EXACT} --splits any --cut random --level 0.05", write)
 command(
     "ordered, best", f"{EXACT} --splits ordered --cut best --max-features 2 --max-degree 1", write
 )
+command("accuracy", f"{EXACT} --measure mda --max-features 2", write)
+for votes in ("ensemble", "predictor"):
+    command(f"accuracy, {votes}", f"{EXACT} --measure mda --votes {votes}", write)
+command("accuracy, given", f"{EXACT} --measure mda --given associated --max-depth 2", write)
 command("nominal, hours", f"{EXACT} --categorical a --max-hours 1 --splits multiway", write)
 for how in ("auto", "quantile", "uniform", "mdl", "none"):
     command(
@@ -101,6 +105,11 @@ command(
     "blocks",
     "context few.csv --target y --context given --drop place --drop hour "
     f"--drop batch --blocks person --permute all {FEW}",
+    write,
+)
+command(
+    "covariate",
+    f"{CONTEXT.replace('--drop hour', '')} --drop batch --drop person --covariate hour",
     write,
 )
 command("propensity", f"{CONTEXT} --drop batch --drop person --propensity-strata 2", write)
@@ -236,6 +245,13 @@ command(
     "--trees 10 --relevance probe --subspace 3",
     write_store,
 )
+SAMPLES = "samples.csv --target state --context age"
+command(
+    "store and samples",
+    f"context store --samples {SAMPLES} --samples-by-position {FEW}",
+    write_store,
+)
+command("samples by name", f"context t.csv --samples {SAMPLES} --samples-id id {FEW}", write_store)
 BORUTA = "select many.csv --target y --drop z --method boruta --trees 20"
 command("boruta", f"{BORUTA} --rounds 14 --correction bonferroni --percentile 90", write_wide)
 command(
@@ -248,6 +264,26 @@ command(
     "select many.csv --target y --drop z --method knock-out --trees 10 --permutations 19 "
     "--rounds 2",
     write_wide,
+)
+for rows in ("strata batch", "blocks person"):
+    command(
+        rows,
+        "select few.csv --target y --drop place --drop hour --drop given --drop "
+        f"{'person' if 'batch' in rows else 'batch'} --method boruta --trees 5 --rounds 2 "
+        f"--{rows}",
+        write,
+    )
+command(
+    "covariate, clusters",
+    "select g.bed --target phenotype --method boruta --trees 5 --rounds 2 --covariate father "
+    "--keep-identifiers --samples-feature FID --clusters 0.3 --distance 3",
+    write_plink,
+)
+command(
+    "bed",
+    "context g.bed --target phenotype --context sex --samples-feature FID --keep-identifiers "
+    f"{FEW}",
+    write_plink,
 )
 for label, words in (
     ("artificial-contrasts", "--trees 5 --rounds 1"),

@@ -256,6 +256,17 @@ def _represented(**given: Any) -> Any:
     return (found.labels, found.medoids, found.members(), extracts.encoded(found.table), spread)
 
 
+@case("clusters/ranks", measures.clusters, measures.Clusters, threshold=0.5)
+@case("clusters/places", measures.clusters, threshold=0.3, most=3, distance=2)
+def _clustered(**given: Any) -> Any:
+    X = features().copy()
+    X[:, 4] = (X[:, 0] + X[:, 1]).round(2)
+    if "distance" in given:
+        given["positions"] = {"chromosome": ["1", "1", "1", "2", "1"], "position": [1, 2, 9, 2, 3]}
+    found = measures.clusters(measures.mdi(forest()), dm.encode(X, names=NAMES), **given)
+    return (found.labels, found.representatives, found.correlations.round(6), found.members())
+
+
 @case("compare", measures.compare, measures.Comparison)
 def _compared() -> Any:
     given = {
@@ -317,4 +328,16 @@ def _units() -> Any:
         measures.minimal_depth(forest()).unit,
         measures.noising(forest(), table(), classes()).unit,
         N,
+    ]
+
+
+@case("relative_influence", measures.relative_influence)
+@case("prediction_change", measures.prediction_change)
+def _of_predictions() -> Any:
+    grown = dm.RandomForestRegressor(10, random_state=0).fit(features(), numbers())
+    return [
+        extracts.importances(measures.relative_influence(grown, features())),
+        extracts.importances(
+            measures.prediction_change(grown, features(), numbers(), random_state=5)
+        ),
     ]

@@ -55,10 +55,33 @@ def comparison() -> Any:
     return importances.compare({"mdi": measured(), "frequency": importances.frequency(forest())})
 
 
+@case("plots/effect", plots.effect)
+@case("plots/effect of a class", plots.effect, of=str(classes()[0]))
+def _effect(**given: Any) -> Any:
+    local = dm.effects.accumulated_local_effects(forest(), table(), NAMES[0])
+    return drawn(plots.effect(local, **given))
+
+
+@case("plots/against_target boxes", plots.against_target, values=features()[:, 0])
+@case("plots/against_target fractions", plots.against_target, values=classes().astype(str)[::-1])
+def _against_target(**given: Any) -> Any:
+    return drawn(plots.against_target(target=classes().astype(str), **given))
+
+
 @case("plots/ranking", plots.ranking)
 @case("plots/ranking with a threshold", plots.ranking, k=3, threshold=0.05)
 def _ranking(**given: Any) -> Any:
     return drawn(plots.ranking(measured(), **given))
+
+
+@case("plots/manhattan", plots.manhattan, k=2)
+@case("plots/manhattan with a threshold", plots.manhattan, threshold=0.05)
+def _manhattan(**given: Any) -> Any:
+    places = {"chromosome": ["X", "1", "1", "2", "X"], "position": [9, 2, 5, 1, 3]}
+    ax = plots.manhattan(measured(), places, **given)
+    points = [dots.get_offsets().data.round(9) for dots in ax.collections]
+    ticks = [label.get_text() for label in ax.get_xticklabels()]
+    return (points, ticks, [text.get_text() for text in ax.texts], len(ax.lines))
 
 
 @case("plots/by_degree", plots.by_degree)

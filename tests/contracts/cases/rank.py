@@ -146,5 +146,21 @@ command(
     write_store,
 )
 command("plink", "rank g.bed --target phenotype --trees 6 --no-test", write_plink)
+command(
+    "clusters",
+    "rank g.bed --target phenotype --trees 6 --no-test --clusters 0.3 --distance 2",
+    write_plink,
+)
+command("representatives", f"{CLASSES} --permutations 19 --representatives 0.5", write)
+command(
+    "covariate",
+    "rank t.csv --target y --drop batch --drop person --trees 6 --permutations 19 --covariate z",
+    write,
+)
+command(
+    "annotation as a feature",
+    "rank g.bed --target phenotype --samples-feature sex --trees 6 --no-test",
+    write_plink,
+)
 command("demo", "rank --demo --trees 5 --no-test", write, slow=True)
 command("refused", "rank t.csv --target nothing", write, status=2)

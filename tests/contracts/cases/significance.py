@@ -55,12 +55,13 @@ for label, given in (
 ):
     case(f"altmann/{label}", ALTMANN, function=ALTMANN, n_permutations=12, **given)(_p_values)
 for label, given in (
-    ("classification", {}),
-    ("regression", {"task": "regression"}),
-    ("some features", {"features": [0, 3]}),
-    ("stop_after", {"stop_after": 2}),
-    ("strata", {"strata": strata()}),
-    ("blocks", {"blocks": blocks()}),
+    ("classification", {"measure": "mdi"}),
+    ("regression", {"task": "regression", "measure": "mdi"}),
+    ("some features", {"features": [0, 3], "measure": "mdi"}),
+    ("stop_after", {"stop_after": 2, "measure": "mdi"}),
+    ("strata", {"strata": strata(), "measure": "mdi"}),
+    ("blocks", {"blocks": blocks(), "measure": "mdi"}),
+    ("accuracy", {}),
 ):
     case(f"hapfelmeier/{label}", HAPFELMEIER, function=HAPFELMEIER, n_permutations=5, **given)(
         _p_values
@@ -264,3 +265,29 @@ def _trees_needed(**given: Any) -> Any:
 def _cost() -> Any:
     found = significance.estimate_cost(estimator(), table(), classes(), 10, n_jobs=1)
     return (found.n_forests, found.seconds > 0)
+
+
+@case("covariate_strata/a number", significance.covariate_strata, columns=1)
+@case("covariate_strata/numbers", significance.covariate_strata, columns=3, rows_per_stratum=5)
+def _covariates(columns: int, **given: Any) -> Any:
+    return significance.covariate_strata(features()[:, :columns], classes(), **given)
+
+
+@case("mean_of_maxima", significance.mean_of_maxima, significance.MeanOfMaxima)
+def _mean_of_maxima() -> Any:
+    found = significance.mean_of_maxima(
+        estimator("classification"), table(), target("classification"), n_permutations=7, **SEED
+    )
+    return [found.maxima, found.threshold, found.selected()]
+
+
+@case("average_effects", significance.average_effects)
+def _average_effects() -> Any:
+    models = {
+        "outcome": dm.RandomForestRegressor(10, random_state=0),
+        "propensity": dm.RandomForestClassifier(10, min_samples_leaf=5, random_state=0),
+    }
+    found = significance.average_effects(
+        features(), numbers(), features=[0, 2], cv=2, **models, random_state=3
+    )
+    return extracts.intervals(found)

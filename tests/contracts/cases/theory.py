@@ -16,11 +16,15 @@ from duramen.theory.relevance import (
     ContextDependence,
     ContextWitness,
     Counterexample,
+    Faithfulness,
     Properties,
     Redundancy,
     Relevance,
     all_relevant,
+    conditioning_order,
+    d_separated,
     degree_of_redundancy,
+    faithfulness,
     feature_context_dependence,
     feature_relevance,
     minimal_optimal,
@@ -54,6 +58,14 @@ def _population(make: Any = None, number: bool = False, **given: Any) -> Any:
 @case("tree_importances/ordered", theory.population.tree_importances, splits="ordered", max_depth=3)
 def _trees(**given: Any) -> Any:
     return theory.population.tree_importances(empirical(), max_features=2, **given)
+
+
+@case("population_mda", theory.population_mda)
+@case("population_mda/ensemble", theory.population_mda, votes="ensemble", max_features=2)
+@case("population_mda/predictor", theory.population_mda, votes="predictor", max_depth=2)
+@case("population_mda/given", theory.population_mda, given="associated", unseen="node")
+def _population_mda(**given: Any) -> Any:
+    return extracts.importances(theory.population_mda(empirical(), **given))
 
 
 @case("last_level_importances", theory.population.last_level_importances)
@@ -198,6 +210,36 @@ def _redundancy() -> Any:
 def _degree() -> Any:
     dist = empirical()
     return [degree_of_redundancy(dist, 0, 1), degree_of_redundancy(dist, 0, 1, [2])]
+
+
+@case("bayes_model", theory.distributions.bayes_model, theory.distributions.BayesModel)
+@case("bayes_model/squared", theory.distributions.bayes_model, loss="squared", features=[0, 1])
+@case("bayes_model/absolute", theory.distributions.bayes_model, loss="absolute", features=[0, 1])
+def _bayes_model(**given: Any) -> Any:
+    model = theory.distributions.bayes_model(empirical(), **given)
+    return [model.predictions.tolist(), model.losses, model.residual_error]
+
+
+@case("faithfulness", faithfulness, Faithfulness, d_separated)
+def _faithfulness() -> Any:
+    parents = {"x0": ["x1"], "Y": ["x0", "x2"]}
+    found = faithfulness(empirical(), parents)
+    apart = [d_separated(parents, "x1", "Y", given) for given in ((), ("x0",))]
+    return [found.dependent, found.independent, apart]
+
+
+@case("conditioning_order", conditioning_order)
+def _conditioning_order() -> Any:
+    return [
+        conditioning_order(make(3), "X3", ["X2", "X1"])
+        for make in (examples.chain, examples.clique)
+    ]
+
+
+@case("total_correlation", theory.FiniteDistribution.total_correlation)
+def _total_correlation() -> Any:
+    dist = empirical()
+    return [dist.total_correlation(0, 1, "Y", given=some) for some in ((), 2)]
 
 
 @case("properties", theory.properties, Properties, Counterexample)

@@ -171,6 +171,20 @@ def test_silent_neurons_are_named():
         assert found.notes
 
 
+def test_a_recording_in_another_unit_is_named():
+    with pytest.warns(UserWarning, match=r"% of the differences reach the threshold 0.12"):
+        found = dm.connectome(1000 * bursting(), method="pearson")
+    assert "scale the recording" in found.notes[0]
+
+
+def test_fewer_frames_than_neurons_are_named_first():
+    x = np.random.default_rng(0).random((20, 30))
+    with pytest.warns(UserWarning, match="connectome: ") as caught:
+        found = dm.connectome(x, method="pearson")
+    assert "fewer frames (20) than neurons (30)" in str(caught[0].message)
+    assert "fewer frames" in found.notes[0]
+
+
 @pytest.mark.parametrize(
     "given, words",
     [

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -42,8 +44,10 @@ def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None)
     observed = scores(replicate_seed(seed, OBSERVED), X, y)
     ranking = sorted(members, key=lambda name: -observed[name])
     rates = []
-    for place in range(len(ranking) - rank_based):
-        kept = ranking[: place + rank_based]
+    reading = "later" if rank_based is True else rank_based
+    for place in range(len(ranking)):
+        after = reading == "later" and place + 1 < len(ranking)
+        kept = ranking[: place + after]
         draws = []
         for b in range(n_permutations):
             random = np.random.default_rng(replicate_seed(seed, place * n_permutations + b))
@@ -53,8 +57,12 @@ def by_hand(X, y, n_permutations, seed, *, rank_based, members, stop_after=None)
                 permuted[:, members[name]] = X[np.ix_(order, members[name])]
             run = scores(int(random.integers(2**32)), permuted, y[order])
             best = max(run[name] for name in ranking if name not in kept)
-            bar = min((run[name] for name in kept), default=0)
-            draws.append(float(best >= (bar if rank_based else observed[ranking[place]])))
+            if reading == "own":
+                draws.append(sum(run[k] > run[ranking[place]] for k in ranking) <= place)
+            elif after:
+                draws.append(best >= min(run[name] for name in kept))
+            else:
+                draws.append(best >= observed[ranking[place]])
         rates.append(p_value(1.0, draws, n_permutations, stop_after))
     return ranking, rates
 
@@ -63,7 +71,7 @@ GROUPS = {"a": [0, 1], "c": [2], "b": [4, 3]}
 
 
 @one_test
-@pytest.mark.parametrize("rank_based", [False, True])
+@pytest.mark.parametrize("rank_based", [False, True, "own"])
 @pytest.mark.parametrize("groups", [None, GROUPS])
 def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
     X, y = problem()
@@ -72,11 +80,10 @@ def test_rates_are_those_of_permuting_and_fitting_by_hand(rank_based, groups):
     result = conditional_error_rate(FOREST, X, y, random_state=2, stop_at=None, **settings)
     ranking, rates = by_hand(X, y, 19, 2, rank_based=rank_based, members=members)
     assert list(result.names) == ranking
-    np.testing.assert_allclose(result.details["estimate"], [*rates, 1.0][: len(ranking)])
+    np.testing.assert_allclose(result.details["estimate"], rates)
     np.testing.assert_array_equal(result.rates, np.maximum.accumulate(result.details["estimate"]))
     assert result.n_known == len(ranking)
-    assert result.rates[0] == 1 / 20
-    assert result.rates[-1] == 1.0 or groups is not None
+    assert result.rates[0] == 1 / 20 or rank_based == "own"
     assert result.metadata["n_grown"] == 19 * len(rates)
 
 
@@ -218,8 +225,54 @@ def test_a_single_group():
     settings = {"groups": ["all"] * 5, "n_permutations": 19, "random_state": 0}
     assert conditional_error_rate(FOREST, X, y, **settings).rates[0] >= 1 / 20
     by_rank = conditional_error_rate(FOREST, X, y, rank_based=True, **settings)
-    assert by_rank.rates.tolist() == [1.0]
-    assert by_rank.selected() == ()
+    # Nothing is left to be ranked before it: its rate is the one by score.
+    assert by_rank.rates == conditional_error_rate(FOREST, X, y, **settings).rates
+    own = conditional_error_rate(FOREST, X, y, rank_based="own", **settings)
+    assert own.rates.tolist() == [1.0]
+
+
+def two_groups(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(80, 4))
+    return X, (X[:, 0] + X[:, 2] + 0.3 * random.normal(size=80) > 0).astype(int)
+
+
+@one_test
+@pytest.mark.parametrize("reading", ["later", True])
+def test_two_relevant_groups_are_both_taken_by_rank(reading):
+    """The last group too, which the reading by rank alone can never take."""
+    groups = {"left": [0, 1], "right": [2, 3]}
+    settings = {"groups": groups, "n_permutations": 39, "random_state": 0}
+    result = conditional_error_rate(FOREST, *two_groups(0), rank_based=reading, **settings)
+    assert set(result.selected()) == {"left", "right"}
+
+
+def test_by_its_own_rank_relevant_groups_are_taken_unless_they_are_the_last():
+    """Relevant groups before irrelevant ones are; with none behind, rank G of G is certain."""
+    random = np.random.default_rng(0)
+    X, y = two_groups(1)
+    X = np.hstack([X, random.normal(size=(80, 26))])
+    groups = {str(j): [2 * j, 2 * j + 1] for j in range(15)}
+    settings = {"groups": groups, "n_permutations": 39, "random_state": 0}
+    result = conditional_error_rate(
+        dm.ExtraTreesClassifier(50), X, y, rank_based="own", stop_at=0.2, **settings
+    )
+    assert set(result.names[:2]) == {"0", "1"}
+    assert result.rates[1] <= 0.2
+    few = {"left": [0, 1], "right": [2, 3]}
+    last = conditional_error_rate(
+        FOREST, *two_groups(0), rank_based="own", stop_at=None, groups=few, n_permutations=19
+    )
+    assert last.rates[1] == 1.0
+
+
+@pytest.mark.slow
+def test_by_its_own_rank_many_irrelevant_features_are_taken():
+    """The i-th of G has a rate of about i / G: nothing of 6, and some of most sets of 60."""
+    forest = dm.ExtraTreesClassifier(20)
+    assert share_taken(noise, 40, 0, forest, rank_based="own") <= 0.2
+    many = partial(noise, p=60)
+    assert share_taken(many, 40, 0, forest, rank_based="own") >= 0.5
 
 
 # --- promises ------------------------------------------------------------------------------
@@ -348,7 +401,7 @@ def test_cost_is_said_beforehand(capfd):
         ({"stop_at": 1.5}, ValueError, "conditional_error_rate: stop_at"),
         ({"stop_at": 0.0}, ValueError, "n_permutations=more"),
         ({"how": "median"}, ValueError, "conditional_error_rate: how"),
-        ({"rank_based": 1}, ValueError, "conditional_error_rate: rank_based"),
+        ({"rank_based": "first"}, ValueError, "conditional_error_rate: rank_based"),
         ({"groups": {"a": [0, 1], "b": [1, 2]}}, ValueError, "groups must not overlap"),
         ({"groups": {"a": ["z"]}}, ValueError, "holds 'z', which is none of the"),
         ({"measure": "gini"}, ValueError, "conditional_error_rate: measure must be one of"),

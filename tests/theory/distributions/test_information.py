@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from tests.oracles import information as oracle
 from tests.theory.drawn import as_table, distributions, with_sets
 
+from duramen.theory.distributions import examples
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.partition import Partition
 from duramen.theory.distributions.variables import CONTEXT, TARGET
@@ -192,3 +193,24 @@ def test_clear_errors(bits):
     words = FiniteDistribution.from_table([[0], [1]], ["no", "yes"])
     with pytest.raises(ValueError, match="needs a numeric target, but Y has values such as 'no'"):
         words.impurity(criterion="variance")
+
+
+@given(with_sets(3))
+def test_the_total_correlation_is_that_of_entropies(drawn):
+    dist, a, c, b = drawn
+    expected = dist.entropy(a, b) + dist.entropy(c, b) - dist.entropy([*a, *c], b)
+    assert dist.total_correlation(a, c, given=b) == pytest.approx(expected, abs=1e-10)
+    assert dist.total_correlation(a) == 0
+    three = dist.total_correlation(a, c, b)
+    sums = dist.entropy(a) + dist.entropy(c) + dist.entropy(b) - dist.entropy([*a, *c, *b])
+    assert three == pytest.approx(sums, abs=1e-10)
+
+
+def test_total_correlation_of_independent_and_equal_variables():
+    xor = examples.xor()
+    assert xor.total_correlation("X1", "X2") == 0
+    assert xor.total_correlation("X1", "X2", "Y") == pytest.approx(1)
+    copies = examples.correlated_xor()
+    assert copies.total_correlation("X2", "X4", unit="nats") == pytest.approx(np.log(2))
+    with pytest.raises(ValueError, match="at least one set"):
+        xor.total_correlation()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duramen.cli.declaration import choice, group, option
-from duramen.cli.inputs import Small
+from duramen.cli.inputs import SmallInput
 from duramen.cli.options import Printed, Strata, Trees, Work
 
 COMMAND = "context"
@@ -106,7 +106,7 @@ class Verdicts:
 class Options:
     """Options of `duramen context`."""
 
-    input: Small = group(Small, "Data")
+    input: SmallInput = group(SmallInput, "Data")
     contexts: Contexts = group(Contexts, "Context")
     analysis: Analysis = group(Analysis, "Forest")
     rows: Strata = group(Strata, "Permutations")

@@ -11,10 +11,12 @@ from duramen.cli.clock import Clock
 from duramen.cli.command import perform
 from duramen.cli.context.options import COMMAND, Options
 from duramen.cli.context.record import record
-from duramen.cli.context.tables import Given, with_target, without_target
+from duramen.cli.context.tables import Given, from_store, with_target, without_target
 from duramen.cli.declaration import parameters, without_use
+from duramen.cli.inputs import FEATURES
 from duramen.cli.options import settled_criterion
 from duramen.cli.output import Outcome
+from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
     from duramen.reports import Level, Report, Run
@@ -73,6 +75,8 @@ def _check(options: Options) -> None:
     data, names, network = options.input, options.names, options.contexts.network
     apart = None if data.demo else names[0] if names else ""
     data.check_given(apart if network and data.target is None else data.target)
+    data.annotations.check()
+    data.reading.check(data.place, data.annotations.samples)
     writable(options.work.checkpoint)
     if not names:
         raise ValueError("--context is missing: which column has the contexts?")
@@ -87,6 +91,10 @@ def _check(options: Options) -> None:
         raise ValueError("--propensity-strata takes one --context and no --network")
     if options.propensity_strata is not None and options.rows.strata is not None:
         raise ValueError("--propensity-strata and --strata go not together; leave out one")
+    if options.propensity_strata is not None and options.rows.covariate:
+        raise ValueError("--propensity-strata and --covariate go not together; leave out one")
+    if options.rows.covariate and len(names) > 1:
+        raise ValueError(f"--covariate takes one --context, got {len(names)} of them")
     options.rows.check(data.drop, names)
     _check_network(options)
 
@@ -113,8 +121,14 @@ def _check_network(options: Options) -> None:
 def _read(options: Options, clock: Clock) -> Given:
     data, network = options.input, options.contexts.network
     apart = options.names[0] if network else data.target
+    labels, contexts = options.rows.labels(), () if network else options.names
+    if data.place is not None and is_store(data.place):
+        with clock.step("open"):
+            return from_store(COMMAND, str(apart), contexts, labels, data)
     with clock.step("read"):
-        source = data.rows(data.source(COMMAND, apart)).labelled(options.rows.labels())
+        more = {**labels, "context": contexts, FEATURES: data.samples_feature}
+        source = data.source(COMMAND, apart, data.annotations, more)
+        source = data.rows(source).labelled(labels)
     with clock.step("encode"):
         if network:
             return without_target(COMMAND, source, data, options.work.jobs)
@@ -144,7 +158,7 @@ def _analyzed(options: Options, given: Given) -> list[ContextImportances] | list
 
 def _exchanged(options: Options, given: Given) -> dict[str, Any]:
     """Return the strata and blocks within which contexts are permuted."""
-    labels = dict(given.source.labels)
+    labels = dict(given.rows)
     if options.propensity_strata is not None:
         from duramen.context import propensity_strata
 

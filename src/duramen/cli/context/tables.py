@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.inputs import Small
-from duramen.cli.problem import Problem, encoded, looked
+from duramen.cli.inputs import Missing, Small, SmallInput
+from duramen.cli.problem import Problem, as_arrow, encoded, exchanged, loaded, looked
 from duramen.cli.reading import stray_findings
-from duramen.cli.source import Source, check_columns
+from duramen.cli.source import NO_COMPLETE_ROW, Source, check_columns, incomplete_words
+from duramen.cli.stores import read_stored
 
 if TYPE_CHECKING:
     from duramen.tables import EncodedTable, Finding
@@ -25,6 +26,7 @@ class Given:
     problem: Problem[EncodedTable] | None  # the table with the target; None for a network
     notes: tuple[str, ...] = ()  # on how the table was read
     findings: tuple[Finding, ...] = ()  # what the look at the data found
+    rows: Mapping[str, Any] = field(default_factory=dict)  # strata and blocks, by the parameter
 
 
 def with_target(
@@ -45,7 +47,9 @@ def with_target(
     features = source.features.drop_columns(list(contexts))
     if not features.column_names:
         raise ValueError("there is no column besides the target and --context")
-    inputs = replace(source, features=features)
+    rows, notes = exchanged(source.labels, next(iter(values.values())))
+    settled = {option: {option: one} for option, one in rows.items()}
+    inputs = replace(source, features=features, labels=settled, notes=(*source.notes, *notes))
     others = [name for name in categorical if name not in contexts]
     columns = {name: source.features.column(name) for name in contexts}
     problem = encoded(
@@ -57,7 +61,7 @@ def with_target(
         keep_identifiers=data.keep_identifiers,
         others=_stray(source.name, columns, categorical),
     )
-    return Given(inputs, values, problem.table, problem, problem.told, problem.findings)
+    return Given(inputs, values, problem.table, problem, problem.told, problem.findings, rows)
 
 
 def without_target(command: str, source: Source, data: Small, jobs: int) -> Given:
@@ -68,7 +72,104 @@ def without_target(command: str, source: Source, data: Small, jobs: int) -> Give
     check_columns("--categorical", others, source.features.column_names, name)
     of_context = _stray(source.name, {name: source.column}, categorical)
     table, told = looked(command, source, others, jobs, data.keep_identifiers, of_context)
-    return Given(source, values, table, None, (*source.notes, *map(str, told)), told)
+    rows, notes = exchanged(source.labels, values[name])
+    said = (*source.notes, *notes, *map(str, told))
+    return Given(source, values, table, None, said, told, rows)
+
+
+def from_store(
+    command: str,
+    target: str,
+    contexts: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+    data: SmallInput,
+) -> Given:
+    """Read a store or a .bed file into memory, and set contexts apart.
+
+    Without contexts, `target` is the context of a network.
+
+    Raises
+    ------
+    ValueError, TypeError, MemoryError
+        If a context, a column or the target cannot be used.
+    """
+    place, reading = data.place, data.reading
+    assert place is not None
+    apart = contexts or (target,)
+    others = tuple(name for name in reading.categorical if name not in apart)
+
+    def settle(labels: Mapping[str, Mapping[str, Any]], y: Any) -> Any:
+        return exchanged(labels, next(iter(labels["context"].values())) if contexts else y)
+
+    read = read_stored(
+        command,
+        place,
+        target,
+        annotations=data.annotations,
+        reading=replace(reading, categorical=others),
+        task=data.task,
+        drop=data.drop,
+        labels={**labels, "context": contexts} if contexts else labels,
+        features=data.samples_feature,
+        settle=settle,
+        keep_identifiers=data.keep_identifiers,
+        drop_missing_target=data.drop_missing_target,
+    )
+    problem = loaded(read)
+    known = problem.labels["context"] if contexts else {target: problem.data.y}
+    values = {
+        name: _values(name, as_arrow(one), name in reading.categorical)
+        for name, one in known.items()
+    }
+    if data.treated is Missing.drop:
+        problem, values = _complete(problem, values)
+    source = Source(
+        problem.name,
+        None,
+        None,
+        target,
+        problem.citation,
+        notes=problem.notes,
+        dropped_rows=problem.dropped_rows,
+    )
+    rows = problem.data.exchangeability
+    exchange = {"strata": rows.strata, "blocks": rows.blocks}
+    return Given(
+        source,
+        values,
+        problem.table,
+        problem if contexts else None,
+        problem.told,
+        problem.findings,
+        {name: one for name, one in exchange.items() if one is not None},
+    )
+
+
+def _complete(
+    problem: Problem[EncodedTable], values: Mapping[str, Any]
+) -> tuple[Problem[EncodedTable], dict[str, Any]]:
+    """Leave out the rows where a feature is missing; some must be left."""
+    import numpy as np
+
+    table = problem.table
+    known = np.ones(table.n_rows, dtype=np.bool_)
+    for j in np.flatnonzero(table.missing).tolist():
+        known &= np.asarray(table.codes(j)) < len(table.values(j))
+    kept = np.flatnonzero(known)
+    dropped = table.n_rows - len(kept)
+    if not len(kept):
+        raise ValueError(NO_COMPLETE_ROW)
+    if not dropped:
+        return problem, dict(values)
+    return (
+        replace(
+            problem,
+            data=problem.data.of_rows(kept),
+            notes=(*problem.notes, incomplete_words(dropped, table.n_rows)),
+            dropped_rows=problem.dropped_rows + dropped,
+        ),
+        {name: one[kept] for name, one in values.items()},
+    )
 
 
 def _stray(file: str, columns: Mapping[str, Any], categorical: Sequence[str]) -> list[Finding]:

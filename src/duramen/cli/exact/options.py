@@ -11,6 +11,9 @@ from duramen.cli.inputs import Demo, Small
 from duramen.cli.options import Jobs, Printed, Trees
 
 COMMAND = "exact"
+MEASURES = ("mdi", "mda")
+"""Mean decrease of impurity and of accuracy."""
+
 FEW = 10
 """Distinct numbers up to which a column of numbers is categorical by default."""
 
@@ -55,6 +58,35 @@ class Splits(Trees):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Importance of the trees."""
+
+    measure: str = choice(
+        "mdi",
+        "duramen.cli.exact.options:MEASURES",
+        "Importance: mdi, the mean decrease of impurity, or mda, the mean decrease of accuracy "
+        "when a feature is permuted (of multiway splits).",
+        echo="changed",
+    )
+    votes: str = choice(
+        "tree",
+        "duramen.theory.population.accuracy:VOTES",
+        "Prediction that --measure mda scores: that of single trees; the vote of the ensemble, "
+        "where each tree permutes for itself; or that of the forest as one predictor, where all "
+        "permute alike.",
+        echo="changed",
+    )
+    given: str = choice(
+        "none",
+        "duramen.theory.population.accuracy:GIVEN",
+        "Features within whose values --measure mda permutes a feature: none, or those associated "
+        "with it by more than 0.01 bits.",
+        before=("none",),
+        echo="changed",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """Search for relevance."""
 
@@ -88,6 +120,7 @@ class Options:
     input: Input = group(Input, "Data")
     intervals: Intervals = group(Intervals, "Intervals")
     trees: Splits = group(Splits, "Trees")
+    measured: Measured = group(Measured, "Measure")
     search: Search = group(Search, "Search")
     work: Jobs = group(Jobs, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-exact"))

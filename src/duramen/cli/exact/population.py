@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.clock import Clock
 from duramen.cli.console import note, standard_error
 from duramen.cli.declaration import parameters
-from duramen.cli.exact.options import Search, Splits
+from duramen.cli.exact.options import Measured, Search, Splits
 
 if TYPE_CHECKING:
     from duramen.results.importances import Importances
@@ -38,6 +38,11 @@ class Found:
     left_out: tuple[str, ...]  # results that were not computed, and why
     information: float  # decrease of the impurity of the target by all features together
     impurity: float  # of the target
+
+    @property
+    def is_mda(self) -> bool:
+        """True for decreases of accuracy, False for those of impurity."""
+        return "loss" in self.importances.metadata
 
     @property
     def searched_degree(self) -> int:
@@ -78,6 +83,7 @@ def find(
     dist: FiniteDistribution,
     criterion: Any,
     trees: Splits,
+    measured: Measured,
     search: Search,
     *,
     jobs: int,
@@ -97,7 +103,10 @@ def find(
     everything = range(dist.n_features)
     information = dist.impurity_decrease(everything, criterion=criterion)
     with clock.step("importances"):
-        importances = _importances(dist, criterion, trees, search.max_hours, jobs, quiet)
+        if measured.measure == "mda":
+            importances = _accuracy(dist, criterion, trees, measured, quiet)
+        else:
+            importances = _importances(dist, criterion, trees, search.max_hours, jobs, quiet)
     left_out = []
     searched = _searchable(dist.n_features) if search.max_degree is None else search.max_degree
     with clock.step("relevance"), _telling("looking for relevant features", quiet):
@@ -139,6 +148,22 @@ def _importances(
             n_jobs=jobs,
             progress=progress,
             max_hours=max_hours,
+        )
+
+
+def _accuracy(
+    dist: FiniteDistribution, criterion: str, trees: Splits, measured: Measured, quiet: bool
+) -> Importances:
+    from duramen.theory.population.accuracy import population_mda
+
+    with _telling("permuting features", quiet):
+        return population_mda(
+            dist,
+            max_features=trees.max_features,
+            max_depth=trees.max_depth,
+            criterion=criterion,
+            votes=measured.votes,
+            given=None if measured.given == "none" else measured.given,
         )
 
 

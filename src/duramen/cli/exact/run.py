@@ -47,6 +47,19 @@ def exact(options: Options) -> None:
 
 def _check(options: Options) -> None:
     options.input.check_given(options.input.target)
+    trees, measured = options.trees, options.measured
+    if measured.measure == "mda":
+        if trees.splits != "multiway":
+            raise ValueError(
+                f"--measure mda needs --splits multiway, got {trees.splits}; leave --splits out"
+            )
+        return
+    for option, value, default in (
+        ("--votes", measured.votes, "tree"),
+        ("--given", measured.given, "none"),
+    ):
+        if value != default:
+            raise ValueError(f"{option} {value} has no use with --measure mdi; use --measure mda")
 
 
 def _find(options: Options, _: None, clock: Clock) -> tuple[Given, Found]:
@@ -57,6 +70,7 @@ def _find(options: Options, _: None, clock: Clock) -> tuple[Given, Found]:
         given.finite.dist,
         given.criterion,
         options.trees,
+        options.measured,
         options.search,
         jobs=options.work.jobs,
         quiet=quiet,
@@ -128,6 +142,7 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
         command=command_line(COMMAND, options, **options.input.settled(problem)),
         settings={
             **recorded(options.trees, criterion=given.criterion),
+            **recorded(options.measured),
             "level": options.search.level,
             "max_degree": found.searched_degree,
             **options.input.record(),
@@ -141,6 +156,7 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
             "importance_sum": float(found.importances.values.sum()),
             "information": found.information,
             "impurity": found.impurity,
+            **_loss(found),
             "unit": found.importances.unit,
             "distinct_rows": dist.n_rows,
             "relevance": found.counts(),
@@ -148,3 +164,8 @@ def _record(options: Options, given: Given, found: Found, clock: Clock) -> Run:
         },
         timings=dict(clock.seconds),
     )
+
+
+def _loss(found: Found) -> dict[str, float]:
+    """Return the expected loss of the trees before a feature is permuted, for MDA."""
+    return {"loss": found.importances.metadata["loss"]} if found.is_mda else {}

@@ -11,6 +11,7 @@ from duramen.reports.exact import (
     conditionings_words,
     degree_words,
     impurity_words,
+    loss_words,
     relevance_of,
     trees_words,
 )
@@ -41,12 +42,15 @@ def show_exact(found: Found, run: Run, top: int, out: Path) -> None:
 
 
 def _information(found: Found, run: Run) -> list[str]:
-    words = impurity_words(found.importances.unit)
+    words = impurity_words(found.importances)
     total = float(found.importances.values.sum())
+    what = f"{total:.4f} in all"
+    if found.is_mda:
+        what = f"{loss_words(found.importances)} when permuted"
     return [
         f"All features together account for {found.information:.4f} of {found.impurity:.4f} "
         f"{words} of {printable(run.target or '')}",
-        f"Importances of {trees_words(run)}: {total:.4f} in all",
+        f"Importances of {trees_words(run)}: {what}",
     ]
 
 

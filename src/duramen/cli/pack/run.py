@@ -54,6 +54,7 @@ def pack(options: Options) -> None:
         found.append(table)
 
     with user_errors(COMMAND):
+        output.check(COMMAND)
         given.annotations.check()
         given.reading.check(options.file, given.annotations.samples)
         store = _packed(options, finishing)

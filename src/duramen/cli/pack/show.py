@@ -90,7 +90,7 @@ def _known(store: ColumnStore) -> list[str]:
 
 def _size(store: ColumnStore) -> int:
     """Return the bytes of the store's own files, without results and what packing needs."""
-    from duramen.tables.store.layout import GROWING, HEADER, SAMPLES
+    from duramen.tables.store.layout import BESIDE, GROWING, HEADER
 
-    files = [store.path / name for name in (*GROWING, SAMPLES, HEADER)]
+    files = [store.path / name for name in (*GROWING, *BESIDE, HEADER)]
     return sum(file.stat().st_size for file in files if file.is_file())

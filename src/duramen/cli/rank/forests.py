@@ -15,7 +15,10 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
 
     name, max_features = growth.forest, growth.max_features
     forest = next(one for one in FORESTS if one.name == name)
-    kind = forest.classifier if task == "classification" else forest.regressor
+    kind = forest.estimator(task)
+    if kind is None and task == "survival":
+        able = ", ".join(one.name for one in FORESTS if one.survival)
+        raise ValueError(f"--forest: must be one of {able} for survival, got {name}")
     if kind is None:
         raise ValueError(
             f"--forest: {name} is for classification only, but the target holds numbers. Hint: "
@@ -23,12 +26,10 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
         )
     impurity = settled_criterion(growth.criterion, task)
     estimator: Any = kind(
-        n_estimators=growth.trees,
-        criterion="squared_error" if impurity == "variance" else impurity,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=int(verbose),
+        n_estimators=growth.trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
     )
+    if task != "survival":  # which has one criterion
+        estimator.set_params(criterion="squared_error" if impurity == "variance" else impurity)
     parameters = estimator.get_params()
     if max_features != "auto":
         if "max_features" not in parameters:
@@ -46,9 +47,6 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
         estimator.set_params(class_weight=growth.class_weight)
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)
+    from duramen.importances.refit import leaves_rows_out
+
     return estimator.set_params(oob_score=leaves_rows_out(estimator))
-
-
-def leaves_rows_out(estimator: Any) -> bool:
-    """Tell whether the trees of an estimator leave rows out, so that there are out-of-bag rows."""
-    return bool(estimator.bootstrap or estimator.max_samples is not None)

@@ -12,6 +12,7 @@ from duramen.cli.rank.significance import figures_of, settings_of
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
+    from duramen.reports.effects import Effects
     from duramen.reports.significance import Verdict
 
 
@@ -45,13 +46,16 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
     numbers = task != "classification"
     unseen = f"every tree of --forest {forest} sees all rows"
     if not asked:
-        suited = [one for one in catalogue if one.default and not (numbers and one.classes)]
+        suited = [one for one in catalogue if one.default and _suits(one, task)]
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
         gone = " and ".join(one.option for one in suited if one not in kept)
         why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
         return Choice(kept, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for one in chosen:
+        if task == "survival" and not one.survival:
+            able = ", ".join(m.option for m in catalogue if m.survival)
+            raise ValueError(f"--measure {one.option} does not take survival; {able} do")
         if one.classes and numbers:
             others = " and ".join(m.option for m in catalogue if m.default and not m.classes)
             raise ValueError(
@@ -65,6 +69,13 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
     return Choice(chosen, asked=True)
 
 
+def _suits(one: Measure, task: str) -> bool:
+    """Tell whether a measure is defined for a task."""
+    if task == "survival":
+        return one.survival
+    return task == "classification" or not one.classes
+
+
 @dataclass(frozen=True)
 class Found:
     """Importances by the measures."""
@@ -73,6 +84,7 @@ class Found:
     measures: tuple[Measured, ...]  # importances by each; the first is ranked by
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
+    effects: Effects | None = None  # of the first features
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, given, group, option
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
+from duramen.cli.problem import Problem
+from duramen.cli.signals import Representing
+from duramen.cli.source import Source
+from duramen.cli.stores import is_store
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -39,6 +44,58 @@ class Growth:
         "Whether trees draw their rows with replacement; by default as the forest does.",
         "--bootstrap/--no-bootstrap",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurvivalInput(Input):
+    """Table or column store whose target may be survival."""
+
+    task: str = choice(
+        "auto",
+        "duramen.tables.target:Task",
+        "Task: classification of classes, regression of numbers, or survival, with the times in "
+        "--target and the events in --event; auto is survival with --event, else it goes by the "
+        "values of the target.",
+        before=("auto",),
+    )
+    event: str | None = option(
+        None,
+        "Column that says, with 1 or true, that the event occurred at the time in --target; in the "
+        "other rows the time is right-censored. It is not a feature.",
+        metavar="NAME",
+    )
+
+    def check(self) -> None:
+        """Check that options of the data go together."""
+        super().check()
+        if self.event is None and self.task == "survival":
+            raise ValueError(
+                "--task survival needs --event NAME: the column that tells whether the event "
+                "occurred at the time in --target"
+            )
+        if self.event is None:
+            return
+        if self.demo:
+            raise ValueError("--event: must be left out with --demo, whose target is classes")
+        if self.task not in ("auto", "survival"):
+            raise ValueError(f"--event is for --task survival, got --task {self.task}")
+        if self.place is not None and is_store(self.place):
+            raise ValueError(
+                "--event is for tables in a file, got a column store. Hint: learning_set(store, y) "
+                "takes survival in Python"
+            )
+
+    def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
+        """Read the table and set the events apart."""
+        source = super().own_source(command, labels)
+        if self.event is None:
+            return source
+        source = source.with_event(self.event)
+        return source.rows_with_target() if self.drop_missing_target else source
+
+    def settled(self, problem: Problem[Any]) -> dict[str, Any]:
+        """Return the values of options that reading the table settled."""
+        return {**super().settled(problem), "event": self.event}
 
 
 def described_measure(measure: Measure) -> str:
@@ -110,7 +167,7 @@ class Test:
 class Options:
     """Options of `duramen rank`."""
 
-    input: Input = group(Input, "Data")
+    input: SurvivalInput = group(SurvivalInput, "Data")
     growth: Growth = group(Growth, "Forest")
     measure: tuple[str, ...] = choice(
         (),
@@ -121,5 +178,6 @@ class Options:
         section="Importances",
     )
     test: Test = group(Test, "Significance test")
+    signals: Representing = group(Representing, "Correlated features")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))

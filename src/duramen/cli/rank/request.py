@@ -25,20 +25,22 @@ class Request:
     test: SignificanceTest
     permutations: int | None = None  # rounds; None for the test's default
     checkpoint: Path | None = None
-    # Further parameters, without groups; strata and blocks by the names of their columns.
+    # Further parameters, without groups; strata and blocks are in the learning set.
     choices: Mapping[str, Any] = field(default_factory=dict)
     groups: Groups | None = None  # of features that it is about
-    default: bool = False  # True if the user named no test
+    default: bool = False  # whether the user named no test
 
-    def measure(self, chosen: Sequence[Measure]) -> Measure:
+    def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure:
         """Return the measure that is tested: the first of these that suits the test, or of all.
 
         The default test has a measure of its own, whatever is ranked by.
         """
         from duramen.importances import catalogue
+        from duramen.significance.measured import automatic
 
-        able: Sequence[Measure] = () if self.default else chosen
-        return next(one for one in chain(able, catalogue) if self.test.suits(one))
+        if self.default:
+            return catalogue[automatic(estimator)]
+        return next(one for one in chain(chosen, catalogue) if self.test.suits(one))
 
     def check(self, features: Sequence[str], target: str) -> None:
         """Check that these features can be tested so.
@@ -62,7 +64,9 @@ def requested(asked: Test, checkpoint: Path | None) -> Request | None:
 
     named = [] if asked.significance is None else ["--significance"]
     set_options = [
-        one for one, value in given(asked) if value not in (None, False) and one.name not in _ALONE
+        one
+        for one, value in given(asked)
+        if value not in (None, False, ()) and one.name not in _ALONE
     ]
     if asked.no_test:
         kept = [] if checkpoint is None else ["--checkpoint"]
@@ -74,7 +78,7 @@ def requested(asked: Test, checkpoint: Path | None) -> Request | None:
     )
     _check_taken(test, set_options, checkpoint)
     _check_together(test, asked)
-    choices = {**parameters(asked.parameters), **parameters(asked.rows)}
+    choices = parameters(asked.parameters)
     groups = choices.pop("groups")
     return Request(
         test,

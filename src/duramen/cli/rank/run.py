@@ -14,15 +14,19 @@ from duramen.cli.declaration import command_line
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
-from duramen.cli.rank.forests import leaves_rows_out, make_forest
+from duramen.cli.rank.accuracy import out_of_bag_accuracy
+from duramen.cli.rank.effects import effects_of, target_columns
+from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.measuring import Found, choose, compute
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.significance import announce, run_test
+from duramen.cli.signals import with_signals
 
 if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
     from duramen.reports import Run
+    from duramen.reports.signals import Signals
     from duramen.tables import EncodedTable
 
 
@@ -41,25 +45,31 @@ def _check(options: Options) -> Request | None:
     """Check that the options go together; return the test that they ask for."""
     options.input.check()
     options.test.rows.check(options.input.drop)
+    options.signals.check()
+    if options.signals.representatives is not None and options.test.parameters.groups is not None:
+        raise ValueError("--groups and --representatives both group features; give one of them")
     return requested(options.test, options.work.checkpoint)
 
 
 def _find(
     options: Options, request: Request | None, clock: Clock
-) -> tuple[Problem[EncodedTable], Any, Found]:
-    """Read the table, grow the forest, measure it and test a measure."""
+) -> tuple[Problem[EncodedTable], Any, Found, Signals]:
+    """Read the table, grow the forest, measure it, test a measure and cluster the features."""
     labels = options.test.rows.labels()
     problem = options.input.load(COMMAND, options.work.jobs, clock, labels)
     notes(problem.told, options.output.quiet)
     if request is not None:
         request.check(problem.data.names, problem.target)
-    return problem, *_measure(options, request, problem, clock)
+    problem, signals = options.signals.represented(problem, clock)
+    estimator, found = _measure(options, request, problem, clock)
+    signals = signals or options.signals.signals(problem, found.measures[0], clock)
+    return problem, estimator, found, signals
 
 
 def _tell(
     options: Options,
     request: Request | None,
-    all_found: tuple[Problem[EncodedTable], Any, Found],
+    all_found: tuple[Problem[EncodedTable], Any, Found, Signals],
     clock: Clock,
 ) -> Outcome:
     """Return the table of results, the record and the report."""
@@ -67,7 +77,7 @@ def _tell(
     from duramen.reports import summarise
     from duramen.reports.ranked import ranked
 
-    output, (problem, estimator, found) = options.output, all_found
+    output, (problem, estimator, found, signals) = options.output, all_found
     run = _record(options, problem, estimator, found, clock)
     report = partial(
         summarise,
@@ -76,11 +86,17 @@ def _tell(
         others=found.measures[1:],
         left_out=found.left_out,
         tested=found.tested,
+        effects=found.effects,
         oob_errors=getattr(estimator, "oob_error_curve_", None),
     )
-    columns = ranked(found.measures, tested=found.tested).columns()
-    shown = partial(show_ranking, found.measures, run, output.top, output.out, found.tested)
-    return Outcome(columns, run, report, shown)
+    described = None if found.effects is None else found.effects.described
+    best = ranked(found.measures, tested=found.tested, described=described)
+    columns = {**best.columns(), **target_columns(problem.data, best.first.names)}
+    shown = partial(
+        show_ranking, found.measures, run, output.top, output.out, found.tested, described
+    )
+    outcome = Outcome(columns, run, report, shown)
+    return with_signals(outcome, signals, found.measures[0], output.top, found.tested)
 
 
 def _measure(
@@ -88,6 +104,7 @@ def _measure(
 ) -> tuple[Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
+    from duramen.importances.refit import leaves_rows_out
 
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
@@ -100,7 +117,7 @@ def _measure(
         task=problem.task,
         out_of_bag=leaves_rows_out(estimator),
     )
-    tested = None if request is None else request.measure(choice.measures)
+    tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
     with warnings_as_notes(quiet):
@@ -111,6 +128,9 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
+    if problem.task != "survival":
+        with clock.step("effects"):
+            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     return estimator, found
 
 
@@ -149,8 +169,6 @@ def _record(
     from duramen.results.provenance import versions
 
     grown = estimator.forest_
-    curve = getattr(estimator, "oob_error_curve_", None)
-    error = None if curve is None or not np.isfinite(curve[-1]) else float(curve[-1])
     return Run(
         **problem.facts(),
         command=command_line(
@@ -163,12 +181,13 @@ def _record(
             **grown.settings.to_dict(),
             **found.settings(),
             **options.input.record(),
-            **options.test.rows.labels(),
+            **options.test.rows.record(),
+            **options.signals.record(),
             **noted(problem.told),
         },
         versions=versions("pyarrow", "matplotlib"),
         results={
-            "oob_error": error,
+            **out_of_bag_accuracy(estimator, problem.data.target),
             "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
             **found.figures(),
         },

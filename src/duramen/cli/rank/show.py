@@ -10,69 +10,88 @@ from rich.console import Console
 
 from duramen.cli.show import Shown, bars, named, ranks, shape_words, show, taken
 from duramen.reports import Run
+from duramen.reports.conclusion import conclusion
 from duramen.reports.facts import unit_words
 from duramen.reports.measures import LEVEL, n_significant, words_of
 from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.ranking import oob_name
 from duramen.reports.report import joined
-from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
 if TYPE_CHECKING:
+    from duramen.effects import EffectsDescription
     from duramen.importances.after.comparison import Measured
-    from duramen.reports.significance import Verdict
+    from duramen.reports.significance import Verdict, VerdictColumn
+
+_DIRECTION = 14  # cells of a direction where the terminal is narrow
+_FEW = 4  # columns of a table that has room for bars
 
 
 def show_ranking(
-    measures: Sequence[Measured], run: Run, top: int, out: Path, tested: Verdict | None = None
+    measures: Sequence[Measured],
+    run: Run,
+    top: int,
+    out: Path,
+    tested: Verdict | None = None,
+    described: EffectsDescription | None = None,
 ) -> None:
-    """Print what was ranked, the best features by the first measure, and where the results lie."""
-    best = ranked(measures, top, tested=tested)
-    names = [
-        ranks(len(best.first)),
-        named("feature", best.first.names),
-    ]
-    tests = [Shown(one.title, one.cells, right=one.numbers is not None) for one in best.tested] or [
-        Shown(title, cells, right=True) for one in best.scores for title, cells in best.tests(one)
-    ]
-    values, hidden, drawn = _alone(best.first), list[str](), list[Shown]()
-    if len(best.scores) > 1:
-        values, hidden = _fitting(best, names + tests)
-    elif not tests:
-        drawn = [Shown("", bars(best.first.values.tolist()), style="cyan", wraps=False)]
+    """Print the result, the best features by the first measure, and where the results lie."""
+    best = ranked(measures, top, tested=tested, described=described)
+    columns, hidden = _fitting(_columns(best))
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
-        after.append(f"{tested.count()}. {tested.note}")
-    more = len(measures[0]) - top
-    show([", ".join(_headline(run))], [*names, *values, *tests, *drawn], more, out, after)
+        after.append(tested.note)
+    if line := best.directed_noise():
+        after.append(line)
+    before = [conclusion(run, tested), ", ".join(_headline(run))]
+    show(before, columns, len(measures[0]) - top, out, after)
 
 
-def _alone(only: Importances) -> list[Shown]:
-    columns = [Shown(unit_words(only.unit), fixed(only.values, 4), right=True)]
-    if only.standard_error is not None:
-        columns.append(Shown("std. error", fixed(only.standard_error, 2), right=True))
+def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
+    """Return all columns, each with whether it is left out first where the terminal is narrow."""
+    first, alone = best.first, len(best.scores) == 1
+    heading = unit_words(first.unit) if alone else best.scores[0].heading
+    columns = [
+        (ranks(len(first)), False),
+        (named("feature", first.names), False),
+        (Shown(heading, fixed(first.values, 4), right=True), False),
+    ]
+    if first.standard_error is not None:
+        columns.append((Shown("std. error", fixed(first.standard_error, 2), right=True), False))
+    columns += [(_judgment(one), one.minor) for one in best.judgments()]
+    for i, one in enumerate(best.scores):
+        if i:
+            columns.append((Shown(one.heading, fixed(one.values, 4), right=True), True))
+        columns += [(Shown(title, cells, right=True), i > 0) for title, cells in best.tests(one)]
+    if alone and len(columns) <= _FEW:
+        columns.append((Shown("", bars(first.values.tolist()), style="cyan", wraps=False), True))
     return columns
 
 
-def _fitting(best: Ranked, others: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
-    """Return a column for each measure that the terminal has room for, and the titles of others."""
-    room = Console().width - sum(map(taken, others))
-    columns, hidden = list[Shown](), list[str]()
-    for one in best.scores:
-        column = Shown(one.heading, fixed(one.values, 4), right=True)
-        room -= taken(column)
-        if room >= 0 or not columns:
-            columns.append(column)
-        else:
-            hidden.append(one.title)
-    return columns, hidden
+def _judgment(column: VerdictColumn) -> Shown:
+    if column.name == "direction":
+        return named(column.title, column.cells, _DIRECTION)
+    return Shown(column.title, column.cells, right=column.numbers is not None)
+
+
+def _fitting(columns: Sequence[tuple[Shown, bool]]) -> tuple[list[Shown], list[str]]:
+    """Return the columns that the terminal has room for, and the titles of the others."""
+    room = Console().width - sum(taken(column) for column, minor in columns if not minor)
+    kept, hidden = list[Shown](), list[str]()
+    for column, minor in columns:
+        room -= taken(column) if minor else 0
+        if room >= 0 or not minor:
+            kept.append(column)
+        elif column.title:
+            hidden.append(column.title)
+    return kept, hidden
 
 
 def _hidden(titles: Sequence[str]) -> list[str]:
     if not titles:
         return []
-    return [f"No room here for {joined(titles, shown=len(titles))}: see the results"]
+    return [f"More columns in the results: {joined(titles, shown=len(titles))}"]
 
 
 def _significant(measures: Sequence[Measured]) -> list[str]:

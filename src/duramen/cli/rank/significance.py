@@ -122,8 +122,7 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
 
 def _choices(request: Request, measure: Measure, given: Inputs) -> dict[str, Any]:
     """Return the arguments of the test beside the rows and the seed."""
-    of_rows = ("strata", "blocks")  # columns that the learning set holds
-    choices = {name: one for name, one in request.choices.items() if name not in of_rows}
+    choices = dict(request.choices)
     if request.groups is not None:
         choices["groups"] = request.groups.members()
     if request.permutations is not None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from duramen.cli.declaration import choice, group, option
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
-from duramen.cli.options import Printed, Work
+from duramen.cli.options import Printed, Strata, Work
+from duramen.cli.signals import Clustering
 
 COMMAND = "select"
 DEFAULT_METHOD = "sequential_random_subspace"
@@ -174,6 +175,8 @@ class Options:
         DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed", section="Search"
     )
     search: Search = group(Search, "Search")
+    rows: Strata = group(Strata, "Permutations")
+    signals: Clustering = group(Clustering, "Correlated features")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-select"))
     typed: frozenset[str] = frozenset()

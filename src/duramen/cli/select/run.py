@@ -18,6 +18,7 @@ from duramen.cli.numbers import count_or_fraction, parsed_max_features
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
 from duramen.cli.select.options import COMMAND, DEFAULT_METHOD, MEMORY, SUBSPACE, Options
+from duramen.cli.signals import with_signals
 
 if TYPE_CHECKING:
     from duramen.reports import Run
@@ -50,7 +51,16 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
     from duramen.selection import catalogue
 
     options.input.check()
+    options.signals.check()
+    options.rows.check(options.input.drop)
     record = catalogue[options.method]
+    if options.rows.labels() and not record.exchanges:
+        option = next(iter(options.rows.labels()))
+        able = " or ".join(one.option for one in catalogue if one.exchanges)
+        raise ValueError(
+            f"--{option} has no use for --method {record.option}, which permutes no rows within "
+            f"strata; take --method {able}"
+        )
     return record, _selector(options, record)
 
 
@@ -59,8 +69,9 @@ def _find(
 ) -> tuple[Problem[Any], bool]:
     """Read the table and fit the selector; return whether Ctrl-C ended the search."""
     (record, selector), quiet = chosen, options.output.quiet
-    problem = options.input.read(COMMAND, options.work.jobs, clock)
-    notes(problem.told, quiet)
+    labels = options.rows.labels()
+    problem = options.input.read(COMMAND, options.work.jobs, clock, labels)
+    notes((*options.rows.notes(), *problem.told), quiet)
     if _takes(record, "criterion"):
         selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
     if record.name == DEFAULT_METHOD:
@@ -150,7 +161,9 @@ def _tell(
     run = _record(options, record, problem, found, clock)
     shown = partial(show_select, found, run, output.top, output.out)
     report = partial(summarize_selection, found, run)
-    return Outcome(found.columns(), run, report, shown, interrupted)
+    outcome = Outcome(found.columns(), run, report, shown, interrupted)
+    signals = options.signals.signals(problem, selector.importances_, clock)
+    return with_signals(outcome, signals, selector.importances_, output.top)
 
 
 def _takes(record: Selector, parameter: str) -> bool:
@@ -245,6 +258,8 @@ def _record(
             **account.settings,
             **found.metadata.get("forest", {}),
             **options.input.record(),
+            **options.rows.record(),
+            **options.signals.record(),
             **noted(problem.told),
         },
         versions=versions("pyarrow", "matplotlib"),

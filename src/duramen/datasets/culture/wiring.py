@@ -171,6 +171,7 @@ def culture_wiring(
     modules: int | None = None,
     between: float = 0.2,
     clustering: float | Sequence[float] | None = (0.2, 0.66),
+    reciprocity: float | Sequence[float] | None = None,
     length: float | None = None,
     degree_spread: float = 0.0,
     weight_spread: float = 0.0,
@@ -187,10 +188,12 @@ def culture_wiring(
     with log-normal :math:`a_i` and :math:`b_j` and the distance :math:`d_{ij}`. Then pairs of links
     inside a module exchange their targets, which keeps all degrees, until the mean clustering
     coefficient of the module (directions ignored) reaches its goal, or no more exchange is found.
+    With `reciprocity` fewer links are drawn inside modules, and random ones of them are answered.
 
-    The defaults give the structure of the networks *normal* of the ChaLearn connectomics challenge
-    [1]_: 10 modules of about 100 neurons whose clustering rises from .2 to .66, 12 links a neuron
-    inside its module and 3 to others, at any distance.
+    The defaults have the modules, degrees and clustering of the networks *normal* of the ChaLearn
+    connectomics challenge [1]_: 10 modules of about 100 neurons whose clustering rises from .2 to
+    .66, 12 links a neuron inside its module and 3 to others, at any distance. Its links are more
+    often reciprocal than by chance: ``reciprocity=(0.12, 0.67)`` has this, too.
 
     Parameters
     ----------
@@ -206,6 +209,10 @@ def culture_wiring(
         Goal of the clustering coefficient in every module; a pair spaces the goals evenly from the
         first module to the last, and a single module aims at the middle. None exchanges no links.
         Goals may be out of reach: see `Wiring.clustering`.
+    reciprocity : float, pair of floats, or None
+        Fraction of the links inside a module that have one in the other direction; a pair spaces
+        the fractions as for `clustering`. It is met within the few more or fewer that exchanges
+        make by chance. None leaves it to chance.
     length : float, optional
         Length :math:`\lambda` of the links in mm; None lets links be of any length.
     degree_spread, weight_spread : float
@@ -241,7 +248,8 @@ def culture_wiring(
     most = max(1, round(n / _NEURONS_A_MODULE)) if modules is None else modules
     n_modules = checks.check_integer(_FUNCTION, "modules", most, 1, most=n)
     apart = checks.check_real(_FUNCTION, "between", between, 0, 1) if n_modules > 1 else 0.0
-    goals = _goals(clustering, n_modules)
+    goals = _goals("clustering", clustering, n_modules)
+    answered = _goals("reciprocity", reciprocity, n_modules)
     if length is not None:
         length = checks.check_real(_FUNCTION, "length", length, 0, ends="(]")
     spreads = [
@@ -260,9 +268,12 @@ def culture_wiring(
     ends = np.round(np.cumsum(sizes) / n * (count - outside)).astype(np.int64)
     for k, share in enumerate(np.diff(ends, prepend=0)):
         members = np.flatnonzero(module == k)
-        inside = _choose(rng, odds[np.ix_(members, members)], int(share), f"inside module {k}")
-        if goals is not None:
-            inside = _clustered(rng, inside, len(members), goals[k])
+        inner, where = odds[np.ix_(members, members)], f"inside module {k}"
+        goal = None if goals is None else goals[k]
+        if answered is None:
+            inside = _linked(rng, inner, int(share), goal, where)
+        else:
+            inside = _reciprocal(rng, inner, int(share), goal, answered[k], where)
         pairs.append(members[inside])
     source, target = np.concatenate(pairs, axis=1)
     order = np.lexsort((target, source))
@@ -274,16 +285,14 @@ def culture_wiring(
     return Wiring(source, target, weight, positions=positions, modules=module)
 
 
-def _goals(clustering: float | Sequence[float] | None, n_modules: int) -> FloatArray | None:
-    """Return the goal of the clustering coefficient of every module."""
-    if clustering is None:
+def _goals(name: str, asked: float | Sequence[float] | None, n_modules: int) -> FloatArray | None:
+    """Return the goal of every module."""
+    if asked is None:
         return None
-    given = list(clustering) if isinstance(clustering, Sequence) else [clustering] * 2
+    given = list(asked) if isinstance(asked, Sequence) else [asked] * 2
     if len(given) != 2:
-        raise checks.refuse(
-            _FUNCTION, "clustering", "a number, a pair of numbers or None", clustering
-        )
-    low, high = (checks.check_real(_FUNCTION, "clustering", value, 0, 1) for value in given)
+        raise checks.refuse(_FUNCTION, name, "a number, a pair of numbers or None", asked)
+    low, high = (checks.check_real(_FUNCTION, name, value, 0, 1) for value in given)
     return np.linspace(low, high, n_modules) if n_modules > 1 else np.array([(low + high) / 2])
 
 
@@ -319,6 +328,48 @@ def _choose(rng: np.random.Generator, odds: FloatArray, count: int, where: str) 
         return np.zeros((2, 0), dtype=np.int64)
     drawn = rng.choice(odds.size, count, replace=False, p=odds.ravel() / odds.sum())
     return np.stack(np.divmod(np.sort(drawn), len(odds)))
+
+
+def _linked(
+    rng: np.random.Generator, odds: FloatArray, count: int, goal: float | None, where: str
+) -> IntArray:
+    """Draw the links inside a module, and exchange them if there is a goal."""
+    links = _choose(rng, odds, count, where)
+    return links if goal is None else _clustered(rng, links, len(odds), goal)
+
+
+def _reciprocal(
+    rng: np.random.Generator,
+    odds: FloatArray,
+    count: int,
+    goal: float | None,
+    fraction: float,
+    where: str,
+) -> IntArray:
+    """Draw links of which a fraction is reciprocal, by answers to some of fewer links.
+
+    Answers change no clustering coefficient, as directions are ignored. Pairs that are linked both
+    ways by chance are seen in a first draw, and as many fewer are answered.
+    """
+    pairs = round(fraction * count / 2)
+    single = np.flatnonzero(_single(_linked(rng, odds, count - pairs, goal, where)))
+    answers = max(0, pairs - (count - pairs - len(single)) // 2)
+    while True:
+        links = _linked(rng, odds, count - answers, goal, where)
+        single = np.flatnonzero(_single(links))
+        if len(single) >= answers:
+            break
+        answers = len(single)
+    chosen = rng.permutation(single)[:answers]
+    return np.concatenate((links, links[::-1, chosen]), axis=1)
+
+
+def _single(links: IntArray) -> NDArray[np.bool_]:
+    """Tell which links have none in the other direction."""
+    source, target = links
+    n = int(links.max(initial=0)) + 1
+    single: NDArray[np.bool_] = ~np.isin(source * n + target, target * n + source)
+    return single
 
 
 def _clustered(rng: np.random.Generator, links: IntArray, n: int, goal: float) -> IntArray:

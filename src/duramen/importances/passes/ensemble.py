@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.forests.forest import Forest
+from duramen.forests.prediction import concordance
 from duramen.importances.arguments import class_names, metadata_of
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import (
@@ -20,6 +21,7 @@ from duramen.importances.passes.permutation import (
 )
 from duramen.importances.samples import Sample
 from duramen.results.importances import Importances
+from duramen.tables import Target
 
 # Votes that are held in memory at a time: 64 MiB of float64.
 _BLOCK = 8_000_000
@@ -87,6 +89,10 @@ def _drops(
     votes = ballots.votes[seen]
     before = votes / trees
     after = (votes + ballots.changes[:, seen]) / trees  # equal counts stay equal shares
+    if forest.task == "survival":
+        known = Target(target, times=np.arange(target.max() // 2 + 1, dtype=np.float64))
+        with_all = concordance(known, before[:, 0])
+        return with_all - np.array([[concordance(known, a[:, 0])] for a in after])
     if forest.classes is None:
         return np.array([_squared_error(a[:, 0], target) for a in after])[:, np.newaxis] - (
             _squared_error(before[:, 0], target)

@@ -22,13 +22,17 @@ SCORES = (
     "neg_log_loss",
     "roc_auc",
     "neg_mean_squared_error",
+    "concordance",
 )
+# Defined on pairs of rows, which not every tree has: no sums over rows.
+OF_PAIRS = ("roc_auc", "concordance")
 UNITS = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "neg_log_loss": "nats",
     "roc_auc": "area under the curve",
     "neg_mean_squared_error": "squared error",
+    "concordance": "concordance",
 }
 ALL = "all"
 
@@ -154,7 +158,9 @@ def _given(
     forest: Forest, sample: Sample
 ) -> tuple[_kernel.Forest, _kernel.Rows, _kernel.Target, _kernel.Bag | None]:
     """Return a forest, rows with their target, and the bags that rows must be out of."""
-    target = _kernel.Target(sample.target, 0 if forest.classes is None else forest.n_values)
+    n_times = int(sample.target.max()) // 2 + 1 if forest.task == "survival" else 0
+    n_classes = 0 if forest.classes is None else forest.n_values
+    target = _kernel.Target(sample.target, n_classes, n_times)
     out_of = forest.bags_of(sample.originals) if sample.out_of_bag else None
     return forest.kernel, lent_rows(forest, sample.rows), target, out_of
 

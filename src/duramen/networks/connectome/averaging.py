@@ -59,7 +59,7 @@ def averaged_association(
     associate: Associate,
     identity: Mapping[str, Any],
     plan: Plan,
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+) -> tuple[FloatArray, NDArray[np.int64]]:
     """Average the weights of links over the filters, by their weights, and over the thresholds.
 
     Each job runs its products on one thread, so that the result does not depend on the number of
@@ -82,8 +82,8 @@ def averaged_association(
     -------
     weights : float64 array of shape (p, p)
         Symmetric, 0 on the diagonal.
-    active : bool array of shape (p,)
-        Whether a neuron has a peak at the lowest threshold of a filter.
+    n_peaks : int array of shape (p,)
+        Number of peaks of each neuron at the lowest threshold, of the filter with the most.
     """
     lowest, p = min(settings.thresholds), recording.frames.shape[1]
     peaks = {
@@ -113,10 +113,8 @@ def averaged_association(
         weight += settings.filters[name] * len(thresholds)
     weights = np.zeros((p, p))
     weights[np.triu_indices(p, 1)] = total / weight
-    active = np.zeros(p, dtype=np.bool_)
-    for signal in peaks.values():
-        active |= np.bincount(signal.indices, minlength=p) > 0
-    return weights + weights.T, active
+    n_peaks = np.max([np.bincount(one.indices, minlength=p) for one in peaks.values()], axis=0)
+    return weights + weights.T, n_peaks
 
 
 def _groups(settings: Settings, p: int) -> list[tuple[str, tuple[float, ...]]]:

@@ -20,6 +20,9 @@ from duramen.results.text import quoted
 from duramen.tables.memory import require_memory
 
 _FEW = 5
+# Fraction of the values that are peaks, from which on thresholds are in another unit than the
+# recording; in cultures it is below .05.
+_TOO_MANY = 0.25
 
 
 def connectome(
@@ -121,7 +124,8 @@ def connectome(
     Warns
     -----
     UserWarning
-        Naming neurons without a signal above the threshold.
+        Naming neurons without a signal above the threshold; if so much is above it that the
+        recording must have another unit; if there are fewer frames than neurons.
 
     References
     ----------
@@ -167,10 +171,13 @@ def connectome(
         **settings.record(),
         "fingerprint": fingerprint(np.asarray(recording.frames)),
     }
+    early = _of_shape(recording)
+    warn_of(FUNCTION, early)  # before what may take long
     found = chosen.infer(Inputs(recording, settings, identity, random_state, plan))
+    late = _of_peaks(recording, settings, found)
     more = {"n_rows": len(recording.frames), "seed": found.seed, "versions": versions()}
-    network = _network(recording, chosen, found, {**identity, **more})
-    warn_of(FUNCTION, network.notes)
+    network = _network(recording, chosen, found, early + late, {**identity, **more})
+    warn_of(FUNCTION, late)
     return network
 
 
@@ -179,19 +186,13 @@ def _numbers(given: Iterable[float] | float) -> tuple[float, ...]:
 
 
 def _network(
-    recording: Recording, method: Method, found: Found, metadata: dict[str, Any]
+    recording: Recording,
+    method: Method,
+    found: Found,
+    notes: tuple[str, ...],
+    metadata: dict[str, Any],
 ) -> Network:
-    """Return the weights as a network, with a note on neurons without a signal."""
-    silent = np.flatnonzero(~found.active)
-    notes: tuple[str, ...] = ()
-    if len(silent):
-        shown = ", ".join(quoted(recording.names[i]) for i in silent[:_FEW])
-        more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
-        which = "neuron has" if len(silent) == 1 else "neurons have"
-        notes = (
-            f"{len(silent)} {which} no signal above the threshold, so that their links have no "
-            f"evidence: {shown}{more}",
-        )
+    """Return the weights as a network."""
     return Network(
         recording.names,
         found.weights,
@@ -201,3 +202,38 @@ def _network(
         notes=notes,
         metadata=metadata,
     )
+
+
+def _of_shape(recording: Recording) -> tuple[str, ...]:
+    """Return a note on fewer frames than neurons."""
+    frames, p = recording.frames.shape
+    if frames >= p:
+        return ()
+    return (
+        f"there are fewer frames ({frames:,}) than neurons ({p:,}); if rows are neurons, turn the "
+        "recording",
+    )
+
+
+def _of_peaks(recording: Recording, settings: Settings, found: Found) -> tuple[str, ...]:
+    """Return notes on neurons without peaks, and on too many peaks."""
+    if found.n_peaks is None:
+        return ()
+    notes = []
+    silent = np.flatnonzero(found.n_peaks == 0)
+    if len(silent):
+        shown = ", ".join(quoted(recording.names[i]) for i in silent[:_FEW])
+        more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
+        which = "neuron has" if len(silent) == 1 else "neurons have"
+        notes.append(
+            f"{len(silent)} {which} no signal above the threshold, so that their links have no "
+            f"evidence: {shown}{more}"
+        )
+    fraction = found.n_peaks.sum() / recording.frames.size
+    if fraction > _TOO_MANY:
+        notes.append(
+            f"{fraction:.0%} of the differences reach the threshold {min(settings.thresholds):g}, "
+            "so that noise counts as peaks; scale the recording, to dF/F for instance, or raise "
+            "the thresholds"
+        )
+    return tuple(notes)

@@ -63,15 +63,15 @@ class Found:
         Weights, source by target; 0 on the diagonal.
     directed : bool
         Whether the directions differ.
-    active : bool array of shape (p,)
-        Neurons with a signal.
+    n_peaks : int array of shape (p,), or None
+        Number of peaks of each neuron at the lowest threshold, of a method that has thresholds.
     seed : int or None
         Seed that was drawn, of a method with random numbers.
     """
 
     weights: FloatArray
     directed: bool
-    active: NDArray[np.bool_]
+    n_peaks: NDArray[np.int64] | None
     seed: int | None = None
 
 
@@ -129,12 +129,12 @@ def _by_partial_correlation(inputs: Inputs) -> Found:
 def _associated(inputs: Inputs, associate: Callable[[Signal, Settings], FloatArray]) -> Found:
     """Average an association over filters and thresholds, and direct it if asked."""
     recording, settings, plan = inputs.recording, inputs.settings, inputs.plan
-    weights, active = averaged_association(recording, settings, associate, inputs.identity, plan)
+    weights, n_peaks = averaged_association(recording, settings, associate, inputs.identity, plan)
     if settings.directivity == "none":
-        return Found(weights, False, active)
+        return Found(weights, False, n_peaks)
     peaks = peaks_of(recording.frames, _RISES.low_pass, _RISES.threshold, n_threads=plan.n_threads)
     counts = precedence(_RISES.of(peaks), n_jobs=plan.n_threads)
-    return Found(directed(weights, counts, rule=settings.directivity), True, active)
+    return Found(directed(weights, counts, rule=settings.directivity), True, n_peaks)
 
 
 def _by_transfer_entropy(inputs: Inputs) -> Found:
@@ -150,7 +150,7 @@ def _by_transfer_entropy(inputs: Inputs) -> Found:
     found = run_jobs(
         job, 1, seed=0, identity=inputs.identity, plan=plan, function=FUNCTION, unit="network"
     )
-    return Found(found[0]["weights"], True, np.ones(frames.shape[1], dtype=np.bool_))
+    return Found(found[0]["weights"], True, None)
 
 
 def _by_genie3(inputs: Inputs) -> Found:
@@ -159,10 +159,10 @@ def _by_genie3(inputs: Inputs) -> Found:
     low_pass = None if name == NO_FILTER else name
     peaks = peaks_of(recording.frames, low_pass, threshold, n_threads=plan.n_threads)
     signal = settings.processing(name, threshold).of(peaks)
-    active = np.bincount(signal.indices, minlength=signal.shape[1]) > 0
-    some, weights = np.flatnonzero(active), np.zeros((len(active), len(active)))
+    n_peaks = np.bincount(signal.indices, minlength=signal.shape[1])
+    some, weights = np.flatnonzero(n_peaks), np.zeros((len(n_peaks), len(n_peaks)))
     if len(some) < 2:
-        return Found(weights, True, active)
+        return Found(weights, True, n_peaks)
     network = genie3(
         signal.tocsc()[:, some],
         n_estimators=settings.n_estimators,
@@ -173,7 +173,7 @@ def _by_genie3(inputs: Inputs) -> Found:
         verbose=plan.verbose,
     )
     weights[np.ix_(some, some)] = network.weights
-    return Found(weights, True, active, int(network.metadata["seed"]))
+    return Found(weights, True, n_peaks, int(network.metadata["seed"]))
 
 
 _PARTIAL_MEANING = (

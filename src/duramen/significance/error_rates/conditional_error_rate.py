@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,21 +24,28 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.tables.permuted import with_permuted
 
 How = Literal["sum", "mean", "max"]
+Reading = Literal["later", "own"]
 IntArray = NDArray[np.int64]
 
 BY_SCORE = (
     "Probability that, if {these} from this one on were independent of the target and of those "
     "before it, one of them would score as high as this one does."
 )
-BY_RANK = (
-    "Probability that, if {these} after this one were independent of the target and of those up to "
-    "it, one of them would be ranked before one of those up to this one."
-)
+BY_RANK = {
+    "own": "Probability that, if {these} from this one on were independent of the target and of "
+    "those before it, this one would be ranked as high as it is.",
+    "later": "Probability that, if {these} after this one were independent of the target and of "
+    "those up to it, one of them would be ranked before one of those up to this one. The last rate "
+    "is by score.",
+}
+"""Events of rates by rank, by the name of the reading."""
 
-_BY_RANK_ONLY = (
-    "by rank, the promise holds by and large only: of correlated irrelevant features, some were "
-    "taken at .05 in up to 11 of 100 simulations"
-)
+_BY_RANK_ONLY = {
+    "later": "by rank, the promise holds by and large only: of correlated irrelevant features, "
+    "some were taken at .05 in up to 11 of 100 simulations",
+    "own": "by its own rank, the i-th of G irrelevant features has a rate of about i / G: this is "
+    "no error rate of the ranking, and of more than 1 / alpha such features some are mostly taken",
+}
 
 
 def conditional_error_rate(
@@ -50,7 +57,7 @@ def conditional_error_rate(
     n_permutations: int = 100,
     groups: Mapping[str, Iterable[str | int]] | ArrayLike | None = None,
     how: How = "mean",
-    rank_based: bool = False,
+    rank_based: bool | Reading = False,
     stop_at: float | None = 0.05,
     strata: Any = None,
     blocks: Any = None,
@@ -97,12 +104,13 @@ def conditional_error_rate(
     how : {"mean", "sum", "max"}
         What the importance of a group is made of. Of irrelevant groups, large ones have
         larger sums and maxima.
-    rank_based : bool
+    rank_based : bool or {"later", "own"}
         Compare ranks within a forest instead of scores between forests (after Wehenkel et al.
-        2017): CER_i is the probability that, with the columns i+1, ..., p permuted, one of them is
-        ranked i-th or better, before one of the columns 1, ..., i. These stay as they are and see
-        their rivals change, so that a shift of all scores from one forest to another does no harm.
-        The last rate is 1: there is nothing left that could be ranked before.
+        2017), so that a shift of all scores from one forest to another does no harm. "later", or
+        True: with the columns i+1, ..., p permuted, CER_i is the probability that one of them is
+        ranked i-th or better, before one of the columns 1, ..., i; after the last one there is
+        nothing to permute, and its rate is the one by score. "own": with the columns i, ..., p
+        permuted, it is the probability that the i-th keeps a rank of i or better. See Notes.
     stop_at : float or None
         Stop at the first rate above this; the rates after it are not computed, and set to 1. None:
         compute all of them.
@@ -143,8 +151,15 @@ def conditional_error_rate(
     Clifford (1991). With ``stop_at=None`` it is p B forests. A checkpoint serves a larger
     `stop_at` too. Blocks exchange all of their rows with blocks of as many rows.
 
-    With `rank_based` the promises above are not exact. In the guide's simulations of ten features
-    that are irrelevant, some was taken at alpha = .05 in .05 of the learning sets where they were
+    Taken literally, the rate by rank would permute the columns i, ..., p and ask for the event that
+    any of them is ranked i-th or better, which is certain: i - 1 columns are left for the ranks
+    before. "later" and "own" are two readings that can be computed. Of G irrelevant columns that
+    are alike, a permuted one keeps rank i or better with probability i / G: "own" then takes the
+    first alpha G of them in every learning set. It is the p-value of a column by itself, for a few
+    groups, and no error rate of the ranking.
+
+    With "later" the promises above are not exact. In the guide's simulations of ten features that
+    are irrelevant, some was taken at alpha = .05 in .05 of the learning sets where they were
     independent and in .11 where they were correlated (.95) and the forest large: what is ranked
     first competes with copies of itself on the data, and no more once they are permuted.
 
@@ -168,7 +183,7 @@ def conditional_error_rate(
     name = "conditional_error_rate"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
     checks.check_choice(name, "how", how, ("mean", "sum", "max"))
-    checks.check_flag(name, "rank_based", rank_based)
+    reading = _reading(rank_based)
     enough = _enough(stop_at, n)
     work = (random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
@@ -179,19 +194,19 @@ def conditional_error_rate(
     ranking = ranking.ordered(first.values)
     choices = {
         "n_permutations": n,
-        "rank_based": rank_based,
+        "rank_based": rank_based if isinstance(rank_based, bool) else reading,
         "how": None if groups is None else how,
         "ranking": fingerprint("\0".join(ranking.names), ranking.of_column),
     }
-    n_places = len(ranking.names) - rank_based
+    n_places = len(ranking.names)
 
     def task(number: int, seed_b: int) -> FloatArray:
-        return _event(subject, ranking, number // n, seed_b, rank_based)
+        return _event(subject, ranking, number // n, seed_b, reading)
 
     identity = subject.identity(name, **choices)
     decided = None if stop_at is None else _Stop(n, enough, stop_at)
     events = refits.run(task, n_places * n, 1, identity, decided=decided)
-    meaning = BY_RANK if rank_based else BY_SCORE
+    meaning = BY_RANK[reading] if reading else BY_SCORE
     return ErrorRates(
         names=ranking.names,
         scores=ranking.scores,
@@ -200,8 +215,8 @@ def conditional_error_rate(
         + subject.exchangeability.clause,
         unit=first.unit,
         metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
-        notes=(_BY_RANK_ONLY,) if rank_based else (),
-        **_rates(events, n, enough, ranking.scores, n_places),
+        notes=(_BY_RANK_ONLY[reading],) if reading else (),
+        **_rates(events, n, enough, ranking.scores),
     )
 
 
@@ -253,8 +268,19 @@ def _ranking_of(names: tuple[str, ...], groups: Any, how: How) -> _Ranking:
 # --- one permutation -----------------------------------------------------------------------
 
 
+def _reading(rank_based: bool | str) -> Reading | None:
+    """Return the reading of rates by rank that is meant, None for rates by score."""
+    if isinstance(rank_based, bool | np.bool_):
+        return "later" if rank_based else None
+    for reading in get_args(Reading):
+        if rank_based == reading:
+            return cast("Reading", reading)
+    allowed = "True, False, 'later' or 'own'"
+    raise checks.refuse("conditional_error_rate", "rank_based", allowed, rank_based)
+
+
 def _event(
-    subject: Measured, ranking: _Ranking, place: int, seed: int, rank_based: bool
+    subject: Measured, ranking: _Ranking, place: int, seed: int, reading: Reading | None
 ) -> FloatArray:
     """Return 1 where one of the permuted scores as high as it must not, else 0; shape (1,).
 
@@ -263,13 +289,19 @@ def _event(
     """
     random = np.random.default_rng(seed)
     order = subject.exchangeability.permutation(random)
-    kept = place + rank_based
+    after = reading == "later" and place + 1 < len(ranking.names)
+    kept = place + after
     table = with_permuted(subject.data.table, ranking.of_column < kept, order)
     data = subject.data.with_table(table, key=("kept", kept)).permuted(order, key=seed)
     values = subject.scores(int(random.integers(2**32)), data=data)
     scores = ranking.scored(values)
-    bar = scores[:kept].min() if rank_based else ranking.scores[place]
-    return np.array([scores[kept:].max() >= bar], dtype=np.float64)
+    if reading == "own":
+        event = np.count_nonzero(scores > scores[place]) <= place
+    elif after:
+        event = scores[kept:].max() >= scores[:kept].min()
+    else:
+        event = scores[kept:].max() >= ranking.scores[place]
+    return np.array([event], dtype=np.float64)
 
 
 # --- rates ---------------------------------------------------------------------------------
@@ -307,9 +339,7 @@ class _Stop:
         return complete and (1 + self._count) / (1 + self._n) > self._stop_at
 
 
-def _rates(
-    events: FloatArray, n: int, enough: int | None, scores: FloatArray, n_places: int
-) -> dict[str, Any]:
+def _rates(events: FloatArray, n: int, enough: int | None, scores: FloatArray) -> dict[str, Any]:
     """Return the rates of all places, how many are known, and how they came about."""
     estimate, draws = np.ones(len(scores)), np.zeros(len(scores))
     n_known = -(-len(events) // n)
@@ -323,7 +353,7 @@ def _rates(
     rates[:n_known] = rates[np.searchsorted(known, known, side="right") - 1]
     return {
         "rates": rates,
-        "n_known": n_known if n_known < n_places else len(scores),
+        "n_known": n_known,
         "details": {"estimate": estimate, "draws": draws},
     }
 

@@ -30,7 +30,7 @@ def hapfelmeier(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "mda",
     n_permutations: int = 100,
     features: Sequence[str | int] | None = None,
     stop_after: int | None = None,
@@ -47,7 +47,7 @@ def hapfelmeier(
     .. math:: p_j = \frac{1 + \#\{l : v_{jl} \ge v_j\}}{L + 1}
 
     with v_j the importance of feature j, and v_jl the same in a forest grown after the l-th of L
-    permutations of its column alone; after Hapfelmeier and Ulm (2013), who use `mda`. The other
+    permutations of its column alone (Hapfelmeier and Ulm 2013). The other
     features keep what they say about the target, unlike under :func:`altmann`, so that a feature is
     compared with a useless one among the same rivals.
 
@@ -67,7 +67,8 @@ def hapfelmeier(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. By
+        default MDA, as published; it needs forests with out-of-bag rows, others take "mdi".
     n_permutations : int
         Number L of permutations of each feature.
     features : sequence of str or int, optional

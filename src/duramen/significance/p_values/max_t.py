@@ -24,7 +24,7 @@ def max_t(
     X: Any,
     y: Any = None,
     *,
-    measure: MeasureLike = "mdi",
+    measure: MeasureLike = "auto",
     n_permutations: int = 99,
     balanced: bool = True,
     strata: Any = None,
@@ -66,7 +66,8 @@ def max_t(
     y : array-like of shape (n,), optional
         Classes or numbers; None with a learning set.
     measure : str or callable
-        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances.
+        Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
+        is "mda" where trees leave rows out, else "mdi"; MDA finds more (docs/guide/max-t.md).
     n_permutations : int
         Number B of permutations. The least adjusted p-value is 1 / (B + 1): 19 permutations allow
         for one of .05.
@@ -171,8 +172,8 @@ MAX_T = SignificanceTest(
     "{level:g}, whatever the number of trees and however features depend on each other. Where some "
     "are relevant, features that are independent of the target are protected as far as their "
     "importances under permuted labels are no smaller than beside the relevant features, which "
-    "held for MDI of random forests in simulations but has no proof. Features correlated with "
-    "relevant ones are associated with the target, and may be confirmed.",
+    "held for MDI and MDA of random forests in simulations but has no proof. Features correlated "
+    "with relevant ones are associated with the target, and may be confirmed.",
     reference="P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley.",
     least=19,
     most_trees=500,

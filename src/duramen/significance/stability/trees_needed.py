@@ -233,7 +233,7 @@ def trees_needed(
     9.0
     """
     name = "trees_needed"
-    grown = forest_of(forest, name)
+    grown = forest_of(forest, name, survival=True)
     _check(grown, X, y, measure, k, agreement, risk)
     seed = grown.seed if random_state is None else checks.draw_seed(random_state)
     values, size = _values_of_parts(grown, X, y, measure)

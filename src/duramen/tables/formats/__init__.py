@@ -36,7 +36,9 @@ def able(one: Format, *uses: str) -> bool:
 def listed(*uses: str) -> str:
     """Name the formats that have one of some functions, with the endings of their files."""
     chosen = [one for one in catalogue if able(one, *uses)]
-    names = [f"{one.title} ({', '.join(one.suffixes)})" for one in chosen]
+    written = uses == ("write",)
+    endings = [(one.written if written else ()) or one.suffixes for one in chosen]
+    names = [f"{one.title} ({', '.join(own)})" for one, own in zip(chosen, endings, strict=True)]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -58,7 +60,7 @@ def checked_file(path: Path, function: str, *uses: str) -> Format:
     found, last = format_of(path), path.suffix.lower()
     if found is None or not able(found, *uses):
         what = f"the extension {last!r} of {path.name!r}"
-        takers = "duramen rank and duramen select"
+        takers = "duramen rank, select and context"
         hint = "" if found is None else f". Hint: duramen pack makes a store of it, for {takers}"
         raise ValueError(
             f"{function}: {what if last else f'{path.name!r}, no extension,'} is not known; files "

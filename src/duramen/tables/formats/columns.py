@@ -56,3 +56,7 @@ class Columns(Protocol):
     def samples(self) -> pa.Table | None:
         """Sample annotations; None where there are none."""
         ...
+
+    def variants(self) -> pa.Table | None:
+        """Places of the columns on the genome; None where they are not known."""
+        ...

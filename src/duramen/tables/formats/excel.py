@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.results.text import first_line, quoted
 from duramen.results.warning import warn
 from duramen.tables.formats.format import Format, Request
+from duramen.tables.formats.workbook import write_workbook
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,5 +110,7 @@ EXCEL = Format(
     "Workbook",
     (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     read=read_excel,
+    write=write_workbook,
+    written=(".xlsx",),
     sheets=True,
 )

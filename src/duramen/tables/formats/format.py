@@ -90,6 +90,8 @@ class Format(Entry):
         ``columns(path, function)`` returns the `Columns` of a file that `open_store` uses in place.
     write : callable, optional
         ``write(table, file)`` writes a pyarrow table to an open binary file.
+    written : tuple of str
+        Endings of the files that `write` makes; by default all of `suffixes`.
     text : bool
         Whether values are text: `na_values`, `decimal` and `separator` apply, and files may be
         compressed.
@@ -119,6 +121,7 @@ class Format(Entry):
     groups: Callable[[Path, Request], Input] | None = None
     columns: Callable[[Path, str], Columns] | None = None
     write: Callable[[Any, IO[bytes]], None] | None = None
+    written: tuple[str, ...] = ()
     text: bool = False
     layers: bool = False
     sheets: bool = False

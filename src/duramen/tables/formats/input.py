@@ -43,6 +43,10 @@ class Input(ABC):
         """Return the sample annotations; None where there are none."""
         return None
 
+    def variants(self) -> Iterator[pa.Table] | None:
+        """Yield where the columns lie on the genome, as in `layout.variants_schema`, in parts."""
+        return None
+
     @abstractmethod
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Give the columns from `start` on: tables that `encode` takes, or sources.

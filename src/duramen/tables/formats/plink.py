@@ -75,8 +75,8 @@ class BedColumns:
         self._path = path
         self._samples = read_fam(beside(path, ".fam", function), function)
         self.n_rows = len(self._samples)
-        self.variants = read_bim(beside(path, ".bim", function), function)
-        self.n_columns = len(self.variants)
+        self._names = read_bim(beside(path, ".bim", function), function)
+        self.n_columns = len(self._names)
         self._bytes = -(-self.n_rows // 4)
         self._file = LocalFile(path)
         self._check_file()
@@ -106,9 +106,9 @@ class BedColumns:
     def check_names(self) -> None:
         """Raise ValueError where variants share a name."""
         repeats = Repeats()
-        for names in self.variants.chunks():
+        for names in self._names.chunks():
             repeats.see(names)
-        repeated = repeats.among(name for names in self.variants.chunks() for name in names)
+        repeated = repeats.among(name for names in self._names.chunks() for name in names)
         if repeated:
             raise repetition(
                 repeated,
@@ -123,11 +123,11 @@ class BedColumns:
 
     def names(self, chosen: NDArray[np.int64]) -> list[str]:
         """Return the names of the variants with these numbers."""
-        return [layout.name_of_bytes(name) for name in self.variants.take(chosen)]
+        return [layout.name_of_bytes(name) for name in self._names.take(chosen)]
 
     def find(self, name: str) -> int | None:
         """Return the number of the variant of that name."""
-        return self.variants.find(layout.name_bytes(name))
+        return self._names.find(layout.name_bytes(name))
 
     def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
         """Return the variants with these numbers, in that order, in memory."""
@@ -208,6 +208,16 @@ class BedColumns:
         """Return the .fam file as a table."""
         return samples_of_fam(self._samples)
 
+    def variants(self) -> pa.Table:
+        """Return chromosome, position and alleles of the .bim file."""
+        import pyarrow as pa
+
+        return pa.concat_tables(self.variant_parts())
+
+    def variant_parts(self) -> Iterator[pa.Table]:
+        """Yield chromosome, position and alleles of the .bim file, some variants at a time."""
+        return variants_of_bim(beside(self._path, ".bim", self._function), self._function)
+
 
 def beside(path: Path, suffix: str, function: str) -> Path:
     """Return the file with a suffix beside a .bed file."""
@@ -240,6 +250,31 @@ def read_bim(path: Path, function: str) -> Runs:
     if not sizes:
         raise ValueError(f"{function}: {path} is empty; it has a line for each variant")
     return Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data))
+
+
+def variants_of_bim(path: Path, function: str) -> Iterator[pa.Table]:
+    """Yield chromosome, position and alleles of the variants, some lines at a time."""
+    import pyarrow as pa
+
+    schema, line = layout.variants_schema(), 0
+    with open(path, "rb") as file:
+        while lines := file.readlines(1 << 17):
+            words = [text.split() for text in lines if not text.isspace()]
+            try:
+                chromosome, _, _, place, first, second = (
+                    zip(*words, strict=True) if words else [()] * 6
+                )
+                columns = [chromosome, tuple(map(int, place)), first, second]
+                yield pa.table(
+                    [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)],
+                    schema=schema,
+                )
+            except (ValueError, OverflowError):
+                raise ValueError(
+                    f"{function}: {path} has a line that is not of six words, the fourth of them a "
+                    f"position in base pairs, near line {line + 1}"
+                ) from None
+            line += len(lines)
 
 
 def read_fam(path: Path, function: str) -> list[list[str]]:
@@ -322,12 +357,16 @@ class BedInput(Input):
         self.files = (path, path.with_suffix(".bim"), path.with_suffix(".fam"))
         self._columns = BedColumns(path, request.function)
         self.n_columns = self._columns.n_columns
-        self.names = Names(self._columns.variants)
+        self.names = Names(self._columns._names)
         self._budget = request.budget
 
     def samples(self) -> pa.Table:
         """Return the .fam file."""
         return self._columns.samples()
+
+    def variants(self) -> Iterator[pa.Table]:
+        """Yield chromosome, position and alleles of the .bim file."""
+        return self._columns.variant_parts()
 
     def groups(self, start: int, work: Path) -> Iterator[Any]:
         """Yield neighboring variants."""

@@ -11,26 +11,33 @@ if TYPE_CHECKING:
 
 def samples_table(samples: Any, function: str) -> pa.Table:
     """Return what a user gives for it, a table or the path of one, as an Arrow table."""
-    import pyarrow as pa
-
     from duramen.tables.files import read_table
 
     if isinstance(samples, str | os.PathLike):
         return read_table(samples, function=function)
-    if isinstance(samples, pa.Table):
-        return samples
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(samples, eager_only=True)
-        if frame.implementation.is_pandas() and not any(samples.index.names):
-            frame = nw.from_native(samples.reset_index(drop=True), eager_only=True)
-        return frame.to_arrow()  # without pandas' row labels, which are no column
-    except TypeError:
+    table = as_arrow(samples)
+    if table is None:
         raise TypeError(
             f"{function}: samples is a {type(samples).__name__}; give a data frame, an Arrow "
             "table, or the path of a file with one row for each row of the table"
-        ) from None
+        )
+    return table
+
+
+def as_arrow(frame: Any) -> pa.Table | None:
+    """Return a data frame as an Arrow table; None where it is no data frame."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        return None
+    if table.implementation.is_pandas() and not any(frame.index.names):
+        table = nw.from_native(frame.reset_index(drop=True), eager_only=True)
+    return table.to_arrow()  # without pandas' row labels, which are no column
 
 
 def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:

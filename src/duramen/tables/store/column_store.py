@@ -206,6 +206,17 @@ class ColumnStore(Summarized):
         names = names_of(self.samples)
         return None if names is None else names.labels
 
+    @property
+    def variants(self) -> pa.Table | None:
+        """Place of each column on the genome; None where that is not known.
+
+        The .bim file of a PLINK file, read anew each time: ``name``, ``chromosome``, ``position``
+        in base pairs, ``allele_1`` (A1, whose copies are counted) and ``allele_2``, one row a
+        column.
+        """
+        known = self._columns.variants()
+        return None if known is None else known.add_column(0, "name", [self.names])
+
     def target(self, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Return a column, or else a column of `samples`, as a target, and what may explain it.
 

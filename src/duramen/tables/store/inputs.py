@@ -130,6 +130,11 @@ class EncodedInput(Input):
         """Return the annotations of the store."""
         return self._table.samples if isinstance(self._table, ColumnStore) else None
 
+    def variants(self) -> Iterator[pa.Table] | None:
+        """Yield where the columns of the store lie on the genome."""
+        known = self._table._columns.variants() if isinstance(self._table, ColumnStore) else None
+        return None if known is None else iter((known,))
+
     def _columns(self, begin: int, end: int) -> EncodedTable:
         return self._table.take_columns(np.arange(begin, min(end, self.n_columns)))
 

@@ -10,6 +10,7 @@
 ``names.bin``      the names in UTF-8; empty where they are ``x0``, ``x1``, ...
 ``labels.bin``     the labels of ordinal and nominal columns, see `labels_to_bytes`
 ``samples.arrow``  what is known of the rows, where anything is
+``variants.arrow`` where the columns lie on the genome, where that is known
 =================  =================================================================================
 """
 
@@ -20,13 +21,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen.tables.encoded import EncodedTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 WHAT = "column store"
 FORMAT = 1
@@ -39,6 +43,8 @@ SHARED = "shared.bin"
 NAMES = "names.bin"
 LABELS = "labels.bin"
 SAMPLES = "samples.arrow"
+VARIANTS = "variants.arrow"
+BESIDE = (SAMPLES, VARIANTS)  # not in every store
 GROWING = (*CODES, COLUMNS, VALUES, SHARED, NAMES, LABELS)  # appended to, group by group
 
 CODE_TYPES = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
@@ -62,6 +68,14 @@ OWN = 0xFFFF
 MOST_SHARED = 4096
 LONGEST_SHARED = 16
 SHARED_LIST = np.dtype([("count", "u1"), ("values", "<f8", LONGEST_SHARED)])
+
+
+def variants_schema() -> pa.Schema:
+    """Return the columns of `VARIANTS`."""
+    import pyarrow as pa
+
+    names = ("chromosome", "position", "allele_1", "allele_2")
+    return pa.schema([(name, pa.int64() if name == "position" else pa.string()) for name in names])
 
 
 def name_bytes(name: str) -> bytes:
@@ -271,7 +285,7 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
 def _sound(header: Mapping[str, Any]) -> bool:
     """Tell whether a header has what every store has, and names no files but those of a store."""
     files, needed = header.get("files"), {*GROWING, SHARED}
-    if not isinstance(files, dict) or not needed <= set(files) <= needed | {SAMPLES}:
+    if not isinstance(files, dict) or not needed <= set(files) <= needed | set(BESIDE):
         return False
     entries = [entry if isinstance(entry, dict) else {} for entry in files.values()]
     numbers = [entry.get(key) for entry in entries for key in ("size", "crc32")]

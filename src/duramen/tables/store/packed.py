@@ -411,22 +411,33 @@ class PackedColumns:
 
     def samples(self) -> pa.Table | None:
         """Return the sample annotations."""
-        if layout.SAMPLES not in self._files:
+        return self._beside(layout.SAMPLES, self.n_rows)
+
+    def variants(self) -> pa.Table | None:
+        """Return where the columns lie on the genome."""
+        table = self._beside(layout.VARIANTS, self.n_columns)
+        if table is not None and not table.schema.equals(layout.variants_schema()):
+            raise self._inconsistent(f"{layout.VARIANTS} has other columns")
+        return table
+
+    def _beside(self, name: str, n_rows: int) -> pa.Table | None:
+        """Return a table of so many rows that lies beside the codes; None where there is none."""
+        if name not in self._files:
             return None
         import pyarrow as pa
 
-        file = self._files[layout.SAMPLES]
+        file = self._files[name]
         data = file.read(0, file.size)
-        if crc32(data) != self._crc32(layout.SAMPLES):
-            raise self._damaged(layout.SAMPLES)
+        if crc32(data) != self._crc32(name):
+            raise self._damaged(name)
         try:
             table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
             table.validate(full=True)
         except pa.ArrowException as error:
-            what = f"{layout.SAMPLES} is no Arrow table ({first_line(error)})"
+            what = f"{name} is no Arrow table ({first_line(error)})"
             raise self._inconsistent(what) from None
-        if len(table) != self.n_rows:
-            raise self._inconsistent(f"{layout.SAMPLES} has {len(table)} rows")
+        if len(table) != n_rows:
+            raise self._inconsistent(f"{name} has {len(table)} rows")
         return table
 
 

@@ -226,7 +226,9 @@ def pack_with(
                 writer.append(encoder.encoded(group, writer.n_columns))
                 report(writer.n_columns)
         _check_whole(writer, given, beside)
-        writer.finish(beside, _described(given, transpose, layer), _HINT)
+        rows = None if beside is None else iter((beside,))
+        tables = {layout.SAMPLES: rows, layout.VARIANTS: given.variants()}
+        writer.finish(tables, _described(given, transpose, layer), _HINT)
         if finishing is not None:
             finishing(folder)
     store = open_store(place)

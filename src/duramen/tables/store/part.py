@@ -23,7 +23,7 @@ PLAN = "plan.json"
 LOCK = "lock"
 # All that an unfinished store may hold; a folder with anything else is not one.
 _KNOWN = {
-    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER, layout.SAMPLES, *layout.GROWING),
+    *(PLAN, LOCK, PROGRESS, f"{PROGRESS}.new", layout.HEADER, *layout.BESIDE, *layout.GROWING),
     *(spool.SPOOL, spool.INDEX, spool.DONE),
     *("report.html", "result.csv", "result.parquet", "run.json"),
 }

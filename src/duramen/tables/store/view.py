@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.results.fingerprint import fingerprint
+from duramen.results.text import quoted
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.formats.columns import Columns
+from duramen.tables.joining import joined
 from duramen.tables.memory import require_memory
+from duramen.tables.store import layout
 from duramen.tables.store.column_store import ColumnStore
 
 if TYPE_CHECKING:
@@ -111,6 +114,106 @@ class _Rows:
         return fingerprint(self._base.fingerprint(), self._index)
 
 
+def with_columns(store: ColumnStore, table: EncodedTable) -> ColumnStore:
+    """See a store with further columns after its own, which are in memory.
+
+    Raises
+    ------
+    ValueError
+        If numbers of rows differ, or names repeat.
+    """
+    return WiderView(store, table)
+
+
+class WiderView(ColumnStore):
+    """A store with further columns; `with_columns` makes it."""
+
+    def __init__(self, store: ColumnStore, table: EncodedTable) -> None:
+        super().__init__(_Wider(store._columns, table), store.path, store._samples)
+        self.samples_pairing = store.samples_pairing
+        self._narrow = store
+        self._more = table
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return with_columns, (self._narrow, self._more)
+
+
+class _Wider:
+    """All columns of a source, then those of a table in memory."""
+
+    def __init__(self, base: Columns, more: EncodedTable) -> None:
+        for name in more.names:
+            if base.find(name) is not None:
+                raise ValueError(f"with_columns: {base.where} has a column {quoted(name)} already.")
+        self._base, self._more = base, more
+        self.where, self.n_rows = base.where, base.n_rows
+        self.n_columns = base.n_columns + more.n_columns
+
+    def kind_codes(self) -> NDArray[np.uint8]:
+        """Return the kind of each column."""
+        return np.concatenate([self._base.kind_codes(), self._more.kind_codes])
+
+    def names(self, chosen: NDArray[np.int64]) -> list[str]:
+        """Return names of columns."""
+        own = chosen < self._base.n_columns
+        known = iter(self._base.names(chosen[own]))
+        return [
+            next(known) if here else self._more.names[j - self._base.n_columns]
+            for here, j in zip(own.tolist(), chosen.tolist(), strict=True)
+        ]
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the column of that name."""
+        if name in self._more.names:
+            return self._base.n_columns + self._more.names.index(name)
+        return self._base.find(name)
+
+    def take(self, chosen: NDArray[np.int64]) -> EncodedTable:
+        """Return columns, in memory."""
+        own = chosen < self._base.n_columns
+        if own.all():
+            return self._base.take(chosen)
+        more = self._more.take_columns(chosen[~own] - self._base.n_columns)
+        if not own.any():
+            return more
+        both = joined(self._base.take(chosen[own]), more, "with_columns")
+        place = np.empty(len(chosen), dtype=np.int64)
+        place[np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)])] = np.arange(len(chosen))
+        return both.take_columns(place)
+
+    def table(self) -> EncodedTable:
+        """Return all columns, in memory."""
+        return joined(self._base.table(), self._more, "with_columns")
+
+    def records(self) -> Iterator[NDArray[Any]]:
+        """Yield records of all columns, as in `layout.COLUMN`."""
+        yield from self._base.records()
+        yield layout.columns_of(self._more, layout.SharedLists()).records
+
+    def fingerprint(self) -> str:
+        """Of the source and of the table."""
+        return fingerprint(self._base.fingerprint(), self._more.fingerprint())
+
+    def verify(self) -> None:
+        """Raise ValueError where something of the source is damaged."""
+        self._base.verify()
+
+    def samples(self) -> pa.Table | None:
+        """Return the sample annotations."""
+        return self._base.samples()
+
+    def variants(self) -> pa.Table | None:
+        """Return where the columns lie on the genome; null for further columns."""
+        table = self._base.variants()
+        if table is None:
+            return None
+        import pyarrow as pa
+
+        count = self._more.n_columns
+        nulls = [pa.nulls(count, field.type) for field in table.schema]
+        return pa.concat_tables([table, pa.table(nulls, schema=table.schema)])
+
+
 class StoreView(ColumnStore):
     """A store without some of its columns; `without` makes it."""
 
@@ -191,3 +294,8 @@ class _Others:
     def samples(self) -> pa.Table | None:
         """Return the sample annotations."""
         return self._base.samples()
+
+    def variants(self) -> pa.Table | None:
+        """Return where the columns lie on the genome."""
+        table = self._base.variants()
+        return None if table is None else table.take(self._there(np.arange(self.n_columns)))

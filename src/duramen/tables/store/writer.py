@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -131,15 +132,19 @@ class StoreWriter:
         _sync(new)
         os.replace(new, self._folder / PROGRESS)
 
-    def finish(self, samples: pa.Table | None, more: Mapping[str, Any], hint: str) -> None:
-        """Write what is known of the rows, and the header; the folder is a store then.
+    def finish(
+        self, beside: Mapping[str, Iterator[pa.Table] | None], more: Mapping[str, Any], hint: str
+    ) -> None:
+        """Write what is known of rows and columns, and the header; the folder is a store then.
 
-        `more` is what else the header shall tell, `hint` what to do where names repeat.
+        `beside` has tables, in parts, by the names of their files, `more` is what else the header
+        shall tell, `hint` what to do where names repeat.
         """
         self._check_names(hint)
         files = {name: [self._sizes[name], self._checks[name]] for name in layout.GROWING}
-        if samples is not None:
-            files[layout.SAMPLES] = self._write_samples(samples)
+        for name, parts in beside.items():
+            if parts is not None:
+                files[name] = self._write_table(name, parts)
         header = {
             "what": layout.WHAT,
             "format": layout.FORMAT,
@@ -155,14 +160,18 @@ class StoreWriter:
             _sync(self._folder / name)
         (self._folder / PROGRESS).unlink()
 
-    def _write_samples(self, samples: pa.Table) -> list[int]:
+    def _write_table(self, name: str, parts: Iterator[pa.Table]) -> list[int]:
         import pyarrow as pa
 
-        path = self._folder / layout.SAMPLES
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, samples.schema) as writer:
-            writer.write_table(samples)
-        data = path.read_bytes()
-        return [len(data), crc32(data)]
+        path = self._folder / name
+        first = next(parts)
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, first.schema) as writer:
+            for part in chain((first,), parts):
+                writer.write_table(part)
+        total = 0
+        for piece in pieces_of(LocalFile(path)):
+            total = crc32(piece, total)
+        return [path.stat().st_size, total]
 
     def _check_names(self, hint: str) -> None:
         if not self.named:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -32,8 +31,6 @@ from duramen.theory.distributions.variables import (
     Variable,
     Variables,
 )
-
-_MOST_CELLS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -304,10 +301,7 @@ class FiniteDistribution(JointTable):
         )
 
     def multivariate_information(
-        self,
-        *variables: Variables,
-        given: Variables = (),
-        unit: Unit = "bits",
+        self, *variables: Variables, given: Variables = (), unit: Unit = "bits"
     ) -> float:
         r"""Return the information that several sets of variables share, I(A; C; D ... | B).
 
@@ -338,6 +332,45 @@ class FiniteDistribution(JointTable):
         return scale * information.multivariate_information(
             self.weights, parts, self.partition(given)
         )
+
+    def total_correlation(
+        self, *variables: Variables, given: Variables = (), unit: Unit = "bits"
+    ) -> float:
+        r"""Return the total correlation of several sets of variables, at least 0.
+
+        .. math:: R(A;C;D|B) = H(A|B) + H(C|B) + H(D|B) - H(A,C,D|B)
+
+        It is 0 if and only if the sets are independent of each other given B, and of two sets it is
+        the mutual information (Watanabe 1960; thesis, eq. 2.27). What is at most `TOLERANCE` counts
+        as zero.
+
+        Parameters
+        ----------
+        *variables : variables or lists of variables
+            The sets, at least one; of a single one it is 0.
+        given : variable or list of variables
+            The set B; by default empty.
+        unit : {"bits", "nats"}
+
+        Raises
+        ------
+        ValueError
+            If no set is given.
+
+        Examples
+        --------
+        >>> import duramen as dm
+        >>> xor = dm.theory.examples.xor()
+        >>> xor.total_correlation("X1", "X2", "Y"), xor.multivariate_information("X1", "X2", "Y")
+        (1.0, -1.0)
+        """
+        scale = unit_scale("FiniteDistribution.total_correlation", unit)
+        if not variables:
+            raise ValueError(
+                "FiniteDistribution.total_correlation: give at least one set of variables."
+            )
+        parts = [self.partition(part) for part in variables]
+        return scale * information.total_correlation(self.weights, parts, self.partition(given))
 
     def impurity(self, given: Variables = (), *, criterion: Criterion = "entropy") -> float:
         r"""Return the mean impurity of Y given some variables.
@@ -438,33 +471,6 @@ class FiniteDistribution(JointTable):
         )
         weights = np.where(alive, self.weights, 0.0)
         return self._merged(kept, weights, self.metadata, self.context_name)
-
-    def probabilities(self, variables: Variables) -> FloatArray:
-        """Return the joint probabilities of some variables, with one axis a variable.
-
-        The axes are in the order given; along each lie the values in the order of their codes.
-
-        Raises
-        ------
-        ValueError
-            If the array would have more than 67 million entries.
-        """
-        columns = self._columns.chosen(variables)
-        shape = tuple(len(column.values) for column in columns)
-        if prod(shape) > _MOST_CELLS:
-            raise ValueError(
-                f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
-                "ask for fewer variables; `partition` groups the rows that there are."
-            )
-        cell = np.zeros(self.n_rows, dtype=np.int64)
-        for column in columns:
-            cell = cell * len(column.values) + column.codes
-        mass = np.bincount(cell, weights=self.weights, minlength=prod(shape))
-        return np.asarray(mass, dtype=np.float64).reshape(shape)
-
-    def values(self, variable: Variable) -> NDArray[Any]:
-        """Return the values of a variable, in code order."""
-        return self._columns[self._columns.place(variable)].values
 
     def sample(self, n: int, seed: int | np.random.Generator) -> Sample:
         """Draw rows independently.

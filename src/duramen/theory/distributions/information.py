@@ -79,6 +79,27 @@ def multivariate_information(
     return total
 
 
+def total_correlation(
+    weights: FloatArray, variables: Sequence[Partition], given: Partition
+) -> float:
+    r"""Compute the total correlation in bits (Watanabe 1960; thesis, eq. 2.27).
+
+    .. math:: R(A_1;\ldots;A_n|B) = \sum_{i>1} I(A_i; A_1, \ldots, A_{i-1} | B)
+
+    which are the entropies of all less their joint entropy, by the chain rule; each term is zero
+    up to the rounding of one sum where the variables are independent.
+    """
+    total = 0.0
+    first, *others = variables
+    joint = given.refined(first.cell, first.n_cells)
+    for part in others:
+        alone = given.refined(part.cell, part.n_cells)
+        both = joint.refined(part.cell, part.n_cells)
+        total += conditional_information(weights, both, joint, alone, given)
+        joint = both
+    return total
+
+
 def impurity(
     criterion: Criterion,
     weights: FloatArray,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import prod
 from os import PathLike
 from typing import Any, Self
 
@@ -28,6 +29,8 @@ from duramen.theory.distributions.validation import (
     check_shapes,
 )
 from duramen.theory.distributions.variables import Column, Columns, Variable, Variables, as_list
+
+_MOST_CELLS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +151,37 @@ class JointTable(Summarized):
     def partition(self, variables: Variables) -> Partition:
         """Group the rows by the values of some variables; the empty set gives one cell."""
         return self._columns.refine(Partition.whole(self.n_rows), variables)
+
+    def probabilities(self, variables: Variables) -> FloatArray:
+        """Return the joint probabilities of some variables, with one axis a variable.
+
+        The axes are in the order given; along each lie the values in the order of their codes.
+
+        Raises
+        ------
+        ValueError
+            If the array would have more than 67 million entries.
+        """
+        columns = self._columns.chosen(variables)
+        shape = tuple(len(column.values) for column in columns)
+        if prod(shape) > _MOST_CELLS:
+            raise ValueError(
+                f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
+                "ask for fewer variables; `partition` groups the rows that there are."
+            )
+        cell = np.zeros(self.n_rows, dtype=np.int64)
+        for column in columns:
+            cell = cell * len(column.values) + column.codes
+        mass = np.bincount(cell, weights=self.weights, minlength=prod(shape))
+        return np.asarray(mass, dtype=np.float64).reshape(shape)
+
+    def values(self, variable: Variable) -> NDArray[Any]:
+        """Return the values of a variable, in code order."""
+        return self._columns[self._columns.place(variable)].values
+
+    def values_of_rows(self, variables: Variables, rows: IndexArray) -> dict[str, NDArray[Any]]:
+        """Return the values of some variables in some rows, by name."""
+        return {one.name: one.values_of(rows) for one in self._columns.chosen(variables)}
 
     @classmethod
     def _merged(

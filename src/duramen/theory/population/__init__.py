@@ -1,5 +1,6 @@
 """Importances in the population: those of infinitely many trees, computed exactly."""
 
+from duramen.theory.population.accuracy import population_mda
 from duramen.theory.population.additions import irrelevant_importances, redundant_importances
 from duramen.theory.population.context import population_context_importances
 from duramen.theory.population.importances import population_importances
@@ -21,6 +22,7 @@ __all__ = [
     "lattice_cost",
     "population_context_importances",
     "population_importances",
+    "population_mda",
     "redundant_importances",
     "tree_importances",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,18 @@ from duramen.theory.arguments import whole
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.partition import FloatArray, IndexArray
 from duramen.theory.distributions.subsets import BoolArray
-
-Words = NDArray[np.uint64]
-"""Sets of rows, shape (n, words): bit i of them stands for row i."""
+from duramen.theory.population.row_sets import (
+    WORD,
+    Words,
+    distinct,
+    in_order,
+    packed,
+    unpacked,
+)
 
 MOST_CELLS = 2_000_000
 """Most cells that are visited by default: a minute or two."""
 
-_WORD = 64
 _NUMBERS = 1 << 23  # in the largest array that several cells share
 _MERGED = 1 << 16  # so many cells of one size are merged before the walk gets there
 _ROUNDING = 1e-13  # a decrease of so little is none
@@ -110,11 +114,11 @@ class CellWalk:
         context = cast("NDArray[np.uint32]", dist.context).astype(np.int64)
         self.place = context * dist.n_classes + dist.target
         self.values = [
-            _packed(column == np.arange(size)[:, np.newaxis])
+            packed(column == np.arange(size)[:, np.newaxis])
             for column, size in zip(dist.codes.T, dist.cardinalities.tolist(), strict=True)
         ]
-        self.n_words = (dist.n_rows - 1) // _WORD + 1
-        numbers = max(self.n_words * _WORD, dist.n_contexts * dist.n_classes)
+        self.n_words = (dist.n_rows - 1) // WORD + 1
+        numbers = max(self.n_words * WORD, dist.n_contexts * dist.n_classes)
         self.at_a_time = max(1, _NUMBERS // (numbers * max(1, int(dist.cardinalities.sum()))))
         _check_number(function, dist, depth, self.max_nodes)
 
@@ -160,7 +164,7 @@ class CellWalk:
         return int(np.argmax(np.unpackbits(rows.view(np.uint8), bitorder="little")))
 
     def _everything(self) -> Words:
-        return _packed(np.ones((1, len(self.weights)), dtype=bool))
+        return packed(np.ones((1, len(self.weights)), dtype=bool))
 
     def _look(self, rows: Words, reach: FloatArray, n_rows: int) -> tuple[Cells, Words]:
         """Divide cells of so many rows by every feature; return them and their parts."""
@@ -175,7 +179,7 @@ class CellWalk:
                 parents.append(kept)
                 features.append(np.full(len(kept), f))
                 parts.append(part[kept])
-        below, child = _distinct(np.concatenate(parts))
+        below, child = distinct(np.concatenate(parts))
         masses = self._masses(below)
         mixed = self._mixed(masses)
         number = np.cumsum(mixed) - 1
@@ -218,8 +222,7 @@ class CellWalk:
     def _masses(self, rows: Words) -> FloatArray:
         """Return the probability of each context and class in sets of rows."""
         n_rows = len(self.weights)
-        bits = np.unpackbits(rows.view(np.uint8), axis=1, count=n_rows, bitorder="little")
-        cell, row = np.nonzero(bits.view(np.bool_))
+        cell, row = np.nonzero(unpacked(rows, n_rows))
         size = self.shape[0] * self.shape[1]
         mass = np.bincount(cell * size + self.place[row], self.weights[row], len(rows) * size)
         return mass.astype(np.float64, copy=False).reshape(len(rows), *self.shape)
@@ -252,33 +255,8 @@ class _Waiting:
             return np.zeros((0, 1), dtype=np.uint64), np.zeros((0, 1))
         rows = np.concatenate([part for part, _ in self.parts])
         reach = np.concatenate([part for _, part in self.parts])
-        order, first = _sorted(rows)
+        order, first = in_order(rows)
         return rows[order[first]], np.add.reduceat(reach[order], first, axis=0)
-
-
-def _sorted(rows: Words) -> tuple[IndexArray, IndexArray]:
-    """Return an order of sets of rows that puts equal ones together, and where each begins."""
-    order = np.lexsort(rows.T)
-    ordered = rows[order]
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return order, np.flatnonzero(new)
-
-
-def _distinct(rows: Words) -> tuple[Words, IndexArray]:
-    """Return the distinct ones among sets of rows, and the number of each."""
-    order, first = _sorted(rows)
-    number = np.empty(len(rows), dtype=np.int64)
-    number[order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
-    return rows[order[first]], number
-
-
-def _packed(bits: NDArray[Any]) -> Words:
-    """Return sets of rows, given as one truth value a row, shape (n, rows), as words."""
-    n, n_rows = bits.shape
-    padded = np.zeros((n, -(-n_rows // _WORD) * _WORD), dtype=bool)
-    padded[:, :n_rows] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def _uncertainty(criterion: str, masses: FloatArray, numbers: FloatArray) -> FloatArray:

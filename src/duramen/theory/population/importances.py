@@ -236,17 +236,22 @@ def importances_of(
         measure=measure,
         unit=UNITS[criterion],
         by_degree=by_degree,
-        metadata={
-            "population": dict(settings),
-            "distribution": {
-                "n_rows": dist.n_rows,
-                "target": dist.target_name,
-                "origin": dict(dist.metadata),
-            },
-            "fingerprint": _fingerprint(dist),
-            "versions": versions(),
-        },
+        metadata=importances_record(dist, settings),
     )
+
+
+def importances_record(dist: FiniteDistribution, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of importances: settings, distribution, fingerprint and versions."""
+    return {
+        "population": dict(settings),
+        "distribution": {
+            "n_rows": dist.n_rows,
+            "target": dist.target_name,
+            "origin": dict(dist.metadata),
+        },
+        "fingerprint": _fingerprint(dist),
+        "versions": versions(),
+    }
 
 
 def _fingerprint(dist: FiniteDistribution) -> str:

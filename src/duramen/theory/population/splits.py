@@ -88,7 +88,7 @@ def gains(
     ----------
     criterion : {"entropy", "gini", "variance"}
     inside : ndarray of float64, shape (n, g, C)
-        Probability, given the node, of each child and class; no child is empty.
+        Probability, given the node, of each child and class; an empty child contributes 0.
     parent : ndarray of float64, shape (n, C)
         Probability of each class given the node.
     numbers : ndarray of float64, shape (C,)
@@ -99,6 +99,7 @@ def gains(
     ndarray of float64, shape (n, g)
     """
     size = inside.sum(axis=2)
+    divisor = np.where(size > 0, size, 1.0)
     parent = parent[:, np.newaxis, :]
     terms: FloatArray
     if criterion == "entropy":
@@ -106,9 +107,9 @@ def gains(
         ratio = np.divide(inside, expected, out=np.ones_like(inside), where=inside > 0)
         terms = (inside * np.log2(ratio)).sum(axis=2)
     elif criterion == "gini":
-        terms = size * ((inside / size[:, :, np.newaxis] - parent) ** 2).sum(axis=2)
+        terms = size * ((inside / divisor[:, :, np.newaxis] - parent) ** 2).sum(axis=2)
     else:
-        terms = size * ((inside @ numbers) / size - parent @ numbers) ** 2
+        terms = size * ((inside @ numbers) / divisor - parent @ numbers) ** 2
     return terms
 
 

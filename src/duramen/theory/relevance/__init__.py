@@ -7,6 +7,8 @@ from duramen.theory.relevance.context_dependence import (
     context_dependence,
     feature_context_dependence,
 )
+from duramen.theory.relevance.faithfulness import Faithfulness, d_separated, faithfulness
+from duramen.theory.relevance.ordering import conditioning_order
 from duramen.theory.relevance.properties import Counterexample, Properties, properties
 from duramen.theory.relevance.redundancy import Redundancy, degree_of_redundancy, redundancy
 from duramen.theory.relevance.relevance import (
@@ -22,12 +24,16 @@ __all__ = [
     "ContextDependence",
     "ContextWitness",
     "Counterexample",
+    "Faithfulness",
     "Properties",
     "Redundancy",
     "Relevance",
     "all_relevant",
+    "conditioning_order",
     "context_dependence",
+    "d_separated",
     "degree_of_redundancy",
+    "faithfulness",
     "feature_context_dependence",
     "feature_relevance",
     "markov_boundaries",

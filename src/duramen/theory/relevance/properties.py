@@ -193,9 +193,9 @@ def properties(dist: FiniteDistribution) -> Properties:
     lattice, entropies = joint_entropies("properties", dist)
     names = (*dist.names, dist.target_name)
     found: dict[str, Counterexample] = {}
-    below = _independent(lattice, entropies, 2)
+    below = independent_pairs(lattice, entropies, 2)
     for k in range(3, len(lattice)):
-        here = _independent(lattice, entropies, k)
+        here = independent_pairs(lattice, entropies, k)
         for name, subset, triple in _failures(lattice[k], below, here):
             if name not in found:
                 found[name] = _named(names, lattice[k], subset, triple)
@@ -210,7 +210,9 @@ def properties(dist: FiniteDistribution) -> Properties:
     )
 
 
-def _independent(lattice: Sequence[Layer], entropies: Sequence[FloatArray], k: int) -> BoolArray:
+def independent_pairs(
+    lattice: Sequence[Layer], entropies: Sequence[FloatArray], k: int
+) -> BoolArray:
     """Return, for subsets of k and members i, j, whether these are independent given the rest.
 
     Shape (C(n, k), k, k).

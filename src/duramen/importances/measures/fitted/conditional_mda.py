@@ -90,7 +90,7 @@ def conditional_mda(
     ('x0', 'x1')
     """
     name = "conditional_mda"
-    grown = forest_of(forest, name)
+    grown = forest_of(forest, name, survival=True)
     score = score_of(grown, scoring, name)
     checks.check_choice(name, "association", association, THRESHOLDS)
     checks.check_flag(name, "scaled", scaled)
@@ -149,4 +149,5 @@ CONDITIONAL_MDA = Measure(
     reference="C. Strobl et al. (2008). Conditional variable importance for random forests. BMC "
     "Bioinformatics 9:307.",
     rows="out-of-bag",
+    survival=True,
 )

@@ -71,7 +71,7 @@ def frequency(
     >>> round(float(result.values.sum()), 9)
     1.0
     """
-    grown = forest_of(forest, "frequency")
+    grown = forest_of(forest, "frequency", survival=True)
     counts = _Counts(grown, weighted=weighted)
     scale = counts.total() if normalize else 1.0
     scale = scale or 1.0  # no tree has a split: all counts are 0
@@ -146,6 +146,7 @@ FREQUENCY = Measure(
     ),
     reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
     "University of Liège, Definition 4.1.",
+    survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
     # Splits per tree, the mean of which is one over the trees.

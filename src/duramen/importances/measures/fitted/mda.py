@@ -17,6 +17,7 @@ from duramen.importances.passes.ensemble import ensemble_mda
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import (
     ALL,
+    OF_PAIRS,
     SCORES,
     UNITS,
     Losses,
@@ -76,12 +77,14 @@ def mda(
         "accuracy" (default for classes), "balanced_accuracy", "neg_log_loss" (natural logarithms;
         probabilities below 2e-16 count as that), "roc_auc" (each class against the rest, the mean
         over the classes; trees that lack a class, or hold no other, drop out of the mean over
-        trees: Janitza et al. 2013), or "neg_mean_squared_error" (default for numbers). For other
-        predictors anything that scikit-learn takes.
+        trees: Janitza et al. 2013), "neg_mean_squared_error" (default for numbers), or
+        "concordance" (for survival: Harrell's, of the mortalities of the leaves; trees without a
+        comparable pair of rows drop out of the mean over trees). For other predictors anything that
+        scikit-learn takes.
     votes : {"tree", "ensemble"}
         "tree": the mean over trees of what each loses. "ensemble": what the majority vote (the mean
-        prediction in regression) of the trees that a row is out of bag of loses, as in Breiman
-        (2001); rows in every bag are left out.
+        prediction in regression and survival) of the trees that a row is out of bag of loses, as
+        in Breiman (2001); rows in every bag are left out.
     n_repeats : int or "all", optional
         Permutations of each feature in each tree, by default 1 (5 for other predictors). "all":
         the mean over all permutations, computed exactly; for scores that are sums over rows and
@@ -136,7 +139,7 @@ def mda(
     if is_other_predictor(model):
         _refuse_for_predictors(votes, scaled, by_class, groups)
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
-    forest = forest_of(model, "mda")
+    forest = forest_of(model, "mda", survival=True)
     score = score_of(forest, scoring, "mda")
     checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
@@ -192,17 +195,17 @@ def tree_importances(
 ) -> Importances:
     """Return the mean over trees of what they lose, with its standard error."""
     if losses.n_trees == 0:
-        why = (
-            "holds rows of two classes"
-            if score == "roc_auc"
-            else "has rows that it was grown without"
-        )
+        lacking = {
+            "roc_auc": "holds rows of two classes",
+            "concordance": "holds two rows whose order of events is known",
+        }
+        why = lacking.get(score, "has rows that it was grown without")
         raise ValueError(
             f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: grow "
             "more trees, or leave more rows out of each."
         )
-    # Trees where the area is not defined drop out; trees without rows lose nothing.
-    n_trees = losses.n_trees if score == "roc_auc" else forest.n_trees
+    # Trees where the score is not defined drop out; trees without rows lose nothing.
+    n_trees = losses.n_trees if score in OF_PAIRS else forest.n_trees
     mean = losses.sum / n_trees
     error = _error(losses.squares / n_trees, mean, n_trees)
     values = mean
@@ -237,12 +240,13 @@ def is_other_predictor(model: Any) -> bool:
 
 def score_of(forest: Forest, scoring: Any, function: str) -> str:
     """Return the score that is asked for, and that the task has."""
-    numbers = forest.classes is None
+    own = {"regression": "neg_mean_squared_error", "survival": "concordance"}
+    default = own.get(forest.task, "accuracy")
     if scoring is None:
-        return "neg_mean_squared_error" if numbers else "accuracy"
+        return default
     score = checks.check_choice(function, "scoring", scoring, SCORES)
-    if numbers != (score == "neg_mean_squared_error"):
-        task = "numbers" if numbers else "classes"
+    if score != default and (forest.classes is None or score in own.values()):
+        task = {"regression": "numbers", "survival": "survival"}.get(forest.task, "classes")
         raise ValueError(
             f"{function}: scoring={scoring!r} does not suit a forest that was grown on {task}."
         )
@@ -261,7 +265,7 @@ def repeats_of(
     if n_repeats is None:
         return 1
     if isinstance(n_repeats, str) and n_repeats == ALL:
-        if score == "roc_auc" or votes == "ensemble":
+        if score in OF_PAIRS or votes == "ensemble":
             raise ValueError(
                 f'{function}: n_repeats="all" needs a score that is a sum over the rows of each '
                 f"tree; with scoring={score!r} and votes={votes!r} give a number of permutations."
@@ -300,7 +304,7 @@ def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, groups: Gro
 
 def _of_copies(given: Inputs, originals: NDArray[np.uint32]) -> Importances:
     """Compute MDA on rows that are copies, out of bag where no copy is inside."""
-    forest = forest_of(given.estimator, "mda")
+    forest = forest_of(given.estimator, "mda", survival=True)
     target = matched(forest, given.data.target, "mda")
     sample = Sample(given.data.table, target, out_of_bag=True, originals=originals)
     score = score_of(forest, None, "mda")
@@ -321,6 +325,7 @@ MDA = Measure(
     ),
     reference="L. Breiman (2001). Random forests. Machine Learning 45.",
     rows="out-of-bag",
+    survival=True,
     default=True,
     of_copies=_of_copies,
 )

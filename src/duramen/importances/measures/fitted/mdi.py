@@ -79,6 +79,11 @@ def mdi(
     corrected for, so they are at home with totally randomized trees. Rows that a bootstrap draws
     several times make the true bias somewhat larger. Corrected values can be negative.
 
+    *Survival.* Nodes have no impurity there: the value of a feature is the mean over the trees of
+    the sum of the log-rank statistics (chi-square) of the splits on it, not weighted by the
+    fraction of rows, which is its part of the goodness of split of the trees of LeBlanc and
+    Crowley (1993). It is positive for irrelevant features too.
+
     *Held-out rows.* Gini and variance: sum_c (n_c / n) m_c . (Y_c - Y_t) over the children c of
     node t, with m the training means and Y those of the held-out rows, after Li et al. (2019) and
     Zhou and Hooker (2021); this is MDI when the rows are the training rows. Entropy: held-out
@@ -101,7 +106,7 @@ def mdi(
     >>> result.unit, result.top(2).names
     ('gini', ('x0', 'x1'))
     """
-    grown = forest_of(forest, "mdi")
+    grown = forest_of(forest, "mdi", survival=True)
     _check_choices(grown, X, y, rows, correction)
     if X is not None:
         tally = held_out(grown, sample_of(grown, X, y, rows, "mdi"))
@@ -161,6 +166,11 @@ def _check_choices(
         raise ValueError(
             'mdi: rows="oob" needs the training rows as X and y, forests do not keep them.'
         )
+    if X is not None and forest.task == "survival":
+        raise ValueError(
+            "mdi: X and y must be None for survival, where MDI adds up log-rank statistics of the "
+            "training rows. Hint: mda measures rows that were held out."
+        )
     if correction is None:
         return
     if correction not in CORRECTIONS:
@@ -197,9 +207,12 @@ MDI = Measure(
         "MDI gives every feature that is tried often enough some importance, relevant or not, "
         "since a tree fits chance too. Features with many distinct values get more of it than "
         "those with few. MDI itself has no threshold above which it is real: that takes a test.",
+        survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
+        "averaged over the trees; such a statistic compares the survival of the two children.",
     ),
     reference="G. Louppe et al. (2013). Understanding variable importances in forests of "
     "randomized trees. NeurIPS 26.",
+    survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
     default=True,

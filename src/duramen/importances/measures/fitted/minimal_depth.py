@@ -70,7 +70,7 @@ def minimal_depth(forest: Any) -> Importances:
     >>> result.top(2).names
     ('x0', 'x2')
     """
-    grown = forest_of(forest, "minimal_depth")
+    grown = forest_of(forest, "minimal_depth", survival=True)
     sums = _Sums(grown)
     return Importances(
         names=grown.names,
@@ -111,7 +111,7 @@ def first_splits(forest: Any) -> FirstSplits:
     >>> result.n_trees, round(result.threshold, 2), result.selected()
     (20, 2.4, ('x0', 'x2'))
     """
-    grown = forest_of(forest, "first_splits")
+    grown = forest_of(forest, "first_splits", survival=True)
     sums = _Sums(grown)
     return FirstSplits(
         names=grown.names,
@@ -310,6 +310,7 @@ MINIMAL_DEPTH = Measure(
     ),
     reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
     "Journal of the American Statistical Association 105.",
+    survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
 )

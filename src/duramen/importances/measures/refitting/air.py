@@ -96,7 +96,7 @@ def air(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    template = template_of(estimator, "air")
+    template = template_of(estimator, "air", survival=False)
     data = data_for(template, X, y, "air", allow_one_class=True, strata=strata, blocks=blocks)
     seed = draw_seed(template.random_state if random_state is None else random_state)
     data.exchangeability.require(1, "air")

@@ -220,5 +220,6 @@ HOLDOUT_MDA = Measure(
     "importance test for random forests for high-dimensional data. Advances in Data Analysis and "
     "Classification 12.",
     refits=True,
+    survival=True,
     rows="held-out",
 )

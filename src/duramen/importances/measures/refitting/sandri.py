@@ -96,7 +96,7 @@ def sandri(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    template = template_of(estimator, "sandri")
+    template = template_of(estimator, "sandri", survival=False)
     repeats = check_integer("sandri", "n_repeats", n_repeats, 1)
     plan = Plan.checked("sandri", None, client=client)
     data = data_for(template, X, y, "sandri", allow_one_class=True, strata=strata, blocks=blocks)

@@ -1,0 +1,79 @@
+"""Effects of the first features, and association of all features with the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duramen.cli.rank.measuring import Found
+    from duramen.reports.effects import Effects
+    from duramen.tables import EncodedTable, LearningSet
+
+_CLASSES = 10  # of more classes, no means are written
+
+
+def effects_of(
+    estimator: Any, data: LearningSet[EncodedTable], found: Found, jobs: int | None
+) -> Effects:
+    """Describe the effects of the first features by the first measure."""
+    from duramen.effects import describe_effects
+    from duramen.reports.effects import DESCRIBED, Effects
+    from duramen.reports.measures import as_importances
+
+    best = as_importances(found.measures[0]).top(DESCRIBED).names
+    relevant = None if found.tested is None else set(found.tested.selected())
+    described = describe_effects(estimator, data, best, relevant=relevant, n_jobs=jobs)
+    return Effects.of(described, data)
+
+
+def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dict[str, Any]:
+    """Return the association of features with the target, as columns of the table of results.
+
+    For classes the mean in each class, ``mean_`` and its name; for numbers Spearman's rank
+    correlation, ``spearman``. Categories have neither.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    table, classes = data.table, data.target.classes
+    if data.target.task == "survival" or (classes is not None and len(classes) > _CLASSES):
+        return {}
+    y = np.asarray(data.target.values)
+    place = {name: j for j, name in enumerate(table.names)}
+    n_columns = 1 if classes is None else len(classes)
+    found = np.full((len(names), n_columns), np.nan)
+    ranks = None if classes is not None else _ranks(np.unique(y, return_inverse=True)[1])
+    for row, name in enumerate(names):
+        j = place[name]
+        codes = table.codes(j)
+        known = codes < len(table.values(j))
+        if j in table.labels or not known.any():
+            continue
+        if ranks is not None:
+            found[row, 0] = _correlation(codes[known], ranks[known])
+        else:
+            sizes = np.bincount(y[known], minlength=n_columns)
+            sums = np.bincount(y[known], table.values(j)[codes[known]], minlength=n_columns)
+            np.divide(sums, sizes, out=found[row], where=sizes > 0)
+    titles = ["spearman"] if classes is None else [f"mean_{one}" for one in classes.tolist()]
+    columns = zip(titles, found.T, strict=True)
+    return {title: pa.array(values, mask=np.isnan(values)) for title, values in columns}
+
+
+def _ranks(codes: Any) -> Any:
+    """Return mid-ranks of dense codes."""
+    import numpy as np
+
+    sizes = np.bincount(codes)
+    return (np.cumsum(sizes) - sizes / 2)[codes]
+
+
+def _correlation(codes: Any, ranks: Any) -> float:
+    """Return Spearman's correlation; NaN where one side is constant."""
+    import numpy as np
+
+    one = _ranks(codes) - len(codes) / 2
+    other = ranks - ranks.mean()
+    scale = np.sqrt((one @ one) * (other @ other))
+    return float(one @ other / scale) if scale > 0 else float("nan")

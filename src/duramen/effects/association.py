@@ -1,0 +1,118 @@
+"""Tests of the association of one or two features with a target, on the rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_GROUPS = 5
+_CELLS = 3
+
+
+def trend(codes: IntArray, y: FloatArray) -> tuple[float, float]:
+    """Return Spearman's rank correlation of a feature with numbers, and its p-value."""
+    if len(y) < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
+        return 0.0, 1.0
+    from scipy.stats import spearmanr
+
+    found = spearmanr(codes, y)
+    return float(found.statistic), float(found.pvalue)
+
+
+def shape_p_value(codes: IntArray, y: FloatArray, *, nominal: bool = False) -> float:
+    """Return the p-value of Kruskal and Wallis' test between categories, or five intervals."""
+    if np.ptp(y) == 0:
+        return 1.0
+    groups = codes if nominal else _intervals(codes, _GROUPS)
+    parts = [y[groups == group] for group in np.unique(groups)]
+    if len(parts) < 2 or len(parts) == len(y):
+        return 1.0
+    from scipy.stats import kruskal
+
+    return float(kruskal(*parts).pvalue)
+
+
+def interaction_p_value(
+    one: IntArray, other: IntArray, targets: FloatArray, nominal: Sequence[bool]
+) -> float:
+    """Return the p-value of the interaction of two features on a target: the largest of three.
+
+    Both are put into at most three groups: intervals of about as many rows, or the two largest
+    categories and the rest. The tests are the F-test of a mean for each cell against the additive
+    model, which assumes the same variance in all cells, and for each feature the test of Kruskal
+    and Wallis within the groups of the other, which does not. Of several targets, such as
+    indicators of classes, the smallest p-value counts, times their number.
+    """
+    a, b = (
+        _largest(codes) if is_nominal else _intervals(codes, _CELLS)
+        for codes, is_nominal in zip((one, other), nominal, strict=True)
+    )
+    distinct = targets[1:] if len(targets) == 2 else targets  # of two indicators one will do
+    p_values = [
+        max(_cells_p_value(a, b, y), _within_p_value(a, b, y), _within_p_value(b, a, y))
+        for y in distinct
+    ]
+    return min(1.0, min(p_values) * len(distinct))
+
+
+def _cells_p_value(a: IntArray, b: IntArray, y: FloatArray) -> float:
+    """Return the p-value of the F-test of cell means against the additive model."""
+    cells = np.unique(a * _CELLS + b, return_inverse=True)[1]
+    additive = np.hstack([_indicators(a), _indicators(b)])
+    n, n_cells = len(a), int(cells.max()) + 1
+    rank = int(np.linalg.matrix_rank(additive))
+    if n_cells <= rank or n <= n_cells:
+        return 1.0
+    from scipy.special import fdtrc
+
+    basis = np.linalg.svd(additive, full_matrices=False)[0][:, :rank]
+    means = np.bincount(cells, y) / np.bincount(cells)
+    within = float(np.square(y - means[cells]).sum())
+    outside = y - basis @ (basis.T @ y)
+    gain = max(0.0, float(outside @ outside) - within)
+    if within <= 1e-12 * gain:  # cells determine the target
+        return 0.0 if gain > 0 else 1.0
+    ratio = (gain / (n_cells - rank)) / (within / (n - n_cells))
+    return float(fdtrc(n_cells - rank, n - n_cells, ratio))
+
+
+def _within_p_value(groups: IntArray, strata: IntArray, y: FloatArray) -> float:
+    """Return the p-value of Kruskal and Wallis' test between groups, summed over strata."""
+    from scipy.stats import chi2, kruskal
+
+    total, degrees = 0.0, 0
+    for stratum in np.unique(strata):
+        here = strata == stratum
+        parts = [y[here & (groups == group)] for group in np.unique(groups[here])]
+        if len(parts) > 1 and np.ptp(y[here]) > 0:
+            total += float(kruskal(*parts).statistic)
+            degrees += len(parts) - 1
+    return float(chi2.sf(total, degrees)) if degrees else 1.0
+
+
+def _intervals(codes: IntArray, at_most: int) -> IntArray:
+    """Return intervals of about as many rows each: those of equal values stay together."""
+    distinct, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(distinct) <= at_most:
+        return np.asarray(place, dtype=np.int64)
+    middle = np.cumsum(sizes) - sizes / 2
+    group: IntArray = (middle * at_most / len(codes)).astype(np.int64)
+    return group[place]
+
+
+def _largest(codes: IntArray) -> IntArray:
+    """Return 0 and 1 for the two largest categories, 2 for the rest."""
+    levels, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    ranks = np.empty(len(levels), dtype=np.int64)
+    ranks[np.argsort(-sizes, kind="stable")] = np.arange(len(levels))
+    return np.asarray(np.minimum(ranks, _CELLS - 1)[place], dtype=np.int64)
+
+
+def _indicators(groups: IntArray) -> NDArray[Any]:
+    return np.asarray(groups[:, None] == np.unique(groups)[None], dtype=np.float64)

@@ -1,0 +1,130 @@
+"""Strength of the interaction of two features: Friedman's H statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from duramen.effects.rows import FloatArray, Rows, column_of
+from duramen.importances.arguments import forest_of, metadata_of
+from duramen.results.interaction_strengths import InteractionStrengths
+
+ROWS = 100
+_ROUNDING = 1e-20  # of squares
+
+
+def interaction_strength(
+    forest: Any,
+    X: Any,
+    features: Sequence[str | int] | None = None,
+    *,
+    max_rows: int | None = ROWS,
+    n_jobs: int | None = None,
+) -> InteractionStrengths:
+    r"""Compute Friedman's H statistic of every pair of features, and its numerator.
+
+    .. math:: H_{jk}^2 = \frac{\sum_i [\hat F_{jk}(x_{ij}, x_{ik}) - \hat F_j(x_{ij})
+       - \hat F_k(x_{ik})]^2}{\sum_i \hat F_{jk}(x_{ij}, x_{ik})^2}
+
+    with F the partial dependence on one or two features, centered over the rows (Friedman and
+    Popescu 2008, eq. 44), summed over the classes in classification. H is the fraction of a joint
+    effect, which may be small: pairs are in the order of `strengths`, the square root of the mean
+    of the numerator, which has the unit of the predictions. Where features are correlated, both
+    depend on predictions for combinations of values that do not occur.
+
+    Parameters
+    ----------
+    forest : fitted estimator or Forest
+        A forest of this package.
+    X : table of shape (n, p), or LearningSet
+        Rows over which effects are averaged, such as the training table.
+    features : sequence of str or int, optional
+        Columns whose pairs are measured; by default all.
+    max_rows : int, optional
+        At most so many rows, at equal distances in the table; None for all. The time grows with
+        their square.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    InteractionStrengths
+
+    Raises
+    ------
+    TypeError
+        If `forest` is no forest of this package.
+    ValueError
+        If there are fewer than two features, or one is not a column.
+
+    References
+    ----------
+    Friedman and Popescu (2008). Predictive learning via rule ensembles. Annals of Applied
+    Statistics 2.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[i % 2, i // 2 % 2, i % 3] for i in range(48)]
+    >>> forest = dm.RandomForestClassifier(50, random_state=0).fit(X, [a ^ b for a, b, _ in X])
+    >>> found = dm.effects.interaction_strength(forest, X)
+    >>> found.pairs[0], bool(found.h[0] > 0.9)
+    (('x0', 'x1'), True)
+    """
+    function = "interaction_strength"
+    grown = forest_of(forest, function)
+    given = range(grown.n_features) if features is None else features
+    columns = list(dict.fromkeys(column_of(grown, one, function) for one in given))
+    if len(columns) < 2:
+        raise ValueError(f"{function}: features must be two or more, got {len(columns)}.")
+    rows = Rows.of(grown, X, function, max_rows, n_jobs)
+    return strengths_of(rows, columns)
+
+
+def strengths_of(rows: Rows, columns: Sequence[int]) -> InteractionStrengths:
+    """Return the interactions of every pair of some columns on prepared rows."""
+    forest = rows.forest
+    alone = {j: _joint(rows, (j,)) for j in columns}
+    pairs = list(combinations(columns, 2))
+    numerators, totals = np.zeros(len(pairs)), np.zeros(len(pairs))
+    for i, (j, k) in enumerate(pairs):
+        together = _joint(rows, (j, k))
+        numerators[i] = _mean_square(together - alone[j] - alone[k])
+        totals[i] = _mean_square(together)
+        if numerators[i] <= _ROUNDING * totals[i]:
+            numerators[i] = 0.0
+    h = np.sqrt(np.divide(numerators, totals, out=np.zeros(len(pairs)), where=totals > 0))
+    order = np.argsort(-numerators, kind="stable")
+    return InteractionStrengths(
+        pairs=tuple((forest.names[pairs[i][0]], forest.names[pairs[i][1]]) for i in order),
+        strengths=np.sqrt(numerators[order]),
+        h=h[order],
+        mains={forest.names[j]: float(np.sqrt(_mean_square(alone[j]))) for j in columns},
+        metadata=metadata_of(forest, "interaction_strength", n_effect_rows=len(rows)),
+    )
+
+
+def _joint(rows: Rows, columns: tuple[int, ...]) -> FloatArray:
+    """Return the centered partial dependence on columns at the values of each row, (n, C)."""
+    points, place = _distinct(rows.values[:, columns])
+    effects = rows.mean_at(columns, points)[place]
+    return np.asarray(effects - effects.mean(axis=0))
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, Any]:
+    """Return the distinct rows, NaN being equal to NaN, and the place of each row among them."""
+    keys: Iterable[tuple[float | None, ...]] = (
+        tuple(None if np.isnan(value) else value for value in row) for row in values.tolist()
+    )
+    places: dict[tuple[float | None, ...], int] = {}
+    place = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.intp)
+    points = [[np.nan if value is None else value for value in key] for key in places]
+    return np.array(points, dtype=np.float64), place
+
+
+def _mean_square(effects: FloatArray) -> float:
+    """Return the mean over rows and outputs of the squares."""
+    return float(np.square(effects).mean())

@@ -1,0 +1,364 @@
+"""Clusters of correlated features around the most important ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen import checks
+from duramen.importances.after.correlations import BLOCK, Correlation, pairwise, with_gaps
+from duramen.results.columns import Column, hidden
+from duramen.results.importances import Importances
+from duramen.results.metadata import frozen_metadata
+from duramen.results.provenance import versions
+from duramen.results.summary import Framed, Summary
+from duramen.results.text import printable, quoted
+from duramen.tables import ColumnStore, EncodedTable, LearningSet, encode
+from duramen.tables.memory import require_memory
+from duramen.tables.positions import Positions
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+NONE = -1
+"""Label of features in no cluster."""
+_OTHERS_SHOWN = 2
+_FUNCTION = "clusters"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clusters(Framed):
+    """Clusters of p features, each around the most important of its members.
+
+    ``len(result)`` is the number G of clusters.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The p features.
+    labels : ndarray of int64, shape (p,)
+        Cluster of each feature, 0 .. G-1 in the order of importance of their representatives; -1
+        for features in none.
+    representatives : ndarray of int64, shape (G,)
+        The feature that represents each cluster.
+    correlations : ndarray of float64, shape (p,)
+        Correlation of each feature with its representative, with its sign; NaN for features in no
+        cluster.
+    metadata : mapping
+        Settings and versions.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> X = np.hstack([X, -X[:, :1]])
+    >>> result = dm.Importances(("x0", "x1", "x2"), [0.1, 0.2, 0.3], "mdi", "bits")
+    >>> found = dm.importances.clusters(result, X)
+    >>> found.members()
+    {'x2': ('x2', 'x0'), 'x1': ('x1',)}
+    >>> found.columns()["correlation"].tolist()
+    [-1.0, 1.0, 1.0]
+    """
+
+    names: tuple[str, ...]
+    labels: IntArray
+    representatives: IntArray
+    correlations: FloatArray
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for numbers in (self.labels, self.representatives, self.correlations):
+            numbers.setflags(write=False)
+        object.__setattr__(self, "metadata", frozen_metadata("Clusters", self.metadata))
+
+    def __len__(self) -> int:
+        return len(self.representatives)
+
+    def members(self) -> dict[str, tuple[str, ...]]:
+        """Return the members of each cluster by its representative, the first of its members.
+
+        The others come in the order of their absolute correlation with it.
+        """
+        order = np.lexsort((-np.abs(self.correlations), self.labels))
+        order = order[self.labels[order] != NONE]
+        parts = np.split(order, np.searchsorted(self.labels[order], np.arange(1, len(self))))
+        found = {}
+        for one, part in zip(self.representatives.tolist(), parts[: len(self)], strict=True):
+            others = [self.names[j] for j in part.tolist() if j != one]
+            found[self.names[one]] = (self.names[one], *others)
+        return found
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name.
+
+        They are ``name``, ``cluster`` (from 1; 0 for features in none), ``representative`` (None)
+        and ``correlation`` with it (NaN).
+        """
+        known = [self.names[j] for j in self.representatives.tolist()]
+        of_feature = [None if k == NONE else known[k] for k in self.labels.tolist()]
+        return {
+            "name": list(self.names),
+            "cluster": self.labels + 1,
+            "representative": of_feature,
+            "correlation": self.correlations.copy(),
+        }
+
+    def _summary(self, rows: int) -> Summary:
+        members = [one for one in self.members().items() if len(one[1]) > 1]
+        counted = int(np.count_nonzero(self.labels != NONE))
+        heading = (
+            f"Clusters: {len(self)} around the most important features, of {counted} of "
+            f"{len(self.names)} features; those with several members:"
+        )
+        sizes = np.array([len(of) for _, of in members[:rows]], dtype=np.float64)
+        columns = [
+            Column("representative", [name for name, _ in members[:rows]], left=True),
+            Column("members", [f"{size:.0f}" for size in sizes], bars=sizes),
+            Column("others", [_listed(of[1:]) for _, of in members[:rows]], left=True),
+        ]
+        return Summary((heading,), columns, hidden(len(members), len(sizes)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > _OTHERS_SHOWN else ""
+    return ", ".join(printable(name, 16) for name in names[:_OTHERS_SHOWN]) + more
+
+
+def clusters(
+    importances: Importances,
+    X: Any,
+    *,
+    threshold: float = 0.8,
+    most: int = 1000,
+    correlation: Correlation | None = None,
+    positions: Any = None,
+    distance: int = 250_000,
+) -> Clusters:
+    """Cluster features around the most important ones, to see which stand for the same signal.
+
+    The most important feature represents the first cluster: all features whose absolute
+    correlation with it is at least `threshold`. The most important of the rest represents the
+    second, and so on. That is the clumping of PLINK (Purcell et al. 2007; ``--clump``), with
+    importances in place of p-values: every member of a cluster is correlated with its
+    representative, and no two representatives are with each other. With positions, members lie
+    within `distance` of their representative, so that clusters are blocks of linkage disequilibrium
+    around the most important variants.
+
+    Parameters
+    ----------
+    importances : Importances
+        Any measure.
+    X : table of shape (n, p)
+        The features of `importances`: anything that `duramen.encode` takes, a learning set, or a
+        `ColumnStore`, of which columns are read a few at a time, and with positions only those
+        near a representative.
+    threshold : float, default=0.8
+        Least absolute correlation r of a member with its representative, in (0, 1]. ``--clump`` has
+        r^2 = 0.5 by default, which is 0.71.
+    most : int, default=1000
+        Number of features, the most important first, that may represent a cluster. Those with an
+        importance of exactly 0 do not.
+    correlation : {"spearman", "pearson"}, optional
+        Of ranks, ties averaged, or of numbers, over the rows where both features are known; ordered
+        categories are numbered in their order. By default "pearson" with positions, which for
+        copies of an allele is the r of PLINK (``--r2``), else "spearman".
+    positions : table, mapping or ColumnStore, optional
+        Columns ``chromosome`` and ``position`` in base pairs, one row a feature: by ``name`` where
+        there is such a column, else in the order of the features. By default those of the store
+        (`ColumnStore.variants`), where it has any.
+    distance : int, default=250_000
+        With positions, most base pairs between a member and its representative.
+
+    Returns
+    -------
+    Clusters
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a feature of `importances` is not in `X` or `positions`.
+    TypeError
+        If `importances` is something else.
+    MemoryError
+        If `most` columns of `X` do not fit in memory as numbers.
+
+    Notes
+    -----
+    A column that is constant, or has more than two labels without an order, correlates with
+    nothing and is alone in its cluster. Variants without a place (chromosome 0, or a position of
+    0) are near nothing.
+
+    References
+    ----------
+    S. Purcell et al. (2007). PLINK: a tool set for whole-genome association and population-based
+    linkage analyses. American Journal of Human Genetics 81(3).
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> X[:, 2] = X[:, 0] + 0.1 * X[:, 1]
+    >>> y = X[:, 0] > 0
+    >>> forest = dm.RandomForestClassifier(50, random_state=0).fit(X, y)
+    >>> dm.importances.clusters(dm.importances.mdi(forest), X).members()
+    {'x2': ('x2', 'x0'), 'x1': ('x1',)}
+    """
+    _check(importances, threshold, most, correlation, distance)
+    table = X.table if isinstance(X, LearningSet) else X
+    table = table if isinstance(table, ColumnStore) else encode(table)
+    names = importances.names
+    if positions is None and isinstance(table, ColumnStore):
+        positions = table.variants
+    placed = None if positions is None else Positions.of(positions, names, _FUNCTION)
+    kind: Correlation = correlation or ("spearman" if placed is None else "pearson")
+    order = importances.order()
+    seeds = order[importances.values[order] != 0][:most].astype(np.int64)
+    require_memory(
+        5 * 8 * table.n_rows * (len(seeds) + BLOCK),
+        what=f"{len(seeds)} columns of {table.n_rows} rows as numbers",
+        function=_FUNCTION,
+        hint="let fewer features represent a cluster (most)",
+    )
+    columns = _Columns(table, _places(table, names), kind)
+    work = _Clumping(columns, len(names), threshold, placed, distance)
+    work.choose(seeds)
+    work.join(np.setdiff1d(np.arange(len(names)), seeds))
+    settings = {
+        "threshold": float(threshold),
+        "most": int(most),
+        "correlation": kind,
+        "distance": None if placed is None else int(distance),
+        "measure": importances.measure,
+        "versions": versions(),
+    }
+    return Clusters(
+        names, work.labels, np.array(work.chosen, dtype=np.int64), work.correlations, settings
+    )
+
+
+def _check(
+    importances: Any, threshold: float, most: int, correlation: str | None, distance: int
+) -> None:
+    if not isinstance(importances, Importances):
+        raise TypeError(
+            f"{_FUNCTION}: importances must be Importances, got {type(importances).__name__}."
+        )
+    checks.check_real(_FUNCTION, "threshold", threshold, 0, 1, ends="(]")
+    checks.check_integer(_FUNCTION, "most", most, 1)
+    checks.check_integer(_FUNCTION, "distance", distance, 0)
+    if correlation is not None:
+        checks.check_choice(_FUNCTION, "correlation", correlation, get_args(Correlation))
+
+
+def _places(table: EncodedTable | ColumnStore, names: Sequence[str]) -> IntArray:
+    """Return the column of each feature."""
+    there = table.names
+    if tuple(there) == tuple(names):
+        return np.arange(len(names))
+    place = {name: j for j, name in enumerate(there)}
+    lacking = next((name for name in names if name not in place), None)
+    if lacking is not None:
+        raise ValueError(
+            f"{_FUNCTION}: X must have all features of importances, but lacks {quoted(lacking)}."
+        )
+    return np.array([place[name] for name in names], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Features as numbers, read when they are needed."""
+
+    table: EncodedTable | ColumnStore
+    places: IntArray
+    correlation: Correlation
+
+    def take(self, features: IntArray) -> FloatArray:
+        return with_gaps(self.table.take_columns(self.places[features]), self.correlation)
+
+
+class _Clumping:
+    """Clusters in the making."""
+
+    def __init__(
+        self,
+        columns: _Columns,
+        p: int,
+        threshold: float,
+        placed: Positions | None,
+        distance: int,
+    ) -> None:
+        self._columns, self._threshold = columns, threshold
+        self._placed, self._distance = placed, distance
+        self.labels = np.full(p, NONE, dtype=np.int64)
+        self.correlations = np.full(p, np.nan)
+        self.chosen: list[int] = []
+        self._kept: list[FloatArray] = []  # columns of the representatives
+
+    def choose(self, seeds: IntArray) -> None:
+        """Choose representatives among features, the most important first; the others join them.
+
+        A feature joins the first representative that it correlates with, and represents a cluster
+        if there is none: the order alone decides, so that this can go by blocks.
+        """
+        for begin in range(0, len(seeds), BLOCK):
+            block = seeds[begin : begin + BLOCK]
+            numbers = self._columns.take(block)
+            self._assign(block, numbers)
+            free = np.flatnonzero(self.labels[block] == NONE)
+            own = pairwise(numbers[:, free], numbers[:, free])
+            near = self._near(block[free], block[free])
+            for i, one in enumerate(block[free].tolist()):
+                if self.labels[one] != NONE:
+                    continue
+                self._found(one, numbers[:, free[i]])
+                joins = near[i] & (np.abs(own[i]) >= self._threshold)
+                joins &= self.labels[block[free]] == NONE
+                joins[i] = False
+                self.labels[block[free][joins]] = len(self.chosen) - 1
+                self.correlations[block[free][joins]] = own[i, joins]
+
+    def _found(self, one: int, numbers: FloatArray) -> None:
+        self.labels[one], self.correlations[one] = len(self.chosen), 1.0
+        self.chosen.append(one)
+        self._kept.append(numbers)
+
+    def join(self, others: IntArray) -> None:
+        """Let other features join the first representative that they correlate with."""
+        for block in self._blocks(others):
+            close = self._near(np.array(self.chosen, dtype=np.int64), block).any(axis=0)
+            if close.any():
+                self._assign(block[close], self._columns.take(block[close]))
+
+    def _blocks(self, others: IntArray) -> Iterator[IntArray]:
+        """Yield features in groups, neighbors together."""
+        if self._placed is not None:
+            others = others[np.argsort(np.argsort(self._placed.order)[others])]
+        for begin in range(0, len(others), BLOCK):
+            yield others[begin : begin + BLOCK]
+
+    def _assign(self, block: IntArray, numbers: FloatArray) -> None:
+        """Let features join the first representative that they correlate with, if any."""
+        if not self.chosen:
+            return
+        near = self._near(np.array(self.chosen, dtype=np.int64), block)
+        rows = np.flatnonzero(near.any(axis=1))
+        if not len(rows):
+            return
+        r = pairwise(np.column_stack([self._kept[k] for k in rows.tolist()]), numbers)
+        joins = near[rows] & (np.abs(r) >= self._threshold)
+        first, found = joins.argmax(axis=0), joins.any(axis=0)
+        self.labels[block[found]] = rows[first[found]]
+        self.correlations[block[found]] = r[first[found], np.flatnonzero(found)]
+
+    def _near(self, left: IntArray, right: IntArray) -> BoolArray:
+        """Return whether features lie near each other; shape (len(left), len(right))."""
+        if self._placed is None:
+            return np.ones((len(left), len(right)), dtype=np.bool_)
+        return self._placed.near(left, right, self._distance)

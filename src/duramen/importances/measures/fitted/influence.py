@@ -1,0 +1,258 @@
+"""Influence of the features on the predictions of any fitted predictor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen import checks
+from duramen.results.importances import Importances
+from duramen.results.provenance import versions
+
+FloatArray = NDArray[np.float64]
+
+
+def relative_influence(
+    model: Any, X: ArrayLike, *, step: float = 1.0, names: list[str] | None = None
+) -> Importances:
+    r"""Compute the relative influence of numeric features on the predictions of a model.
+
+    .. math:: Imp(X_j) = \sqrt{E_X \Bigl\{\Bigl(\frac{\partial f(X)}{\partial X_j}\Bigr)^2\Bigr\}
+              \operatorname{var}_X\{X_j\}}
+
+    (Friedman 2001; thesis, eq. 4.9). The predictions of trees are piecewise constant and have no
+    derivative worth the name, so that it is replaced by the difference quotient over `step`
+    standard deviations :math:`\sigma_j`,
+
+    .. math:: \frac{f(x_j + h/2) - f(x_j - h/2)}{h}, \qquad h = \mathrm{step} \cdot \sigma_j
+
+    For a linear model that is exact for any step, and the value is :math:`|a_j| \sigma_j`.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
+        manner.
+    X : array-like of float64, shape (n, p)
+        Rows over which the expectation and the variances are taken; no missing values.
+    step : float, default=1.0
+        Width of the difference in standard deviations of the feature. A small one sees the splits
+        near a row alone.
+    names : list of str, optional
+        Names of the features; ``x0``, ``x1``, ... by default.
+
+    Returns
+    -------
+    Importances
+        ``measure="relative influence"``, in units of the prediction. For classes it is the root of
+        half the sum of the squares over the probabilities of all classes: with two, the influence
+        on either.
+
+    Raises
+    ------
+    TypeError
+        If the model cannot predict.
+    ValueError
+        If the table is not numeric, or `step` is not positive.
+
+    References
+    ----------
+    J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of
+    Statistics 29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> import duramen as dm
+    >>> X = np.array([[0.0, 1.0], [2.0, 0.0], [4.0, 1.0], [6.0, 0.0]])
+    >>> line = LinearRegression().fit(X, 3 * X[:, 0] - X[:, 1])
+    >>> dm.importances.relative_influence(line, X).values.round(3).tolist()
+    [6.708, 0.5]
+    """
+    name = "relative_influence"
+    predict, table = _outputs(name, model), _numbers(name, X)
+    checks.check_real(name, "step", step, 0.0, np.inf, ends="()")
+    spread = table.std(axis=0)
+    squares = np.zeros(table.shape[1])
+    for j in np.flatnonzero(spread > 0).tolist():
+        sides = []
+        for sign in (0.5, -0.5):
+            moved = table.copy()
+            moved[:, j] += sign * step * spread[j]
+            sides.append(predict(moved))
+        squares[j] = _mean_square(sides[0] - sides[1]) / step**2
+    return _importances(name, np.sqrt(squares), table, names, "prediction", step=step)
+
+
+def prediction_change(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    n_repeats: int = 5,
+    random_state: Any = None,
+    names: list[str] | None = None,
+) -> Importances:
+    r"""Compute the mean squared change of the predictions of a model when a feature is permuted.
+
+    .. math:: Imp(X_j) = E\{(f(X) - f(\tilde X^j))^2\}, \qquad
+              \frac{E\{(f(X) - f(\tilde X^j))^2\}}{E\{(Y - f(X))^2\}}
+
+    with :math:`\tilde X^j` the features with an independent copy of X_j in place of X_j (Zhu et al.
+    2015; thesis, section 4.3.1). With `y` it is divided by the error of the model, the second form:
+    how many times the error is added when the model is the best one there is. For the best model
+    the first form is the increase of the squared error, MDA.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
+        manner.
+    X : array-like of float64, shape (n, p)
+        Rows that the model has not seen; no missing values.
+    y : array-like of shape (n,), optional
+        Their numbers or classes, for the normalized form.
+    n_repeats : int, default=5
+        Permutations of each feature.
+    random_state : int, RandomState, Generator or None
+        Seed of the permutations.
+    names : list of str, optional
+        Names of the features; ``x0``, ``x1``, ... by default.
+
+    Returns
+    -------
+    Importances
+        ``measure="prediction change"``, with the standard error over the repeats: in squared units
+        of the prediction, or "1" if it is normalized. For classes squares are summed over the
+        probabilities of all classes and halved, in the error as well.
+
+    Raises
+    ------
+    TypeError
+        If the model cannot predict.
+    ValueError
+        If the table is not numeric, `y` does not suit the model, or the error is 0 and there is
+        nothing to divide by.
+
+    References
+    ----------
+    R. Zhu, D. Zeng, M. R. Kosorok (2015). Reinforcement learning trees. Journal of the American
+    Statistical Association 110.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> import duramen as dm
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(2000, 2))
+    >>> y = X[:, 0] + random.normal(size=2000)  # 2 Var f_1 = 2, and an error of 1
+    >>> line = LinearRegression().fit(X, y)
+    >>> dm.importances.prediction_change(line, X, y, random_state=0).values.round(0).tolist()
+    [2.0, 0.0]
+    """
+    name = "prediction_change"
+    predict, table = _outputs(name, model), _numbers(name, X)
+    repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
+    seed = checks.draw_seed(random_state)
+    before = predict(table)
+    scale = 1.0 if y is None else _error(name, model, before, np.asarray(y))
+    changes = np.empty((repeats, table.shape[1]))
+    for j in range(table.shape[1]):
+        random = np.random.default_rng((seed, j))
+        for repeat in range(repeats):
+            moved = table.copy()
+            moved[:, j] = random.permutation(moved[:, j])
+            changes[repeat, j] = _mean_square(before - predict(moved)) / scale
+    error = changes.std(axis=0, ddof=1) / np.sqrt(repeats) if repeats > 1 else None
+    return _importances(
+        name,
+        changes.mean(axis=0),
+        table,
+        names,
+        "squared prediction" if y is None else "1",
+        standard_error=error,
+        n_repeats=repeats,
+        permutation_seed=seed,
+    )
+
+
+def _outputs(function: str, model: Any) -> Callable[[FloatArray], FloatArray]:
+    """Return the function from rows to predictions, shape (n, k)."""
+    classes = getattr(model, "classes_", None)
+    method = getattr(model, "predict" if classes is None else "predict_proba", None)
+    if method is None:
+        raise TypeError(
+            f"{function}: model must be a fitted predictor, got {type(model).__name__}. Hint: "
+            "classifiers need predict_proba, regressors predict."
+        )
+
+    def outputs(table: FloatArray) -> FloatArray:
+        found = np.asarray(method(table), dtype=np.float64)
+        return found.reshape(len(table), -1)
+
+    return outputs
+
+
+def _numbers(function: str, X: ArrayLike) -> FloatArray:
+    """Return a table of finite numbers."""
+    try:
+        table = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or not len(table) or not np.isfinite(table).all():
+        raise checks.refuse(
+            function, "X", "a table of finite numbers with at least one row", np.shape(X)
+        )
+    return table
+
+
+def _mean_square(differences: FloatArray) -> float:
+    """Return the mean over rows of the squares, halved over the probabilities of classes."""
+    half = 0.5 if differences.shape[1] > 1 else 1.0
+    return half * float((differences**2).sum(axis=1).mean())
+
+
+def _error(function: str, model: Any, before: FloatArray, y: NDArray[Any]) -> float:
+    """Return the mean squared error of the predictions."""
+    if y.shape != (len(before),):
+        raise checks.refuse(function, "y", f"an array of shape ({len(before)},)", y.shape)
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        truth = y.astype(np.float64)[:, np.newaxis]
+    else:
+        if not np.isin(y, classes).all():
+            raise ValueError(f"{function}: y holds classes that the model does not know.")
+        truth = (y[:, np.newaxis] == np.asarray(classes)).astype(np.float64)
+    error = _mean_square(before - truth)
+    if error == 0:
+        raise ValueError(
+            f"{function}: the model has no error on these rows, so there is nothing to divide by. "
+            "Hint: give rows that it has not seen, or no y."
+        )
+    return error
+
+
+def _importances(
+    function: str,
+    values: FloatArray,
+    table: FloatArray,
+    names: list[str] | None,
+    unit: str,
+    *,
+    standard_error: FloatArray | None = None,
+    **choices: Any,
+) -> Importances:
+    known = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
+    return Importances(
+        names=tuple(known),
+        values=values,
+        measure=function.replace("_", " "),
+        unit=unit,
+        standard_error=standard_error,
+        metadata={function: {"n_rows": len(table), **choices}, "versions": versions()},
+    )

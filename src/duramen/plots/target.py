@@ -1,0 +1,151 @@
+"""Distribution of a feature by class, or against a target of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST = 300
+_SPREAD = 0.3
+
+
+def against_target(
+    values: ArrayLike,
+    target: ArrayLike,
+    *,
+    name: str = "feature",
+    target_name: str = "target",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the distribution of a feature by class, or its values against a target of numbers.
+
+    Numbers in classes are drawn as a box plot (median, quartiles, and the most extreme values
+    within 1.5 interquartile ranges of them) over a strip of the single rows; numbers against
+    numbers as points; numbers by category as box plots by category; classes by category as the
+    fraction of each class in each category.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers, or categories as strings; NaN and None are left out.
+    target : array-like of shape (n,)
+        Numbers, or classes as strings.
+    name, target_name : str
+        Names for the axes.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, which is `ax.figure`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no row, or the lengths differ.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> ax = dm.plots.against_target([1.0, 2.0, 4.0], ["a", "a", "b"], name="dose")
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['a', 'b']
+    """
+    x, y = _columns(values, target)
+    ax = axes_or_new(ax, 4.4, 2.6)
+    if x.dtype.kind == "f" and y.dtype.kind == "f":
+        rows = _some(len(x))
+        ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
+        return finish(ax, label(name), label(target_name), nbins=5)
+    if x.dtype.kind == "f":
+        return _boxes(ax, x, y, label(name), label(target_name))
+    if y.dtype.kind == "f":
+        return _boxes(ax, y, x, label(target_name), label(name))
+    return _fractions(ax, x, y, label(name))
+
+
+def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[np.object_], ...]:
+    """Return both as numbers or strings, without the rows where one is missing."""
+    x, y = np.asarray(values), np.asarray(target)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(
+            "plots.against_target: values and target must be of the same length, got shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    known = np.array([_known(one) and _known(other) for one, other in zip(x, y, strict=True)])
+    if not known.any():
+        raise ValueError("plots.against_target: values must have a row with a value, got none.")
+    taken = [column[known] for column in (x, y)]
+    return tuple(
+        column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(str)
+        for column in taken
+    )
+
+
+def _known(value: object) -> bool:
+    return value is not None and value == value
+
+
+def _some(n: int) -> NDArray[np.intp]:
+    """Return the indices of at most 300 rows, at equal distances."""
+    return np.asarray(np.linspace(0, n - 1, min(n, _MOST)), dtype=np.intp)
+
+
+def _boxes(
+    ax: Axes, numbers: NDArray[np.object_], groups: NDArray[np.object_], xlabel: str, ylabel: str
+) -> Axes:
+    """Draw a box plot and a strip of rows for each group, one below the other."""
+    names = np.unique(groups)
+    parts = [numbers[groups == name] for name in names]
+    for place, part in enumerate(parts):
+        _box(ax, place, part)
+        shown = part[_some(len(part))]
+        # The golden ratio spreads neighbors over the width, the same in every run.
+        jitter = ((np.arange(len(shown)) * 0.618034) % 1 - 0.5) * 2 * _SPREAD
+        ax.plot(
+            shown, place + jitter, "o", color=ACCENT, markersize=3, alpha=0.5, markeredgewidth=0
+        )
+    finish(ax, xlabel, ylabel, grid="x", ticks="x", nbins=5)
+    ax.set_yticks(range(len(parts)), [label(str(name), 16) for name in names])
+    ax.set_ylim(len(parts) - 0.4, -0.6)
+    return ax
+
+
+def _box(ax: Axes, place: int, part: NDArray[np.object_]) -> None:
+    """Draw a box plot of numbers: quartiles, median, and whiskers of 1.5 interquartile ranges."""
+    numbers = part.astype(np.float64)
+    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75])
+    reach = 1.5 * (high - low)
+    ends = numbers[(numbers >= low - reach) & (numbers <= high + reach)]
+    ax.barh(place, high - low, left=low, height=0.5, facecolor="none", edgecolor=INK, linewidth=1.1)
+    ax.vlines(middle, place - 0.25, place + 0.25, color=INK, linewidth=2.0)
+    ax.hlines([place] * 2, [ends.min(), high], [low, ends.max()], color=INK, linewidth=1.1)
+
+
+def _fractions(
+    ax: Axes, categories: NDArray[np.object_], classes: NDArray[np.object_], xlabel: str
+) -> Axes:
+    """Draw the fraction of each class in each category, as bars beside each other."""
+    names, labels = np.unique(categories), np.unique(classes)
+    thick = 0.8 / len(labels)
+    for k, one in enumerate(labels):
+        fractions = [float((classes[categories == name] == one).mean()) for name in names]
+        ax.bar(
+            np.arange(len(names)) + (k + 0.5) * thick - 0.4,
+            fractions,
+            width=0.92 * thick,
+            color=ACCENT,
+            alpha=0.35 + 0.6 * k / max(1, len(labels) - 1),
+            label=label(str(one), 16),
+        )
+    finish(ax, xlabel, "fraction", ticks="y", nbins=5)
+    ax.set_xticks(range(len(names)), [label(str(name), 12) for name in names])
+    ax.legend(frameon=False, fontsize=8, labelcolor=INK)
+    return ax

@@ -1,0 +1,131 @@
+"""Sections of a report about the direction of the effects of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.effects import EffectsDescription, FeatureEffect
+from duramen.reports.report import Chart, Column, Group, Part, Plot, Prose, Section, Table
+from duramen.reports.run import Run
+from duramen.results.text import fixed, printable
+from duramen.tables import EncodedTable, LearningSet
+
+DESCRIBED = 20
+"""Features of a ranking whose effects are described."""
+
+_DRAWN = 3
+_PAIRS = 5
+READING = (
+    'A direction is that of the accumulated local effect in this forest: "up" means that larger '
+    "values of the feature go with larger predictions, other features being as they are. It is "
+    "given only where a test of the feature on the rows supports it, adjusted for the number of "
+    'features. "By interaction" means that the effect depends on the other feature more than it '
+    "exists by itself. Effects describe the forest and are not causal."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Values of a feature, with missing ones as None, to be drawn against the target."""
+
+    name: str
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects of the first features, and what figures show of the data."""
+
+    described: EffectsDescription
+    drawn: tuple[Drawn, ...]  # the first features that have a direction
+    target: NDArray[Any]  # numbers, or classes as strings
+
+    @classmethod
+    def of(cls, described: EffectsDescription, data: LearningSet[EncodedTable]) -> Effects:
+        """Take the values of the features to be drawn from the learning set."""
+        table, labels = data.table, data.target.labels
+        directed = [one.name for one in described.directions if one.kind != "none"][:_DRAWN]
+        drawn = [Drawn(name, _values(table, table.names.index(name))) for name in directed]
+        target = labels if data.target.classes is None else labels.astype(str)
+        return cls(described, tuple(drawn), np.asarray(target))
+
+    def effect(self, name: str) -> FeatureEffect:
+        """Return the accumulated local effect of a feature."""
+        return next(one for one in self.described.effects if one.name == name)
+
+
+def _values(table: EncodedTable, j: int) -> NDArray[Any]:
+    """Return a column as it was, None or NaN where it is missing."""
+    if j in table.labels:
+        of_code = np.array([*map(str, table.labels[j].tolist()), None], dtype=object)
+    else:
+        of_code = np.append(np.asarray(table.values(j), dtype=np.float64), np.nan)
+    return np.asarray(of_code[table.codes(j)])
+
+
+def effect_sections(effects: Effects, run: Run) -> list[Section]:
+    """Return the sections: figures of the first features, and interactions."""
+    described = effects.described
+    directed = [one for one in described.directions if one.kind != "none"]
+    if not directed:
+        text = "No direction: the data do not support one for any of the first features."
+        return [Prose("Direction of the effects", (text,))]
+    said = "; ".join(f"{printable(one.name)} {one.words}" for one in directed[:8])
+    charts: list[Part] = []
+    for one in effects.drawn:
+        charts += _charts(effects, one, run)
+    group = Group(
+        "Direction of the effects", tuple(charts), folded=False, note=f"{said}.", tiled=True
+    )
+    return [group, *_interactions(described)]
+
+
+def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
+    index = [direction.name for direction in effects.described.directions].index(one.name)
+    direction = effects.described.directions[index]
+    effect = effects.effect(one.name)
+    of = effect.classes[effects.described.outputs[index]] if effect.classes else None
+    target = run.target or "target"
+    by = "by class" if effect.classes else f"and {target}"
+    on = f"the probability of {of}" if of else target
+    reach = float(np.ptp(effect.values[:, effects.described.outputs[index]]))
+    options = {"target": effects.target, "name": one.name, "target_name": target}
+    return [
+        Chart(
+            title=f"{one.name}: {direction.words}",
+            plot=Plot("against_target", one.values, options),
+            text=f"Values of {one.name} {by}, a point a row.",
+            caption=f"Values in the data, {by}.",
+        ),
+        Chart(
+            title=f"{one.name}: effect on {on}",
+            plot=Plot("effect", effect, {"of": of}),
+            text=f"Accumulated local effect of {one.name} on {on}; largest less smallest "
+            f"{reach:.3g}.",
+            caption="Accumulated local effect in the forest, 0 on average.",
+        ),
+    ]
+
+
+def _interactions(described: EffectsDescription) -> list[Table]:
+    """Return the table of the pairs whose interaction the data support."""
+    found = described.interactions
+    if found is None or not described.supported:
+        return []
+    places = [found.pairs.index(pair) for pair in described.supported[:_PAIRS]]
+    columns = [
+        (Column("feature", "name"), [found.pairs[i][0] for i in places]),
+        (Column("with", "words"), [found.pairs[i][1] for i in places]),
+        (Column("strength", "number"), fixed(found.strengths[places], 3)),
+        (Column("H", "number"), fixed(found.h[places], 2)),
+    ]
+    note = (
+        "Pairs of the first features whose interaction tests on the rows support. Strength: the "
+        "standard deviation of the interaction in the predictions; H (Friedman and Popescu 2008): "
+        "the square root of the fraction of the variance of their joint effect."
+    )
+    return [Table.of("Interactions", columns, note)]

@@ -1,0 +1,267 @@
+"""Places of features on the genome, and clusters that stand for the same signal, in results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.reports.measures import LEVEL
+from duramen.reports.report import Chart, Column, Plot, Prose, Report, Section, Table
+from duramen.reports.significance import Verdict
+from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.importances import Importances
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from duramen.importances import Clusters
+    from duramen.tables.positions import Positions
+
+_ROWS, _MEMBERS = 50, 6
+_TITLE = "Clusters of correlated features"
+_LINKED = "Clusters of linked variants"
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """Places and clusters of the features of a result.
+
+    Attributes
+    ----------
+    variants : pyarrow.Table or None
+        ``name``, ``chromosome``, ``position`` and alleles of features, as `ColumnStore.variants`.
+    clusters : Clusters or None
+        Clusters of the features.
+    grown : bool
+        Whether the forest was grown on the representatives alone.
+    """
+
+    variants: pa.Table | None = None
+    clusters: Clusters | None = None
+    grown: bool = False
+
+    # --- the table of results ---------------------------------------------------------------
+
+    def columns(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the columns of a table of results with those of places and clusters.
+
+        Of a forest that was grown on representatives, each member gets the row of its
+        representative, the representative first.
+        """
+        import pyarrow as pa
+
+        table = pa.table(dict(columns))
+        if self.grown and self.clusters is not None:
+            members = self.clusters.members()
+            of_row = [members[name] for name in table["name"].to_pylist()]
+            index = [row for row, names in enumerate(of_row) for _ in names]
+            names = [name for names in of_row for name in names]
+            table = table.take(index).set_column(0, "name", pa.array(names, pa.string()))
+        names = table["name"].to_pylist()
+        own = {**self._places(names), **self._clusters(names)}
+        first, *others = table.column_names
+        return {
+            **{one: table[one] for one in (first,)},
+            **own,
+            **{one: table[one] for one in others},
+        }
+
+    def _places(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return chromosome, position and alleles of features; null where there is no place."""
+        if self.variants is None:
+            return {}
+        rows = rows_of(self.variants["name"].to_pylist(), names)
+        taken = self.variants.drop_columns(["name"]).take(_nullable(rows))
+        return {name: taken[name] for name in taken.column_names}
+
+    def _clusters(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return cluster, representative and correlation of features; null where in no cluster."""
+        if self.clusters is None:
+            return {}
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = _nullable(rows_of(self.clusters.names, names))
+        found = pa.table(self.clusters.columns()).drop_columns(["name"])
+        found = found.set_column(
+            0, "cluster", pc.if_else(found["representative"].is_null(), None, found["cluster"])
+        )
+        found = found.set_column(
+            2,
+            "correlation",
+            pc.if_else(found["representative"].is_null(), None, found["correlation"]),
+        )
+        taken = found.take(rows)
+        return {name: taken[name] for name in taken.column_names}
+
+    # --- words ------------------------------------------------------------------------------
+
+    @cached_property
+    def _members(self) -> dict[str, tuple[str, ...]]:
+        return {} if self.clusters is None else self.clusters.members()
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        names = () if self.clusters is None else self.clusters.names
+        return {name: j for j, name in enumerate(names)}
+
+    def words(self, best: Sequence[str]) -> str:
+        """Say how many signals the best features stand for; "" without clusters."""
+        if self.clusters is None:
+            return ""
+        several = sum(len(of) > 1 for of in self._members.values())
+        if self.grown:
+            return (
+                f"{len(self.clusters.names):,} features form {len(self.clusters):,} clusters, "
+                f"{several:,} of them with several members; ranked are their representatives"
+            )
+        labels = [int(self.clusters.labels[self._place[name]]) for name in best]
+        counted = len({label for label in labels if label >= 0}) + labels.count(-1)
+        said = f"The first {len(best):,} features stand for {counted:,} signals"
+        largest = max(self._members.items(), key=lambda one: len(one[1]), default=None)
+        if largest is None or len(largest[1]) < 2:
+            return f"{said}: none correlates with a more important one"
+        return f"{said}; the largest cluster, around {largest[0]}, has {len(largest[1]):,} members"
+
+    @cached_property
+    def _where(self) -> Positions:
+        return self.positions(() if self.clusters is None else self.clusters.names)
+
+    # --- the report -------------------------------------------------------------------------
+
+    def report(
+        self, report: Report, importances: Importances, tested: Verdict | None = None
+    ) -> Report:
+        """Return a report with the sections on places and clusters, before its tables."""
+        own: list[Section] = []
+        if self.variants is not None and len(importances):
+            own.append(self._manhattan(importances, tested))
+        if self.clusters is not None:
+            own.append(self._table(self.clusters))
+        place = next(
+            (i for i, one in enumerate(report.sections) if isinstance(one, Table)),
+            len(report.sections),
+        )
+        sections = (*report.sections[:place], *own, *report.sections[place:])
+        return replace(report, sections=sections)
+
+    def positions(self, names: Sequence[str]) -> Positions:
+        """Return the places of features, of which some may have none."""
+        from duramen.tables.positions import UNPLACED, Positions
+
+        rows = self._places(names)
+        chromosome, position = rows["chromosome"], rows["position"]
+        known = {
+            "chromosome": chromosome.fill_null(UNPLACED),
+            "position": position.fill_null(0),
+        }
+        return Positions.of(known, names, "reports")
+
+    def _manhattan(self, importances: Importances, tested: Verdict | None) -> Chart:
+        result: Any = importances
+        threshold, line, what = None, "", "importance"
+        if tested is not None and isinstance(tested.result, AdjustedSignificance):
+            result, what = tested.result, "standardized importance"
+            sure = result.statistics[result.p_adjusted <= LEVEL]
+            line = f" No feature is confirmed by {tested.title}."
+            if len(sure):
+                threshold = float(sure.min())
+                line = f" Dashed: the smallest of the {len(sure):,} features confirmed by "
+                line += f"{tested.title}."
+        elif tested is not None:
+            threshold = tested.threshold(importances)
+            line = f" {tested.line(importances)}"
+        places = self.positions(result.names)
+        named = [name for name in places.chromosomes if name != "0"]
+        return Chart(
+            title="Manhattan plot",
+            plot=Plot("manhattan", result, {"positions": places, "threshold": threshold}),
+            text=f"Scatter plot of the {what} of {len(result):,} features along "
+            f"{len(named):,} chromosome{'' if len(named) == 1 else 's'}. "
+            "The columns chromosome and position of result.csv hold the places.",
+            caption=f"The {what} of {len(result):,} features by chromosome and position.{line}",
+        )
+
+    def _table(self, clusters: Clusters) -> Section:
+        known = clusters.metadata
+        linked = known.get("distance") is not None
+        title = _LINKED if linked else _TITLE
+        several = [(name, of) for name, of in self._members.items() if len(of) > 1]
+        explained = _explained(known, grown=self.grown)
+        if not several:
+            return Prose(title, (f"No cluster has several members. {explained}",))
+        shown = several[:_ROWS]
+        columns: list[tuple[Column, Sequence[str | float]]] = [
+            (Column("representative", "name"), [name for name, _ in shown]),
+            (Column("members", "number"), [f"{len(of):,}" for _, of in shown]),
+        ]
+        if self.variants is not None:
+            columns.append((Column("region", "words"), [self._region(of) for _, of in shown]))
+        columns.append(
+            (Column("other members (r)", "words"), [self._others(of) for _, of in shown])
+        )
+        more = f" {len(several) - len(shown):,} more." if len(several) > len(shown) else ""
+        return Table.of(
+            title,
+            columns,
+            f"{len(several):,} clusters of several members, in the order of importance.{more} "
+            f"{explained} The columns cluster, representative and correlation of result.csv hold "
+            "all.",
+        )
+
+    def _others(self, members: Sequence[str]) -> str:
+        assert self.clusters is not None
+        r = self.clusters.correlations
+        words = [f"{name} ({r[self._place[name]]:.2f})" for name in members[1 : _MEMBERS + 1]]
+        rest = len(members) - 1 - len(words)
+        return ", ".join([*words, *([f"and {rest:,} more"] if rest else [])])
+
+    def _region(self, members: Sequence[str]) -> str:
+        """Return chromosome and positions of a cluster, such as ``6:100-200``."""
+        places, rows = self._where, [self._place[name] for name in members]
+        chromosome = places.chromosomes[int(places.chromosome[rows[0]])]
+        position = places.position[rows]
+        first, last = int(position.min()), int(position.max())
+        return f"{chromosome}:{first:,}" + (f"-{last:,}" if last > first else "")
+
+
+def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
+    """Return the rule of the clusters in a sentence or two."""
+    threshold, kind = known["threshold"], str(known["correlation"]).capitalize()
+    if grown:
+        return (
+            f"Features were clustered by their {kind} correlation (|r| of {threshold:g} on "
+            "average within a cluster), without the target, and the forest and its test saw one "
+            "representative of each, the member that correlates most with the others. Its numbers "
+            "are those of all members: the data do not tell them apart."
+        )
+    within = ""
+    if known.get("distance") is not None:
+        within = f" and lies within {known['distance'] / 1000:g} kb of it"
+    return (
+        f"The most important feature represents its cluster; a member has a {kind} correlation of "
+        f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). What members "
+        "of a cluster say of the target may be one signal."
+    )
+
+
+def rows_of(known: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the place of names among those that are known, -1 where one is not."""
+    wanted = {name: i for i, name in enumerate(names)}
+    rows = np.full(len(names), -1, dtype=np.int64)
+    for row, name in enumerate(known):
+        i = wanted.get(name)
+        if i is not None:
+            rows[i] = row
+    return rows
+
+
+def _nullable(rows: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(rows, mask=rows < 0)

@@ -1,0 +1,107 @@
+"""Effect of one feature on the predictions of a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.results.columns import Column, hidden
+from duramen.results.figures import draw
+from duramen.results.metadata import frozen_metadata
+from duramen.results.summary import Framed, Summary
+from duramen.results.text import fixed
+
+METHODS = {
+    "ale": "accumulated local effect",
+    "partial_dependence": "partial dependence",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureEffect(Framed):
+    """Effect of a feature on predictions, at G of its values.
+
+    Attributes
+    ----------
+    name : str
+        The feature.
+    kind : str
+        "numeric", "ordinal" or "nominal".
+    method : str
+        "ale" (accumulated local effect) or "partial_dependence".
+    points : ndarray of float64, shape (G,)
+        Values of a numeric feature, ascending; 0, 1, ... for categories.
+    labels : tuple of str, length G, or empty
+        The categories; those of a nominal feature by the mean prediction of their rows.
+    values : ndarray of float64, shape (G, C)
+        Effect at each point, on the probability of each of C classes or, with C = 1, on the mean.
+    classes : tuple of str
+        The classes; empty in regression.
+    missing : ndarray of float64, shape (C,), or None
+        Partial dependence where the feature is missing; None where it never is.
+    metadata : mapping
+        Settings, seed, versions and fingerprint of the data.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> X = [[float(i), float(i % 3)] for i in range(30)]
+    >>> forest = dm.RandomForestRegressor(20, random_state=0).fit(X, [row[0] for row in X])
+    >>> effect = dm.effects.accumulated_local_effects(forest, X, "x0")
+    >>> bool(effect.values[0, 0] < 0 < effect.values[-1, 0])
+    True
+    """
+
+    name: str
+    kind: str
+    method: str
+    points: NDArray[np.float64]
+    labels: tuple[str, ...]
+    values: NDArray[np.float64]
+    classes: tuple[str, ...] = ()
+    missing: NDArray[np.float64] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for numbers in (self.points, self.values, self.missing):
+            if numbers is not None:
+                numbers.setflags(write=False)
+        settled = frozen_metadata("FeatureEffect", self.metadata)
+        object.__setattr__(self, "metadata", settled)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def title(self) -> str:
+        """Name of the method in words."""
+        return METHODS[self.method]
+
+    def plot(self, figure: str | None = None, **options: Any) -> Any:
+        """Draw the effect (`duramen.plots.effect`) and return the axes."""
+        return draw(self, figure, **options)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the points and the effect on each class, or on the mean, by name."""
+        points = list(self.labels) if self.labels else self.points
+        return {self.name: points, **dict(zip(self._outputs(), self.values.T, strict=True))}
+
+    def _outputs(self) -> tuple[str, ...]:
+        return self.classes or ("effect",)
+
+    def _summary(self, rows: int) -> Summary:
+        shown = min(rows, len(self))
+        first = self.labels[:shown] or [f"{value:.4g}" for value in self.points[:shown].tolist()]
+        columns = [
+            Column(self.name, list(first), left=bool(self.labels)),
+            *(
+                Column(output, fixed(self.values[:shown, c], 4))
+                for c, output in enumerate(self._outputs())
+            ),
+        ]
+        heading = f"FeatureEffect: {self.title} of {self.name} at {len(self)} points"
+        return Summary((heading,), columns, hidden(len(self), shown, "points"))

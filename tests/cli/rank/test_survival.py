@@ -1,0 +1,82 @@
+"""`duramen rank` on survival."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+from tests.estimators.test_survival import drawn
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write times and events beside four features, of which x0 matters."""
+    X, time, event = drawn(0, 120, 4, distinct=30, values=30)
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    months = time + np.linspace(0, 0.4, 120)
+    path = tmp_path / "patients.parquet"
+    pq.write_table(pa.table({**columns, "months": months, "died": event.astype(int)}), path)
+    return path
+
+
+def test_ranks_what_the_hazard_depends_on(file, tmp_path):
+    """By MDI and MDA, with a workbook and a test."""
+    words = "--target", "months", "--event", "died", "--trees", 60, "--xlsx"
+    result, run = done(tmp_path / "out", "rank", "--no-test", *words, file)
+    ranked = pq.read_table(tmp_path / "out" / "result.parquet")
+    assert ranked["name"][0].as_py() == "x0"
+    assert "1 - concordance" in result.stdout
+    assert run["task"] == "survival"
+    assert run["settings"]["measures"] == ["mdi", "mda"]
+    assert run["settings"]["criterion"] == "log_rank"
+    assert "--event died" in run["command"]
+    assert 0 < run["results"]["oob_error"] < 0.5
+    assert (tmp_path / "out" / "result.xlsx").stat().st_size > 0
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "sum of the log-rank statistics" in report
+    done(tmp_path / "out", "rank", "--no-test", *words[:-1], file)
+    assert not (tmp_path / "out" / "result.xlsx").exists()  # it would be of another run
+
+
+def test_a_test_permutes_times_with_events(file, tmp_path):
+    """The default one, with few rounds."""
+    words = "--target", "months", "--event", "died", "--trees", 30
+    test = "--significance", "max-t", "--permutations", 19
+    _, run = done(tmp_path / "out", "rank", *words, *test, "--forest", "extra-trees", file)
+    assert run["results"]["significance"]["confirmed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--task", "survival"], "--task survival needs --event"),
+        (["--event", "died", "--task", "regression"], "--event is for --task survival"),
+        (["--event", "dead"], "--event dead is no column of the table"),
+        (["--event", "months"], "--event months is the target"),
+        (["--event", "x1"], "events must be booleans or 0 and 1"),
+        (["--event", "died", "--measure", "vote-change"], "does not take survival"),
+        (["--event", "died", "--forest", "pert"], "must be one of random-forest, extra-trees"),
+        (["--event", "died", "--criterion", "gini"], "must be auto for survival"),
+        (["--event", "died", "--class-weight", "balanced"], "is for classes"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(file, tmp_path, words, said):
+    """With the option to change."""
+    given = file, "--target", "months", *words, "--no-test"
+    assert_refused("rank", tmp_path / "out", given, said)
+
+
+def test_missing_events_are_found_by_the_look(file, tmp_path):
+    """And left out with --drop-missing-target."""
+    table = pq.read_table(file)
+    died = [None, *table["died"].to_pylist()[1:]]
+    pq.write_table(table.set_column(5, "died", pa.array(died)), file)
+    words = "rank", file, "--target", "months", "--event", "died", "--no-test", "--trees", 5
+    result = duramen(*words, "--out", tmp_path / "out")
+    assert result.exit_code != 0
+    assert "--drop-missing-target" in result.stderr
+    _, run = done(tmp_path / "out", *words, "--drop-missing-target")
+    assert run["n_rows"] == 119
+    assert json.dumps(run)

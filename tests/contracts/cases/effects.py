@@ -1,0 +1,54 @@
+"""Effects of features on predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.contracts import extracts
+from tests.contracts.inputs import NAMES, forest, jobs, table, target
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import effects
+
+TASKS = ("classification", "regression")
+
+
+def _curve(function: Any, task: str, **given: Any) -> Any:
+    found = function(forest(task), table(), n_jobs=jobs(), **given)
+    return found.values, found.points, found.labels, extracts.frame(found)
+
+
+def _pairs(task: str) -> Any:
+    found = effects.interaction_strength(forest(task), table(), NAMES[:3], n_jobs=jobs())
+    return found.strengths, found.h, extracts.frame(found)
+
+
+def _described(task: str) -> Any:
+    data = dm.learning_set(table(), target(task), task=task)
+    found = effects.describe_effects(forest(task), data, NAMES, n_jobs=jobs())
+    return found.outputs, [one.words for one in found.directions]
+
+
+for task in TASKS:
+    local, dependence = effects.accumulated_local_effects, effects.partial_dependence
+    case(
+        f"effects/ale, {task}", local, effects.FeatureEffect, function=local, task=task, feature=0
+    )(_curve)
+    case(
+        f"effects/partial dependence, {task}",
+        dependence,
+        function=dependence,
+        task=task,
+        feature=NAMES[1],
+        n_points=7,
+    )(_curve)
+    case(
+        f"effects/interactions, {task}",
+        effects.interaction_strength,
+        effects.InteractionStrengths,
+        task=task,
+    )(_pairs)
+    case(f"effects/directions, {task}", effects.describe_effects, effects.Direction, task=task)(
+        _described
+    )

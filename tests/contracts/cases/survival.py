@@ -1,0 +1,85 @@
+"""Survival forests: trees, curves and importances, and the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tests.contracts import extracts
+from tests.contracts.commands import command
+from tests.contracts.inputs import N, features, jobs, missing, numbers, uniform
+from tests.contracts.registry import case
+
+import duramen as dm
+from duramen import tables
+
+KINDS = (dm.RandomSurvivalForest, dm.ExtraSurvivalTrees)
+
+
+def survival() -> tuple[np.ndarray, np.ndarray]:
+    """Times with ties that depend on the features, and events in two rows of three."""
+    times = np.round(20 * (numbers() - numbers().min()))
+    return times, uniform(N, 1, seed=4)[:, 0] < 0.67
+
+
+def fitted(kind: Any, X: np.ndarray | None = None, **given: Any) -> Any:
+    """A fitted forest of four trees."""
+    X = features() if X is None else X
+    times, events = survival()
+    model = kind(4, **{"random_state": 3, "n_jobs": jobs(), **given})
+    return model.fit(X, np.column_stack([times, events]))
+
+
+def grown(kind: Any, **given: Any) -> Any:
+    """Trees, events of their leaves, and importances of a fitted forest."""
+    model = fitted(kind, **given)
+    events = model.forest_.leaf_events.arrays().values()
+    return (model.feature_importances_, *extracts.forest(model.forest_), *events)
+
+
+for one in KINDS:
+    case(f"{one.__name__}/grown", one, kind=one)(grown)
+    case(f"{one.__name__}/grown on missing values", one, kind=one, X=missing())(grown)
+    case(f"{one.__name__}/grown to limits", one, kind=one, max_depth=3, max_leaf_nodes=4)(grown)
+
+
+@case("RandomSurvivalForest/curves", dm.RandomSurvivalForest)
+def _curves() -> Any:
+    model, X = fitted(dm.RandomSurvivalForest, oob_score=True), features()[:7]
+    return (
+        model.predict(X),
+        model.predict_survival_function(X),
+        model.predict_cumulative_hazard_function(X, times=[3.0, 9.5]),
+        model.event_times_,
+        model.oob_score_,
+        model.oob_error_curve_,
+        model.score(features(), np.column_stack(survival())),
+    )
+
+
+for measure in ("mda", "conditional_mda", "mdi", "frequency", "minimal_depth"):
+
+    @case(f"RandomSurvivalForest/{measure}", dm.RandomSurvivalForest, measure=measure)
+    def _measured(measure: str) -> Any:
+        model = fitted(dm.RandomSurvivalForest)
+        given = (features(), np.column_stack(survival())) if measure.endswith("mda") else ()
+        return getattr(dm.importances, measure)(model, *given).values
+
+
+def write(folder: Path) -> None:
+    """Write a table with times and events."""
+    columns = {name: features()[:, j] for j, name in enumerate("abcde")}
+    times, events = survival()
+    table = pa.table({**columns, "months": times + 0.5, "died": events.astype(int)})
+    tables.write_table(table, folder / "t.csv")
+
+
+SURVIVAL = "rank t.csv --target months --event died --trees 6"
+command("survival", f"{SURVIVAL} --no-test", write)
+command(
+    "survival, tested",
+    f"{SURVIVAL} --task survival --forest extra-trees --permutations 19",
+    write,
+)

@@ -1,0 +1,137 @@
+"""Direction of effects: said where the data support it, and nowhere else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import duramen as dm
+from duramen.effects import Direction, describe_effects
+from duramen.effects.association import interaction_p_value, shape_p_value
+
+TREES = 60
+
+
+def described(X, y, relevant=None, task="auto", trees=TREES):
+    data = dm.learning_set(X, y, task=task)
+    classes = data.target.classes is not None
+    kind = dm.RandomForestClassifier if classes else dm.RandomForestRegressor
+    forest = kind(trees, random_state=0, max_features=None).fit(data)
+    names = data.table.names
+    found = describe_effects(forest, data, names, relevant=relevant)
+    return {one.name: one.words for one in found.directions}
+
+
+def test_up_and_down_and_noise():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 5))
+    said = described(X, 3 * X[:, 0] - X[:, 1] + random.normal(size=300))
+    assert said == {"x0": "up", "x1": "down", **{f"x{j}": "no direction" for j in (2, 3, 4)}}
+
+
+@pytest.mark.parametrize("continuous", [True, False])
+def test_xor_is_by_interaction(continuous):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(400, 4))
+    X = X if continuous else (X > 0).astype(float)
+    y = np.where((X[:, 0] > 0.5 * (not continuous)) != (X[:, 1] > 0.5 * (not continuous)), "a", "b")
+    said = described(X, y)
+    assert said["x0"] == "by interaction with x1"
+    assert said["x1"] == "by interaction with x0"
+    assert said["x2"] == said["x3"] == "no direction"
+
+
+def test_classes_are_named():
+    random = np.random.default_rng(2)
+    X = random.normal(size=(200, 3))
+    said = described(X, np.where(X[:, 0] + 0.3 * random.normal(size=200) > 0, "ill", "healthy"))
+    assert said["x0"] == "up for ill"
+    three = np.select([X[:, 1] < -0.5, X[:, 1] > 0.5], ["low", "high"], "middle")
+    said = described(X, three)
+    assert said["x1"] in ("up for high", "down for low", "non-monotone for middle")
+    assert said["x0"] == said["x2"] == "no direction"
+
+
+def test_u_shapes_and_categories():
+    random = np.random.default_rng(3)
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "dose": random.normal(size=n),
+            "ward": random.choice(["north", "south", "west"], n),
+            "noise": random.choice(["a", "b", "c"], n),
+        }
+    )
+    y = frame["dose"] ** 2 + 2 * (frame["ward"] == "west") + 0.3 * random.normal(size=n)
+    said = described(frame, y.to_numpy())
+    assert said["dose"] == "non-monotone"
+    assert said["ward"] == "highest at west"
+    assert said["noise"] == "no direction"
+
+
+def test_what_a_test_did_not_find_needs_more_evidence():
+    """Of a table of 40 features, one that a test found needs less evidence."""
+    random = np.random.default_rng(4)
+    X = random.normal(size=(100, 40))
+    y = 0.35 * X[:, 0] + random.normal(size=100)
+    assert described(X, y, relevant={"x0"})["x0"] == "up"
+    assert set(described(X, y, relevant=set()).values()) == {"no direction"}
+    assert described(X, y)["x0"] == "no direction"
+    assert described(X, 2 * X[:, 0] + y)["x0"] == "up"
+
+
+def test_missing_values_and_constant_columns():
+    random = np.random.default_rng(5)
+    X = random.normal(size=(300, 3))
+    y = X[:, 0].copy()
+    X[random.random(300) < 0.2, 0] = np.nan
+    X[:, 1] = 1.0
+    X[:, 2] = np.nan
+    data = dm.learning_set(X, y)
+    forest = dm.RandomForestRegressor(30, random_state=0).fit(data)
+    found = describe_effects(forest, data, data.table.names)
+    assert [one.words for one in found.directions] == ["up", "no direction", "no direction"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [True, False])
+def test_noise_has_no_direction_in_19_of_20_tables(classes):
+    """All six features are noise: the error rate over tables stays below the level of .05."""
+    random = np.random.default_rng(6)
+    wrong = 0
+    for _ in range(25):
+        X = random.normal(size=(60, 6))
+        y = random.permutation(np.arange(60) % 2) if classes else random.normal(size=60)
+        wrong += set(described(X, y, trees=30).values()) != {"no direction"}
+    assert wrong <= 4  # 0.05 exceeds this with a probability below .01
+
+
+@pytest.mark.slow
+def test_the_first_of_many_noise_features_have_no_direction():
+    """The most important of 150 noise features are correlated with the target by selection."""
+    random = np.random.default_rng(8)
+    wrong = 0
+    for seed in range(25):
+        data = dm.learning_set(random.normal(size=(50, 150)), random.permutation(50) % 2)
+        forest = dm.RandomForestClassifier(50, random_state=seed).fit(data)
+        first = dm.importances.mdi(forest).top(10).names
+        found = describe_effects(forest, data, first)
+        wrong += any(one.kind != "none" for one in found.directions)
+    assert wrong <= 4
+
+
+def test_tests_on_rows_hold_their_level():
+    random = np.random.default_rng(7)
+    shapes, pairs = [], []
+    for _ in range(150):
+        a, b = random.integers(0, 10, size=(2, 60))
+        y = random.normal(size=60) + 0.2 * a - 0.1 * b
+        shapes.append(shape_p_value(a, random.normal(size=60)))
+        pairs.append(interaction_p_value(a, b, y[None], [False, False]))
+    assert 0.005 < np.mean(np.array(shapes) <= 0.05) < 0.1
+    assert np.mean(np.array(pairs) <= 0.05) < 0.05  # the largest of three p-values
+
+
+def test_words():
+    assert Direction("x").words == "no direction"
+    assert Direction("x", "categories", "ill", "north").words == "highest for ill at north"
+    assert Direction("x", "non-monotone").words == "non-monotone"

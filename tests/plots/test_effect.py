@@ -1,0 +1,65 @@
+"""Effects of features, and features against the target."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.plots import against_target, effect
+
+
+def local(classes=2):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, classes - 1))
+    forest = dm.RandomForestClassifier(10, random_state=0).fit(X, y)
+    return dm.effects.accumulated_local_effects(forest, X, "x0", n_intervals=5)
+
+
+def test_the_second_of_two_classes_or_all_of_more_are_drawn():
+    two = local()
+    ax = effect(two)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), two.values[:, 1])
+    assert ax.get_ylabel() == "effect on 1"
+    three = local(3)
+    names = [text.get_text() for text in effect(three).get_legend().get_texts()]
+    assert names == ["0", "1", "2"]
+    np.testing.assert_allclose(effect(three, of="2").lines[0].get_ydata(), three.values[:, 2])
+    with pytest.raises(ValueError, match="of must be one of '0', '1', got 'z'"):
+        effect(two, of="z")
+    assert two.plot().get_xlabel() == "x0"
+
+
+def test_categories_and_missing_values():
+    X = np.array([["a"], ["b"], [None]] * 20, dtype=object)
+    forest = dm.RandomForestRegressor(10, random_state=0).fit(X, [0.0, 1.0, 5.0] * 20)
+    drawn = dm.effects.partial_dependence(forest, X, 0)
+    ax = effect(drawn)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"]
+    assert drawn.missing[0] in ax.lines[1].get_ydata()
+
+
+def test_boxes_are_quartiles_of_each_class():
+    values = np.arange(20.0)
+    ax = against_target(values, ["a"] * 8 + ["b"] * 12, name="dose")
+    box = ax.patches[1]
+    low, high = np.quantile(values[8:], [0.25, 0.75])
+    assert (box.get_x(), box.get_width()) == (low, high - low)
+    assert sum(len(line.get_xdata()) for line in ax.lines) >= 20
+    assert ax.get_xlabel() == "dose"
+
+
+def test_numbers_against_numbers_and_categories():
+    ax = against_target([1.0, np.nan, 3.0], [4.0, 5.0, 6.0])
+    assert ax.lines[0].get_xydata().tolist() == [[1.0, 4.0], [3.0, 6.0]]
+    ax = against_target(["n", "s", None], [4.0, 5.0, 6.0], name="ward")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["n", "s"]
+    ax = against_target(["n", "n", "s"], ["ill", "well", "well"])
+    assert [bar.get_height() for bar in ax.patches] == [0.5, 0.0, 0.5, 1.0]
+    many = against_target(np.arange(1000.0), np.arange(1000.0))
+    assert len(many.lines[0].get_xdata()) == 300
+
+
+def test_wrong_columns():
+    with pytest.raises(ValueError, match="same length"):
+        against_target([1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="a row with a value"):
+        against_target([np.nan], ["a"])

@@ -1,0 +1,110 @@
+"""Conclusion of a ranking: what was found, and how accurate the forest is."""
+
+import numpy as np
+import pytest
+from tests.reports.test_measures import a_test, an_mda
+from tests.reports.test_reports import Page, a_run, example
+
+import duramen as dm
+from duramen.cli.rank.accuracy import out_of_bag_accuracy
+from duramen.reports import render, summarise
+from duramen.reports.conclusion import conclusion
+from duramen.reports.significance import Verdict
+from duramen.results.significance import Significance
+
+
+def verdict(*p_values):
+    names = tuple("abcdefg"[: len(p_values)])
+    scores = np.arange(len(names), 0, -1.0)
+    return Verdict(Significance(names, scores, np.array(p_values), "altmann", "Nothing."), "mdi")
+
+
+def ran(task="classification", **results):
+    return a_run(task=task, results=results)
+
+
+GOOD = {"oob_error": 0.1, "baseline_error": 0.4, "baseline_p_value": 0.001}
+BAD = {"oob_error": 0.39, "baseline_error": 0.4, "baseline_p_value": 0.4}
+
+
+@pytest.mark.parametrize(
+    ("results", "tested", "meaning"),
+    [
+        (GOOD, verdict(0.001, 0.9), "predict type, and those found are associated with it."),
+        (GOOD, verdict(0.9, 0.9), "but no single feature is distinguished from noise."),
+        (GOOD, None, "the features together predict type."),
+        (BAD, verdict(0.001, 0.9), "does not predict it better than without any feature."),
+        (BAD, verdict(0.9, 0.9), "no evidence that any feature is associated with type"),
+        (BAD, None, "there is no evidence that the features predict type"),
+    ],
+)
+def test_a_sentence_for_each_outcome(results, tested, meaning):
+    said = conclusion(ran(**results), tested)
+    assert meaning in said
+    assert said.endswith(".")
+    assert said.count(". ") == 0  # one sentence
+    assert ("No significance test was run" in said) == (tested is None)
+    if tested is not None:
+        assert said.startswith(tested.count())
+
+
+def test_accuracy_is_compared_with_a_prediction_without_features():
+    assert "predicts 90.0% of the rows correctly, the most frequent class alone 60.0%" in (
+        conclusion(ran(**GOOD), None)
+    )
+    numbers = {**GOOD, "oob_error": 2.0, "baseline_error": 8.0}
+    said = conclusion(ran("regression", **numbers), None)
+    assert "explains 75.0% of the variance of type, the mean alone 0%" in said
+    worse = {**BAD, "oob_error": 9.0, "baseline_error": 8.0}
+    assert "explains none of the variance" in conclusion(ran("regression", **worse), None)
+    assert "the accuracy out of bag is not known" in conclusion(ran(), verdict(0.001))
+
+
+def test_it_stands_first_and_counts_that_differ_are_explained():
+    report = summarise(example(), a_run(), others=[an_mda(), a_test()])
+    assert report.remarks == ()
+    tested = Verdict(a_test(method="altmann"), "mdi")
+    report = summarise(example(), a_run(), others=[an_mda(), a_test()], tested=tested)
+    assert "The counts differ because they answer different questions" in report.remarks[0]
+    words = Page(render(report)).words
+    assert words.index(report.conclusion) < words.index("rows") < words.index(report.remarks[0])
+
+
+def fitted(y, regression=False):
+    X = np.random.default_rng(1).normal(size=(len(y), 3))
+    X[:, 0] += 3 * np.asarray(y, dtype=float)
+    kind = dm.RandomForestRegressor if regression else dm.RandomForestClassifier
+    data = dm.learning_set(X, y, task="regression" if regression else "classification")
+    return kind(60, random_state=0, oob_score=True).fit(data), data.target
+
+
+def test_errors_out_of_bag_are_those_of_the_forest_and_of_a_constant():
+    y = np.arange(60) % 3 == 0
+    forest, target = fitted(y)
+    known = out_of_bag_accuracy(forest, target)
+    assert known["oob_error"] == pytest.approx(1 - forest.oob_score_)
+    assert known["baseline_error"] == pytest.approx(1 / 3)
+    assert known["baseline_p_value"] < 0.001
+    numbers = np.linspace(-1, 1, 60)
+    forest, target = fitted(numbers, regression=True)
+    known = out_of_bag_accuracy(forest, target)
+    assert known["baseline_error"] == pytest.approx(numbers.var())
+    assert 1 - known["oob_error"] / known["baseline_error"] == pytest.approx(forest.oob_score_)
+    assert known["baseline_p_value"] < 0.001
+
+
+def test_a_forest_on_noise_is_not_called_better():
+    random = np.random.default_rng(3)
+    p_values = []
+    for seed in range(30):
+        X, y = random.normal(size=(40, 4)), random.permutation(np.arange(40) % 2)
+        forest = dm.RandomForestClassifier(20, random_state=seed, oob_score=True).fit(X, y)
+        target = dm.learning_set(X, y).target
+        p_values.append(out_of_bag_accuracy(forest, target)["baseline_p_value"])
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.15
+
+
+def test_nothing_is_known_without_rows_out_of_bag():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    forest = dm.ExtraTreesClassifier(5, random_state=0).fit(X, y)
+    assert set(out_of_bag_accuracy(forest, dm.learning_set(X, y).target).values()) == {None}

@@ -1,0 +1,44 @@
+"""Mean of the largest importances under permuted labels (Rodenburg et al. 2008)."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.significance import max_t, mean_of_maxima
+
+FOREST = dm.ExtraTreesClassifier(10)
+
+
+def noise(seed, n=30, p=5):
+    random = np.random.default_rng(seed)
+    return random.normal(size=(n, p)), random.integers(0, 2, n)
+
+
+def test_maxima_are_those_of_the_permutations_of_max_t():
+    X, y = noise(0)
+    found = mean_of_maxima(FOREST, X, y, n_permutations=29, random_state=1)
+    joint = max_t(FOREST, X, y, n_permutations=29, balanced=False, random_state=1)
+    np.testing.assert_array_equal(found.importances.values, joint.scores)
+    largest = joint.scores.max()
+    reached = np.count_nonzero(found.maxima >= largest)
+    assert joint.p_adjusted.min() == (1 + reached) / 30
+    assert found.threshold == found.maxima.mean()
+
+
+def test_relevant_features_are_above_it():
+    X, _ = noise(1, n=100)
+    y = X[:, 3] > 0
+    found = mean_of_maxima(FOREST, X, y, n_permutations=19, random_state=0)
+    assert found.selected() == ("x3",)
+    with pytest.raises(ValueError, match="n_permutations"):
+        mean_of_maxima(FOREST, X, y, n_permutations=0)
+
+
+@pytest.mark.slow
+def test_it_controls_no_error_rate():
+    """Of noise something is above it in nearly half of the data sets."""
+    taken = [
+        bool(mean_of_maxima(FOREST, *noise(seed), n_permutations=30, random_state=seed).selected())
+        for seed in range(60)
+    ]
+    assert 0.2 < np.mean(taken) < 0.7

@@ -1,0 +1,283 @@
+"""Mean decrease of accuracy of infinitely many trees."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.grid import one_test
+from tests.oracles.accuracy import accuracy_losses
+
+import duramen as dm
+from duramen.theory import FiniteDistribution, population_mda
+from duramen.theory.distributions.specification import copy, uniform, xor
+from duramen.theory.population import additive_mda
+
+
+def random_table(random, weighted):
+    """Rows (x, y, w) of a random table: up to 3 features of 2 or 3 values, or 4 of 2."""
+    p = int(random.integers(1, 5))
+    sizes = random.integers(1, 4, p) if p < 4 else np.full(p, 2)
+    n = int(random.integers(2, 9 if p < 4 else 7))
+    n_classes = int(random.integers(2, 4))
+    X = random.integers(0, sizes, (n, p)).tolist()
+    y = random.integers(0, n_classes, n).tolist()
+    w = random.integers(1, 4, n).tolist() if weighted else [1] * n
+    found = Counter()
+    for x, label, weight in zip(X, y, w, strict=True):
+        found[tuple(x), label] += weight
+    total = sum(found.values())
+    return [(x, label, Fraction(times, total)) for (x, label), times in sorted(found.items())]
+
+
+def of_rows(rows):
+    X, y, weights = zip(*rows, strict=True)
+    return FiniteDistribution.from_table(
+        np.array(X), np.array(y), weights=list(map(float, weights))
+    )
+
+
+def random_settings(random, p):
+    loss = str(random.choice(["zero-one", "squared"]))
+    depth = int(random.integers(0, p + 1))
+    conditions = [[j for j in range(p) if j != m and random.random() < 0.4] for m in range(p)]
+    return {
+        "max_features": int(random.choice([1, 1, 2, 3])),
+        "criterion": str(random.choice(["entropy", "gini", "variance"])),
+        "loss": loss,
+        "votes": str(random.choice(["tree", "ensemble", "predictor"])),
+        "depth": depth or None,
+        "unseen": str(random.choice(["largest", "node"])),
+        "given": conditions if random.random() < 0.3 else [[]] * p,
+    }
+
+
+def agrees_with_oracle(seed):
+    random = np.random.default_rng(seed)
+    rows = random_table(random, weighted=bool(seed % 2))
+    p = len(rows[0][0])
+    chosen = random_settings(random, p)
+    k = chosen.pop("max_features")
+    expected = accuracy_losses(rows, p, k, **chosen)
+    dist = of_rows(rows)
+    depth, conditions = chosen.pop("depth"), chosen.pop("given")
+    given = {dist.names[m]: some for m, some in enumerate(conditions) if some}
+    found = population_mda(dist, max_features=k, max_depth=depth, given=given, **chosen)
+    np.testing.assert_allclose(found.values, [float(v) for v in expected], rtol=0, atol=1e-12)
+
+
+def test_a_hundred_random_distributions_agree_with_all_trees():
+    for seed in range(100):
+        agrees_with_oracle(seed)
+
+
+# --- known answers -------------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize("votes", ["tree", "ensemble", "predictor"])
+def test_xor_and_a_copy(votes):
+    assert population_mda(dm.theory.examples.xor(), votes=votes).values.tolist() == [0.5, 0.5]
+    one = dm.theory.specify({"X1": uniform(3), "X2": uniform(2), "Y": copy("X1")})
+    found = population_mda(one, votes=votes)
+    np.testing.assert_allclose(found.values, [2 / 3, 0], rtol=0, atol=1e-15)
+    assert found.metadata["loss"] == 0
+    assert (found.measure, found.unit) == ("population mda", "accuracy")
+
+
+def test_redundant_copies_share_in_trees_and_tie_in_the_vote():
+    """Each tree reads one of c copies; (c - 1)/c of them, and more, still vote for the class."""
+    for copies in (2, 3):
+        features = {"X1": uniform(2), **{f"X{i}": copy("X1") for i in range(2, copies + 1)}}
+        dist = dm.theory.specify({**features, "Y": copy("X1")})
+        trees = population_mda(dist)
+        np.testing.assert_allclose(trees.values, 0.5 / copies, rtol=0, atol=1e-15)
+        whole = population_mda(dist, votes="predictor")
+        expected = 0.25 if copies == 2 else 0.0  # a tie of two; a majority of two to one
+        np.testing.assert_allclose(whole.values, expected, rtol=0, atol=1e-15)
+        # Where each tree draws for itself, half of those that read the feature are right.
+        assert population_mda(dist, votes="ensemble").values.max() == 0
+
+
+def test_permuted_within_a_copy_a_feature_loses_nothing():
+    dist = dm.theory.specify(
+        {"X1": uniform(2), "X2": copy("X1"), "X3": uniform(2), "Y": xor("X1", "X3")}
+    )
+    given = population_mda(dist, given="associated")
+    np.testing.assert_allclose(given.values, [0, 0, 0.5], rtol=0, atol=1e-15)
+    named = population_mda(dist, given={"X1": ["X2"]})
+    assert named["X1"] == 0
+    assert named["X2"] == population_mda(dist)["X2"]
+    assert named.metadata["population"]["given"] == {"X1": ["X2"]}
+
+
+def test_the_squared_loss_of_an_additive_target_is_twice_the_variance():
+    """Independent features, a full tree predicts Y: 2 Var f_j (Gregorutti et al. 2015)."""
+    terms = np.array([1.0, 2.0, 0.5])
+    X = np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T
+    dist = FiniteDistribution.from_table(X, X @ terms)
+    for K in (1, 2, 3):
+        found = population_mda(dist, loss="squared", criterion="variance", max_features=K)
+        expected = additive_mda(terms**2 / 4).values
+        np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+
+
+def positive_distribution(random):
+    """Random probabilities of all combinations of three features and a class that is a number."""
+    sizes = random.integers(2, 4, 3)
+    joint = random.dirichlet(np.full(int(np.prod(sizes)) * 2, 0.4)) + 1e-4
+    return FiniteDistribution.from_probabilities((joint / joint.sum()).reshape(*sizes, 2))
+
+
+@one_test
+@pytest.mark.parametrize("seed", range(10))
+def test_where_all_combinations_occur_full_trees_are_the_bayes_model(seed):
+    dist = positive_distribution(np.random.default_rng(seed))
+    joint = np.zeros((*dist.cardinalities, 2))
+    joint[(*dist.codes.T, dist.target)] = dist.weights
+    mass = joint.sum(axis=3)
+    mean = joint[..., 1] / mass
+    for loss in ("zero-one", "squared"):
+        expected = []
+        for m in range(3):
+            values = mass.sum(axis=tuple(j for j in range(3) if j != m))
+            change = 0.0
+            for v, chance in enumerate(values):
+                other = np.take(mean, [v], axis=m)
+                if loss == "squared":
+                    change += chance * (mass * (mean - other) ** 2).sum()
+                else:  # P(vote is wrong) where the vote changes, less that before
+                    changed = (other > 0.5) != (mean > 0.5)
+                    change += chance * (mass * changed * np.abs(2 * mean - 1)).sum()
+            expected.append(change)
+        for K in (1, 2, 3):
+            found = population_mda(dist, max_features=K, loss=loss)
+            np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-12)
+            whole = population_mda(dist, max_features=K, loss=loss, votes="predictor")
+            np.testing.assert_allclose(whole.values, expected, rtol=0, atol=1e-12)
+
+
+def test_one_class_and_no_features():
+    single = FiniteDistribution.from_table([[0, 1], [1, 1]], [3, 3])
+    assert population_mda(single).values.tolist() == [0, 0]
+    none = FiniteDistribution.from_table(np.zeros((2, 0)), [0, 1])
+    assert population_mda(none).values.shape == (0,)
+    assert population_mda(none, max_features=None).metadata["loss"] == 0.5
+
+
+def test_relabeling_values_changes_nothing_where_nodes_predict():
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 3, (12, 4)), random.integers(0, 2, 12)
+    renamed = FiniteDistribution.from_table(2 - X, y)
+    as_it_is = FiniteDistribution.from_table(X, y)
+    one, other = (population_mda(d, unseen="node").values for d in (as_it_is, renamed))
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+# --- forests -------------------------------------------------------------------------------------
+
+
+def tree_distances(dist, X, y, n_trees, forest, **chosen):
+    """Distances of the MDA of a forest on its rows, in standard errors."""
+    grown = forest(n_trees, random_state=0, count_constant_features=True, **chosen).fit(X, y)
+    found = dm.importances.mda(grown, X, y, rows=None, n_repeats="all")
+    exact = population_mda(dist, **chosen)
+    error = np.maximum(found.standard_error, 1e-9)
+    return np.abs(found.values - exact.values) / error
+
+
+@one_test
+@pytest.mark.parametrize("K, depth", [(1, None), (2, None), (None, None), (1, 2), (3, 3)])
+def test_forests_converge(K, depth):
+    random = np.random.default_rng(1)
+    X, y = random.integers(0, 3, (14, 4)), random.integers(0, 3, 14)
+    dist = FiniteDistribution.from_table(X, y)
+    distance = tree_distances(
+        dist,
+        dm.encode(X, kinds="nominal"),
+        y,
+        300,
+        dm.TotallyRandomizedTreesClassifier,
+        max_features=K,
+        max_depth=depth,
+    )
+    assert distance.max() < 4
+
+
+@pytest.mark.slow
+@one_test
+@pytest.mark.parametrize("K, depth", [(1, None), (2, None), (None, None), (1, 2), (3, 3)])
+def test_forests_of_ten_thousand_trees_converge(K, depth):
+    data = dm.datasets.digits7()
+    dist = FiniteDistribution.from_table(data.X, data.y)
+    X, y = data.X, data.y
+    distance = tree_distances(
+        dist,
+        dm.encode(X),
+        y,
+        10_000,
+        dm.TotallyRandomizedTreesClassifier,
+        max_features=K,
+        max_depth=depth,
+    )
+    assert distance.max() < 4
+
+
+def test_regression_forests_converge():
+    random = np.random.default_rng(2)
+    X, y = random.integers(0, 3, (40, 4)), random.normal(size=40).round(1)
+    dist = FiniteDistribution.from_table(X, y)
+    grown = dm.TotallyRandomizedTreesRegressor(500, max_features=2, random_state=0)
+    grown.fit(dm.encode(X, kinds="nominal"), y)
+    table = dm.encode(X, kinds="nominal")
+    found = dm.importances.mda(grown, table, y, rows=None, n_repeats="all")
+    exact = population_mda(dist, max_features=2, criterion="variance")
+    assert exact.unit == found.unit
+    assert np.all(np.abs(found.values - exact.values) < 4 * found.standard_error)
+
+
+def test_the_vote_of_a_large_forest_is_the_ensemble():
+    random = np.random.default_rng(3)
+    X, y = random.integers(0, 2, (20, 5)), random.integers(0, 2, 20)
+    dist = FiniteDistribution.from_table(X, y)
+    forest = dm.TotallyRandomizedTreesClassifier(2001, random_state=0)
+    table = dm.encode(X, kinds="nominal")
+    forest.fit(table, y)
+    found = dm.importances.mda(
+        forest, table, y, rows=None, votes="ensemble", n_repeats=10, random_state=0
+    )
+    exact = population_mda(dist, votes="ensemble")
+    np.testing.assert_allclose(found.values, exact.values, rtol=0, atol=1e-9)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@one_test
+@pytest.mark.parametrize(
+    "chosen, message",
+    [
+        ({"loss": "absolute"}, "loss must be one of 'zero-one', 'squared'"),
+        ({"votes": "all"}, "votes must be one of"),
+        ({"unseen": "smallest"}, "unseen must be one of"),
+        ({"max_depth": 0}, "max_depth must be an int >= 1"),
+        ({"max_features": 0}, "max_features must be an int >= 1"),
+        ({"given": "correlated"}, "given must be one of 'associated'"),
+        ({"given": 3}, "given must be None, 'associated' or a mapping"),
+        ({"given": {"X1": ["X1"]}}, "cannot be permuted within itself"),
+        ({"given": {"X9": []}}, "there is no feature 'X9'"),
+        ({"level": -1.0}, "level must be a number"),
+        ({"max_nodes": 1}, "more than 1 distinct nodes"),
+    ],
+)
+def test_wrong_input_is_refused(chosen, message):
+    with pytest.raises(ValueError, match=message):
+        population_mda(dm.theory.examples.xor(), **chosen)
+
+
+def test_the_squared_loss_needs_numbers():
+    words = FiniteDistribution.from_table([[0], [1]], ["a", "b"])
+    with pytest.raises(ValueError, match="numeric"):
+        population_mda(words, loss="squared")
+    with pytest.raises(TypeError, match="FiniteDistribution"):
+        population_mda([[0, 1]])
