@@ -65,14 +65,19 @@ OWN = {
     "X": {
         *("conditional_mda", "context_importances", "context_network", "frequency_control"),
         *("mda", "mdi", "noising", "permutation_test", "probe_ranking", "propensity_strata"),
-        *("representatives", "trees_needed", "vote_change"),
+        *("representatives", "trees_needed", "vote_change", "clusters", "average_effects"),
+        *("relative_influence", "prediction_change", "covariate_strata"),
     },
-    "y": {"mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"},
+    "y": {
+        *("mcfs", "mdi", "permutation_test", "probe_ranking", "trees_needed", "vote_change"),
+        *("average_effects", "covariate_strata", "prediction_change", "relative_influence"),
+    },
+    "measure": {"hapfelmeier", "max_t"},
     "blocks": {"confidence_intervals", "context_importances", "holdout_mda", "ranking_stability"},
     "strata": {"context_importances"},
     "random_state": {
         *("air", "conditional_mda", "holdout_mda", "mda", "noising", "sandri", "trees_needed"),
-        "vote_change",
+        *("vote_change", "average_effects", "prediction_change", "relative_influence"),
     },
     "n_jobs": {"context_network", "permutation_test"},
     "checkpoint": {"permutation_test"},

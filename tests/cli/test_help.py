@@ -6,7 +6,7 @@ import sys
 import pytest
 from tests.cli.commands import duramen
 
-COMMANDS = ["rank", "exact", "plan", "context", "pack", "select"]
+COMMANDS = ["rank", "exact", "plan", "context", "pack", "select", "compare"]
 # Each takes from 0.1 to 0.6 s to import.
 HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2"}
 CODE = """

@@ -275,7 +275,7 @@ def exact_report(run=None, **changes):
         about_one(others[-1], "unknown", (), None),
     ]
     given = {"relevance": relevance, "boundaries": [HOSTILE[:2], HOSTILE[1:3]]}
-    bare = example(standard_error=None)
+    bare = example(standard_error=None, metadata={"population": {"criterion": "entropy"}})
     return summarize_exact(bare, run or exact_run(), **{**given, **changes})
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from duramen import checks
@@ -27,7 +27,7 @@ from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
 from duramen.jobs.progress import progress_bar
-from duramen.results.masked import refuse_masked
+from duramen.results.masked import refuse_masked_rows
 from duramen.results.warning import warn
 from duramen.tables import EncodedTable, LearningSet, Target, Task, encode, encode_target
 from duramen.tables.containers import categorical_kinds, names_of, shape_of, table_like
@@ -299,12 +299,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
     def estimators_(self) -> TreeEstimators:
         """The trees as fitted estimators of one tree each: a sequence of views."""
         check_is_fitted(self, "forest_")
-        return TreeEstimators(self.forest_.n_trees, self._of_tree)
-
-    def _of_tree(self, index: int) -> Self:
-        single: Self = clone(self).set_params(n_estimators=1, oob_score=False)
-        single._adopt(self.forest_.part(index, index + 1))
-        return single
+        return TreeEstimators(self)
 
     # Importances and text
 
@@ -450,7 +445,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy of :meth:`predict`, as scikit-learn does; nothing may be masked."""
-        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
+        return float(super().score(X, *refuse_masked_rows(self._owner, y, sample_weight)))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the natural logarithms of :meth:`predict_proba`; minus infinity where it is 0."""
@@ -499,10 +494,4 @@ class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute R^2 of :meth:`predict`, as scikit-learn does; nothing may be masked."""
-        return float(super().score(X, *_unmasked(self._owner, y, sample_weight)))
-
-
-def _unmasked(owner: str, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-    function = f"{owner}.score"
-    weights = refuse_masked(sample_weight, "sample_weight", function)
-    return refuse_masked(y, "y", function), weights
+        return float(super().score(X, *refuse_masked_rows(self._owner, y, sample_weight)))

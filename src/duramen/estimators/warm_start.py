@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+from sklearn.base import clone
+
 from duramen.forests.forest import Forest
 from duramen.forests.parts import extended
 from duramen.forests.settings import GrowthSettings
@@ -55,8 +57,9 @@ def completed(kept: Forest | None, n_trees: int, grow: Callable[[int], Forest]) 
 class TreeEstimators(Sequence[Any]):
     """Trees of a fitted estimator as estimators of one tree each, made when they are asked for."""
 
-    def __init__(self, n_trees: int, make: Callable[[int], Any]) -> None:
-        self._n_trees, self._make = n_trees, make
+    def __init__(self, fitted: Any) -> None:
+        self._fitted = fitted
+        self._n_trees: int = fitted.forest_.n_trees
 
     def __len__(self) -> int:
         return self._n_trees
@@ -73,6 +76,11 @@ class TreeEstimators(Sequence[Any]):
                 f"estimators_: index must be in {-self._n_trees}..{self._n_trees - 1}, got {index}"
             )
         return self._make(index % self._n_trees)
+
+    def _make(self, index: int) -> Any:
+        single = clone(self._fitted).set_params(n_estimators=1, oob_score=False)
+        single._adopt(self._fitted.forest_.part(index, index + 1))
+        return single
 
     def __repr__(self) -> str:
         return f"<{self._n_trees} estimators of one tree each>"

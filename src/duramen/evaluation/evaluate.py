@@ -18,6 +18,7 @@ from duramen.evaluation.parts import Data, IntArray, Part, Subject
 from duramen.evaluation.performance import Performance
 from duramen.evaluation.performance import catalogue as performances
 from duramen.evaluation.result import SelectionEvaluation
+from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.results.provenance import versions
 from duramen.results.warning import warn
@@ -27,8 +28,6 @@ from duramen.significance.stability.stability import Stability, stability
 from duramen.tables.learning_set import unweighted_set
 
 Arrays = dict[str, NDArray[Any]]
-SELECTIONS = ("inside", "outside")
-"""Rows that choose the features: training rows of each split, or all rows, which is biased."""
 
 _OWNER = "evaluate_selection"
 

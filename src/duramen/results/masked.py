@@ -61,6 +61,13 @@ def refuse_masked(values: Any, parameter: str, function: str) -> Any:
     return unmasked(values)
 
 
+def refuse_masked_rows(owner: str, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """Return y and weights of the method ``score``, unmasked as by :func:`refuse_masked`."""
+    function = f"{owner}.score"
+    weights = refuse_masked(sample_weight, "sample_weight", function)
+    return refuse_masked(y, "y", function), weights
+
+
 def _stacked(values: list[Any] | tuple[Any, ...]) -> Any:
     """Return a sequence with masked entries as a masked array, any other as it is."""
     if not any(isinstance(value, np.ma.MaskedArray) for value in values):

@@ -62,7 +62,7 @@ class Evaluation:
     )
     selection: str = choice(
         "inside",
-        "duramen.evaluation.evaluate:SELECTIONS",
+        "duramen.evaluation.selections:SELECTIONS",
         "Rows that choose the features: training rows (inside), or all rows (outside), whose "
         "scores are biased.",
     )

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
-from duramen.estimators import RandomForestClassifier, RandomForestRegressor
 from duramen.results.intervals import Intervals
 from duramen.results.provenance import versions
 from duramen.significance.measured import FloatArray
@@ -110,6 +109,8 @@ def average_effects(
     >>> found.above(0)
     ('x0', 'x1')
     """
+    from duramen.estimators import RandomForestClassifier, RandomForestRegressor  # slow to import
+
     table, target = _checked(X, y)
     n, p = table.shape
     folds = checks.check_integer(_NAME, "cv", cv, 2)
