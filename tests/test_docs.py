@@ -24,11 +24,13 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 # Some seconds each: tested with the slow ones.
 LONG = {
     "context.md",
+    "evaluation.md",
     "exact.md",
     "max-t.md",
     "mcfs.md",
     "minimal.md",
     "permutation-tests.md",
+    "populations.md",
     "rank.md",
     "srs.md",
 }

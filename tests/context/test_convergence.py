@@ -65,6 +65,7 @@ def exact_relevance(X, y, context, **options):
     return population_importances(table, **options).values[-1]
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("empty", ["skip", "zero"])
 @pytest.mark.parametrize("seed", [0, 1, 2])

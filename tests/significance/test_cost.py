@@ -26,6 +26,7 @@ def test_it_is_the_time_of_a_forest_times_their_number(n_jobs, least):
     assert (cost.n_forests, cost.n_threads) == (100, n_jobs or 1)
 
 
+@pytest.mark.slow
 def test_larger_forests_cost_more():
     def measure(forest, X, y):
         time.sleep(0.02 * len(forest.forest_))

@@ -439,6 +439,7 @@ def test_a_fault_of_ours_keeps_its_traceback_and_leaves_nothing(
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_computing_stops_within_a_second(tmp_path):
     random = np.random.default_rng(0)

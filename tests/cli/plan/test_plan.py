@@ -205,6 +205,7 @@ def test_a_fault_of_ours_leaves_nothing(out, tmp_path, monkeypatch):
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_as_a_program(tmp_path):
     ended = as_program(tmp_path, "plan", *ASKED)
     assert ended.returncode == 0, ended.stderr

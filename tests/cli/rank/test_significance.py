@@ -416,6 +416,7 @@ def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_pat
 # --- the same again ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", REFITTING)
 def test_threads_do_not_change_a_byte(method, file, tmp_path):
     tables = []
@@ -439,6 +440,7 @@ def test_command_of_the_record_asks_for_the_test(file, tmp_path):
     assert (again / "result.csv").read_bytes() == (out / "result.csv").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["max-t", "altmann", "multiple-probes", CER, "hapfelmeier"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path, monkeypatch):
     whole, out, kept = tmp_path / "whole", tmp_path / "out", tmp_path / "kept"

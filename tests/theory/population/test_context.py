@@ -134,6 +134,7 @@ TABLE_6_E_1 = {
 }
 
 
+@pytest.mark.slow
 def test_primary_tumor_has_every_printed_digit():
     """Table 6.E.1, where a cell without rows of the context is left out."""
     dist = primary_tumor()

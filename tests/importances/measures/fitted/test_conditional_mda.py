@@ -137,6 +137,7 @@ def copies(kind="two values"):
     return np.column_stack([x, x, z]), y
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 @pytest.mark.parametrize("kind", ["two values", "three categories"])
