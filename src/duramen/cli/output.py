@@ -148,6 +148,7 @@ class Outcome:
     run: Run  # record; on disk it gets the timings of all steps
     report: Callable[[], Report]  # gathers the report
     show: Callable[[], None] | None = None  # prints the results
+    references: tuple[str, ...] = ()  # sources of the methods
     interrupted: bool = False  # whether Ctrl-C ended the work, and these are the results so far
 
 
@@ -170,5 +171,10 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) ->
         write_table(table, folder / "result.parquet")
         if options.output.xlsx:
             write_table(table, folder / WORKBOOK)
-    record = replace(outcome.run, paths=given_paths(options), timings=dict(clock.seconds))
+    record = replace(
+        outcome.run,
+        paths=given_paths(options),
+        references=outcome.references,
+        timings=dict(clock.seconds),
+    )
     (folder / "run.json").write_text(record.to_json(), encoding="utf-8")

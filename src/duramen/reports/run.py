@@ -46,6 +46,8 @@ class Run:
         Seconds that each step took.
     citation : str
         What the data ask to be cited; empty if nothing.
+    references : sequence of str
+        Sources of the methods, to be cited.
     findings : sequence of mappings
         What a look at the data found: ``"kind"``, ``"columns"``, ``"found"``, ``"hint"`` and
         ``"values"`` of each `duramen.tables.Finding`.
@@ -66,6 +68,7 @@ class Run:
     results: Mapping[str, Any] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     citation: str = ""
+    references: Sequence[str] = ()
     findings: Sequence[Mapping[str, Any]] = ()
 
     def to_json(self) -> str:

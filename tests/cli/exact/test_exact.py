@@ -143,6 +143,7 @@ def test_writes_four_files(digits, out, tmp_path):
     assert run["versions"]["duramen"] == __version__
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
+    assert "forests of randomized trees" in " ".join(run["references"])
     assert str(tmp_path) not in (out / "report.html").read_text(encoding="utf-8")
     steps = ("read", "encode", "importances", "relevance", "boundaries", "report", "write")
     assert tuple(run["timings"]) == steps

@@ -89,6 +89,7 @@ def test_writes_four_files(file, tmp_path):
     ]
     assert len(run["fingerprint"]) == 64
     assert run["paths"]["file"].startswith(str(tmp_path))
+    assert any("Louppe" in one for one in run["references"])
     assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "cells.parquet: 600 rows x 20 features" in result.stdout
     assert "... and" not in result.stdout

@@ -122,8 +122,9 @@ def _tell(
 ) -> Outcome:
     """Return the table of methods, the record and the report."""
     from duramen.cli.compare.show import show_compare
+    from duramen.evaluation import evaluate_selection
     from duramen.reports import Run, summarize_evaluation
-    from duramen.results.provenance import versions
+    from duramen.results.provenance import references, versions
 
     problem, found, interrupted = result
     run = Run(
@@ -143,7 +144,8 @@ def _tell(
     )
     shown = partial(show_compare, found, run, options.output.top, options.output.out)
     report = partial(summarize_evaluation, found, run)
-    return Outcome(found.columns(), run, report, shown, interrupted)
+    sources = references(evaluate_selection)
+    return Outcome(found.columns(), run, report, shown, sources, interrupted)
 
 
 def _enough(found: SelectionEvaluation) -> dict[str, list[int]]:

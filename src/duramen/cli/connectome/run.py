@@ -69,7 +69,9 @@ def _find(options: Options, settings: dict[str, Any], clock: Clock) -> Result:
 def _tell(options: Options, _: dict[str, Any], result: Result, clock: Clock) -> Outcome:
     """Return the table of links, the record and the report."""
     from duramen.cli.connectome.show import show_connectome
+    from duramen.networks.connectome import connectome as infer
     from duramen.reports.connectome import summarize_connectome
+    from duramen.results.provenance import references
 
     given, found, scored = result
     columns = found.columns(min(options.links, found.n_candidates))
@@ -82,4 +84,4 @@ def _tell(options: Options, _: dict[str, Any], result: Result, clock: Clock) -> 
     report = partial(summarize_connectome, found, run, positions=given.positions, **known)
     output = options.output
     shown = partial(show_connectome, found, run, output.top, output.out, **known)
-    return Outcome(columns, run, report, shown)
+    return Outcome(columns, run, report, shown, references(infer))

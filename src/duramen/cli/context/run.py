@@ -56,7 +56,9 @@ def _find(
 def _tell(options: Options, _: None, all_found: Any, clock: Clock) -> Outcome:
     """Return the table of results, the record and the report."""
     from duramen.cli.context.show import show_context
+    from duramen.context import context_importances
     from duramen.reports.contextual import Findings, Level, stacked
+    from duramen.results.provenance import references
 
     output, (given, found) = options.output, all_found
     control: Any = options.verdicts.control
@@ -67,7 +69,8 @@ def _tell(options: Options, _: None, all_found: Any, clock: Clock) -> Outcome:
     run = record(options, given, findings, clock)
     report = partial(_summary, found, run, level, notes)
     shown = partial(show_context, findings, run, output.top, output.out)
-    return Outcome(stacked(findings), run, report, shown)
+    sources = references(context_importances)
+    return Outcome(stacked(findings), run, report, shown, sources)
 
 
 def _check(options: Options) -> None:

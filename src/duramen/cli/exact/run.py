@@ -83,6 +83,8 @@ def _tell(options: Options, _: None, all_found: tuple[Given, Found], clock: Cloc
     """Return the table of results, the record and the report."""
     from duramen.cli.exact.show import show_exact
     from duramen.reports import summarize_exact
+    from duramen.results.provenance import references
+    from duramen.theory import population_importances
 
     output, (given, found) = options.output, all_found
     run = _record(options, given, found, clock)
@@ -96,7 +98,8 @@ def _tell(options: Options, _: None, all_found: tuple[Given, Found], clock: Cloc
         notes=given.notes,
     )
     shown = partial(show_exact, found, run, output.top, output.out)
-    return Outcome(found.columns(), run, report, shown)
+    sources = references(population_importances)
+    return Outcome(found.columns(), run, report, shown, sources)
 
 
 def _read(options: Options, clock: Clock) -> Given:

@@ -86,7 +86,9 @@ def _tell(
 ) -> Outcome:
     """Return the table of links, the record and the report."""
     from duramen.cli.network.show import show_network
+    from duramen.networks import genie3
     from duramen.reports.network import summarize_network
+    from duramen.results.provenance import references
 
     given, found, scores = result
     columns = found.columns(min(options.links, found.n_candidates))
@@ -98,7 +100,7 @@ def _tell(
     run = replace(run, findings=as_records(given.findings))
     report = partial(summarize_network, found, run, scores=scores)
     shown = partial(show_network, found, run, scores, options.output.top, options.output.out)
-    return Outcome(columns, run, report, shown)
+    return Outcome(columns, run, report, shown, references(genie3))
 
 
 def record_of(

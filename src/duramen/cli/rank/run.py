@@ -95,7 +95,7 @@ def _tell(
     shown = partial(
         show_ranking, found.measures, run, output.top, output.out, found.tested, described
     )
-    outcome = Outcome(columns, run, report, shown)
+    outcome = Outcome(columns, run, report, shown, found.references())
     return with_signals(outcome, signals, found.measures[0], output.top, found.tested)
 
 

@@ -161,7 +161,8 @@ def _tell(
     run = _record(options, record, problem, found, clock)
     shown = partial(show_select, found, run, output.top, output.out)
     report = partial(summarize_selection, found, run)
-    outcome = Outcome(found.columns(), run, report, shown, interrupted)
+    sources = (record.reference,) if record.reference else ()
+    outcome = Outcome(found.columns(), run, report, shown, sources, interrupted)
     signals = options.signals.signals(problem, selector.importances_, clock)
     return with_signals(outcome, signals, selector.importances_, output.top)
 
