@@ -56,6 +56,11 @@ class Problem(Generic[TableT]):
         """Task of the target: "classification", "regression" or "survival"."""
         return self.data.task
 
+    def interrupted(self, done: str) -> Problem[TableT]:
+        """Return the problem with a note that Ctrl-C ended the work after this was done."""
+        told = f"interrupted after {done}, of which these results are"
+        return replace(self, notes=(*self.notes, told))
+
     def facts(self) -> dict[str, Any]:
         """Return what a record says of the data."""
         return {

@@ -99,3 +99,9 @@ FORESTS = (
 
 WEIGHTINGS = ("balanced", "balanced_subsample")
 """Weights of classes that have a name: by their rows in the data, or in the rows of a tree."""
+
+
+def random_forest(task: str, n_estimators: int) -> Any:
+    """Return a random forest for classification or regression, its other parameters by default."""
+    kind = FORESTS[0]
+    return (kind.classifier if task == "classification" else kind.regressor)(n_estimators)

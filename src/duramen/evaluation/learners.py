@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.catalogue import Catalogue, Entry
+from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.parts import Part, seeded
 from duramen.tables import Task
 
@@ -111,10 +112,7 @@ def _spread(sure: FloatArray, known: Any, classes: Any) -> FloatArray:
 
 
 def _forest(task: Task) -> Any:
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
-
-    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
-    return kind(N_TREES)
+    return random_forest(task, N_TREES)
 
 
 def _scaled(model: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.estimators.catalogue import random_forest
 from duramen.evaluation.learners import N_TREES, described
 from duramen.evaluation.parts import IntArray, Part, seeded
 from duramen.importances import Inputs, Measure, Words
@@ -224,12 +225,8 @@ def _name_of(given: Any) -> str:
 
 
 def _forest_template(estimator: Any, task: Task, owner: str) -> Any:
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
-
-    if estimator is None:
-        kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
-        estimator = kind(N_TREES)
-    template = template_of(estimator, owner)
+    given = random_forest(task, N_TREES) if estimator is None else estimator
+    template = template_of(given, owner)
     if template.task != task:
         raise ValueError(
             f"{owner}: estimator must be for {task}, as the target is, got "

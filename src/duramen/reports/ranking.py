@@ -132,8 +132,8 @@ def _folded(
     forest: list[Part] = [*degree_charts(as_importances(first))]
     if errors is not None:
         forest.append(_errors(errors, oob_name(run.task)))
-    sources = [*references(measures), *([] if tested is None else tested.references())]
-    cited = [Prose("References", tuple(sources), points=True)] if sources else []
+    sources = sources_of(measures, tested)
+    cited = [Prose("References", sources, points=True)] if sources else []
     groups: dict[str, list[Part]] = {
         "Other measures": [*_rankings(others, tested), *agreement(measures)],
         "Significance test": [] if tested is None else verdict_sections(tested),
@@ -141,6 +141,11 @@ def _folded(
         "Settings, data and references": [*about(run), *cited],
     }
     return [Group(title, tuple(parts)) for title, parts in groups.items() if parts]
+
+
+def sources_of(measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
+    """Return the sources of the measures and of the test."""
+    return (*references(measures), *([] if tested is None else tested.references()))
 
 
 def oob_name(task: str | None) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.estimators.catalogue import random_forest
 from duramen.importances import Measure, catalogue, mda
 from duramen.importances.refit import seeded, template_of
 from duramen.results.importances import Importances
@@ -45,12 +46,9 @@ def subject_of(
     n_threads: int,
 ) -> Measured:
     """Return a measure of forests: of random forests, where no estimator is given."""
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
-
     n_trees = checks.check_optional_integer(owner, "n_estimators", n_estimators, 1)
     if estimator is None:
-        kind = RandomForestClassifier if data.task == "classification" else RandomForestRegressor
-        estimator = kind(N_TREES)
+        estimator = random_forest(data.task, N_TREES)
     known = (SCALED_MDA.name, *(one.name for one in catalogue if one.testable))
     name = None if callable(measure) else checks.check_choice(owner, "measure", measure, known)
     scaled = name == SCALED_MDA.name

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from duramen.checks import refuse
 from duramen.results.importances import Importances
+from duramen.results.provenance import versions
 from duramen.selection.records import Account, Selector
 from duramen.tables import ColumnStore, EncodedTable, LearningSet, Task
 from duramen.tables.learning_set import unweighted_set
@@ -200,3 +201,16 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Numbers that features are ranked by."""
         importances: Importances = self.importances_
         return importances.values
+
+
+def places(order: IntArray) -> NDArray[np.float64]:
+    """Return the place of each feature in an order of all, from 0."""
+    return np.argsort(order).astype(np.float64)
+
+
+def without_forest(
+    data: LearningSet[Any], values: NDArray[np.float64], measure: str, unit: str, **settings: Any
+) -> Importances:
+    """Return the importances by which a selector goes that grows no forests."""
+    known = {"data": data.fingerprint, **settings, "versions": versions()}
+    return Importances(data.names, values, measure, unit, metadata=known)

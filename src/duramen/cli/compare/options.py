@@ -10,7 +10,7 @@ from duramen.cli.inputs import Input
 from duramen.cli.options import Printed, Work
 
 COMMAND = "compare"
-ALL = "all_features"
+ALL = "all-features"
 MEASURES = ("mdi", "mda")
 
 

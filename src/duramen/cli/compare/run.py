@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +62,11 @@ def _methods(options: Options) -> dict[str, str | None]:
     given += [("--measure", name, [one.option for one in measures]) for name in asked.measure]
     if not given:
         given = [("--measure", name, list(MEASURES)) for name in MEASURES]
-        given.append(("--selector", ALL.replace("_", "-"), []))
+        given.append(("--selector", ALL, []))
     for word, name, names in given:
-        everything = word == "--selector" and name == ALL.replace("_", "-")
+        everything = word == "--selector" and name == ALL
         if name not in names and not everything:
-            all_ = ["all-features"] if word == "--selector" else []
+            all_ = [ALL] if word == "--selector" else []
             raise ValueError(f"{word}: must be one of {', '.join([*names, *all_])}, got {name!r}")
         if name in known:
             raise ValueError(f"{word}: must name each method once, got {name} twice")
@@ -79,12 +78,13 @@ def _find(
     options: Options, settings: dict[str, Any], clock: Clock
 ) -> tuple[Problem[Any], SelectionEvaluation, bool]:
     """Read the table and evaluate the methods; return whether Ctrl-C ended it."""
+    from duramen.estimators.catalogue import random_forest
     from duramen.evaluation import EvaluationInterrupted, evaluate_selection
 
     quiet = options.output.quiet
     problem = options.input.load(COMMAND, options.work.jobs, clock, {})
     notes(problem.told, quiet)
-    forest = _forest(problem.task, options.evaluation.trees)
+    forest = random_forest(problem.task, options.evaluation.trees)
     asked = options.evaluation.learner
     try:
         with (
@@ -100,18 +100,10 @@ def _find(
                 **options.work.parameters(quiet),
             )
     except EvaluationInterrupted as stop:
-        told = f"interrupted after {stop.result.n_resamples:,} splits, of which these results are"
-        problem = replace(problem, notes=(*problem.notes, told))
+        problem = problem.interrupted(f"{stop.result.n_resamples:,} splits")
         notes(problem.notes[-1:], quiet)
         return problem, stop.result, True
     return problem, found, False
-
-
-def _forest(task: str, n_trees: int) -> Any:
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
-
-    kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
-    return kind(n_trees)
 
 
 def _tell(

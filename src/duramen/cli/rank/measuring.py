@@ -93,12 +93,6 @@ class Found:
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
         return {"measures": list(self.names), **measured, **test}
 
-    def references(self) -> tuple[str, ...]:
-        """Return the sources of the measures and of the test."""
-        from duramen.reports.measures import references
-
-        return (*references(self.measures), *(self.tested.references() if self.tested else ()))
-
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
         from duramen.reports.measures import LEVEL, as_importances, n_significant

@@ -76,6 +76,7 @@ def _tell(
     from duramen.cli.rank.show import show_ranking
     from duramen.reports import summarise
     from duramen.reports.ranked import ranked
+    from duramen.reports.ranking import sources_of
 
     output, (problem, estimator, found, signals) = options.output, all_found
     run = _record(options, problem, estimator, found, clock)
@@ -95,7 +96,7 @@ def _tell(
     shown = partial(
         show_ranking, found.measures, run, output.top, output.out, found.tested, described
     )
-    outcome = Outcome(columns, run, report, shown, found.references())
+    outcome = Outcome(columns, run, report, shown, sources_of(found.measures, found.tested))
     return with_signals(outcome, signals, found.measures[0], output.top, found.tested)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +89,7 @@ def _find(
         if isinstance(stop, Stopped) or not hasattr(selector, "support_"):
             raise
         steps = len(next(iter(selector.history_.values()), ()))
-        told = f"interrupted after {steps:,} trees, of which these results are"
-        problem = replace(problem, notes=(*problem.notes, told))
+        problem = problem.interrupted(f"{steps:,} trees")
         notes(problem.notes[-1:], quiet)
         return problem, True
     return problem, False

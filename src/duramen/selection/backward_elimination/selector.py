@@ -19,6 +19,7 @@ from duramen.selection.backward_elimination.course import (
 )
 from duramen.selection.records import Account, Selector
 from duramen.selection.refitting import Opening, RefittingSelector
+from duramen.selection.selector import places
 from duramen.selection.trials import (
     Trial,
     folds_of,
@@ -242,9 +243,7 @@ class BackwardElimination(RefittingSelector):
         # Features that are eliminated later come first, then by importance.
         rounds = np.where(self.eliminated_in_ == 0, np.iinfo(np.int64).max, self.eliminated_in_)
         order = np.lexsort((self.importances_.values, rounds))
-        scores = np.empty(len(order))
-        scores[order] = np.arange(len(order))
-        return scores
+        return places(order)
 
     def account(self, record: Selector) -> Account:
         """Return what is told of the run in a report.

@@ -23,7 +23,7 @@ from duramen.selection.boruta.rules import (
 from duramen.selection.forests import ShadowRound
 from duramen.selection.records import Account, Detail, Selector
 from duramen.selection.refitting import RefittingSelector
-from duramen.selection.selector import Data
+from duramen.selection.selector import Data, places
 from duramen.significance.measured import Measured
 
 FloatArray = NDArray[np.float64]
@@ -252,9 +252,7 @@ class Boruta(RefittingSelector):
     def _scores(self) -> FloatArray:
         # Tentative features come before rejected ones.
         order = np.lexsort((self.importances_.values, self.verdicts_ == VERDICTS[TENTATIVE]))
-        scores = np.empty(len(order))
-        scores[order] = np.arange(len(order))
-        return scores
+        return places(order)
 
     def account(self, record: Selector) -> Account:
         """Return what is told of the run in a report.

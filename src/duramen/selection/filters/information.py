@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector, Data
+from duramen.selection.selector import BaseSelector, Data, without_forest
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -189,14 +187,10 @@ class InformationFilter(BaseSelector):
         history = {"n_selected": np.arange(1, len(taken) + 1), "score": scores}
         self._adopt(data, taken, history)
         self.scores_ = scores
-        fcbf = rule == "fcbf"
-        self.importances_ = Importances(
-            data.names,
-            relevance,
-            "symmetrical_uncertainty" if fcbf else "mutual_information",
-            "fraction" if fcbf else "bits",
-            metadata={"data": data.fingerprint, "n_bins": n_bins, "versions": versions()},
-        )
+        measure, unit = "mutual_information", "bits"
+        if rule == "fcbf":
+            measure, unit = "symmetrical_uncertainty", "fraction"
+        self.importances_ = without_forest(data, relevance, measure, unit, n_bins=n_bins)
         return self
 
     def account(self, record: Selector) -> Account:

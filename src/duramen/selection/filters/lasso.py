@@ -9,12 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from duramen import checks
-from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.results.text import quoted
 from duramen.selection.numbers import numbers_of
 from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector
+from duramen.selection.selector import BaseSelector, without_forest
 from duramen.selection.trials import folds_of
 
 ROUNDING = 1e-8  # coefficients that are smaller parts of the largest one are 0
@@ -148,13 +146,8 @@ class LassoSelector(BaseSelector):
         self._adopt(given, found[np.argsort(-many[found], kind="stable")], history)
         self.coefficients_ = coefficients
         self.alpha_ = float(model.alpha_)
-        self.importances_ = Importances(
-            data.names,
-            many,
-            "absolute_coefficient",
-            "target per standard deviation",
-            metadata={"data": data.fingerprint, "cv": n_folds, "versions": versions()},
-        )
+        unit = "target per standard deviation"
+        self.importances_ = without_forest(data, many, "absolute_coefficient", unit, cv=n_folds)
         return self
 
     def account(self, record: Selector) -> Account:

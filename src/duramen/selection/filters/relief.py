@@ -8,11 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from duramen import checks
-from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.selection.numbers import numbers_of
 from duramen.selection.records import Account, Detail, Selector
-from duramen.selection.selector import BaseSelector
+from duramen.selection.selector import BaseSelector, without_forest
 
 VARIANTS = {"relieff": "ReliefF", "multisurf": "MultiSURF"}
 
@@ -116,13 +114,7 @@ class ReliefF(BaseSelector):
         fitted = kind(**settings).fit(numbers_of(data.table), data.target.values)
         weights = np.asarray(fitted.feature_importances_, dtype=np.float64)
         self._adopt(given, np.argsort(-weights, kind="stable")[:most], {})
-        self.importances_ = Importances(
-            data.names,
-            weights,
-            variant,
-            "difference",
-            metadata={"data": data.fingerprint, "versions": versions()},
-        )
+        self.importances_ = without_forest(data, weights, variant, "difference")
         return self
 
     def account(self, record: Selector) -> Account:

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.results.importances import Importances
-from duramen.results.provenance import versions
 from duramen.selection.records import Account, Selector
-from duramen.selection.selector import BaseSelector
+from duramen.selection.selector import BaseSelector, without_forest
 from duramen.theory.distributions import FiniteDistribution
 from duramen.theory.relevance import markov_boundaries
 
@@ -110,14 +108,8 @@ class MarkovBoundary(BaseSelector):
             chosen = np.unique(np.concatenate(found))
         self._adopt(given, chosen, {"size": np.array([len(one) for one in found])})
         self.boundaries_ = tuple(found)
-        informations = [dist.mutual_information(name) for name in dist.names]
-        self.importances_ = Importances(
-            data.names,
-            np.array(informations),
-            "mutual_information",
-            "bits",
-            metadata={"data": data.fingerprint, "versions": versions()},
-        )
+        informations = np.array([dist.mutual_information(name) for name in dist.names])
+        self.importances_ = without_forest(data, informations, "mutual_information", "bits")
         return self
 
     def account(self, record: Selector) -> Account:

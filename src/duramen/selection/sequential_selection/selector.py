@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from duramen import checks
+from duramen.estimators.catalogue import random_forest
 from duramen.importances.refit import template_of
 from duramen.jobs.replicates import Plan, run_replicates
 from duramen.results.importances import Importances
@@ -307,9 +308,4 @@ def _task(estimator: Any, owner: str) -> Task | None:
 
 
 def _learner(estimator: Any, task: Task) -> Any:
-    from duramen.estimators import RandomForestClassifier, RandomForestRegressor
-
-    if estimator is not None:
-        return estimator
-    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
-    return kind(_TREES)
+    return random_forest(task, _TREES) if estimator is None else estimator

@@ -138,7 +138,21 @@ class WiderView(ColumnStore):
         return with_columns, (self._narrow, self._more)
 
 
-class _Wider:
+class _OverSource:
+    """Columns that are seen over those of a source, whose rows stay."""
+
+    _base: Columns
+
+    def verify(self) -> None:
+        """Raise ValueError where something of the source is damaged."""
+        self._base.verify()
+
+    def samples(self) -> pa.Table | None:
+        """Return the sample annotations."""
+        return self._base.samples()
+
+
+class _Wider(_OverSource):
     """All columns of a source, then those of a table in memory."""
 
     def __init__(self, base: Columns, more: EncodedTable) -> None:
@@ -194,14 +208,6 @@ class _Wider:
         """Of the source and of the table."""
         return fingerprint(self._base.fingerprint(), self._more.fingerprint())
 
-    def verify(self) -> None:
-        """Raise ValueError where something of the source is damaged."""
-        self._base.verify()
-
-    def samples(self) -> pa.Table | None:
-        """Return the sample annotations."""
-        return self._base.samples()
-
     def variants(self) -> pa.Table | None:
         """Return where the columns lie on the genome; null for further columns."""
         table = self._base.variants()
@@ -227,7 +233,7 @@ class StoreView(ColumnStore):
         return without, (self._whole, self._left_out)
 
 
-class _Others:
+class _Others(_OverSource):
     """All columns of a source but some."""
 
     def __init__(self, base: Columns, left_out: NDArray[np.int64]) -> None:
@@ -286,14 +292,6 @@ class _Others:
     def fingerprint(self) -> str:
         """Of the source and of what is left out."""
         return fingerprint(self._base.fingerprint(), self._left_out)
-
-    def verify(self) -> None:
-        """Raise ValueError where something of the source is damaged."""
-        self._base.verify()
-
-    def samples(self) -> pa.Table | None:
-        """Return the sample annotations."""
-        return self._base.samples()
 
     def variants(self) -> pa.Table | None:
         """Return where the columns lie on the genome."""
