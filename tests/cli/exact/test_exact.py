@@ -479,8 +479,8 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
     "options, message",
     [
         (("--measure", "mda", "--splits", "any"), "needs --splits multiway"),
-        (("--votes", "ensemble"), "has no use with --measure mdi"),
-        (("--given", "associated"), "has no use with --measure mdi"),
+        (("--votes", "ensemble"), "has no effect with --measure mdi"),
+        (("--given", "associated"), "has no effect with --measure mdi"),
     ],
 )
 def test_options_of_mda_are_checked(digits, out, options, message):

@@ -84,7 +84,7 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         assert "strata" in run["settings"]["significance"]
     else:
         message = (
-            f"--strata has no use for --significance {method.option}; allowed with max-t, altmann, "
+            f"--strata has no effect with --significance {method.option}; allowed with max-t, altmann, "
         )
         assert_refused("rank", tmp_path / "out", words[1:], message)
 
@@ -161,8 +161,8 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--strata", "population", "--no-test"], "--strata has no use with --no-test"),
-        (["--blocks", "person", "--no-test"], "--blocks has no use with --no-test"),
+        (["--strata", "population", "--no-test"], "--strata has no effect with --no-test"),
+        (["--blocks", "person", "--no-test"], "--blocks has no effect with --no-test"),
         ([*TEST, "altmann", "--strata", "populatoin"], "did you mean population?"),
         ([*TEST, "altmann", "--blocks", "y"], "--blocks y is the target"),
         (

@@ -320,7 +320,7 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     result = duramen(*words, "--out", out)
     assert result.exit_code == 130
     assert result.stderr == (
-        "note: kept.npz keeps what is done: the same command goes on from it\n"
+        "note: kept.npz holds the work done so far; the same command resumes from it\n"
         "note: interrupted after 19 trees, of which these results are\n"
         f"duramen select: interrupted, the results are in {out}\n"
     )
@@ -422,7 +422,7 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
         (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["gaps", "--target", "y"], "--drop-missing-target leaves these rows out"),
-        (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column beside the target"),
+        (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column besides the target"),
     ],
 )
 def test_bad_input(genes, out, tmp_path, monkeypatch, words, message):
