@@ -79,7 +79,7 @@ def test_options(out, table, tmp_path):
     ("words", "message"),
     [
         (["nothing.csv"], "there is no file"),
-        (["genes.csv", "--memory", "1kB"], "memory must be 1MB at the least"),
+        (["genes.csv", "--memory", "1kB"], "memory must be at least 1MB"),
         (["genes.csv", "--layer", "raw"], "layer='raw' is for .h5ad files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
         (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
@@ -99,7 +99,7 @@ def test_places_that_are_taken(out, table):
     (out / "mine").touch()
     result = duramen("pack", table, "--out", out, "--overwrite")
     assert result.exit_code == 2
-    assert "is a folder that is no column store and is left as it is" in result.stderr
+    assert "is a folder that is not a column store and is left as it is" in result.stderr
     pack(np.eye(3), out.parent / "s")
     result = duramen("pack", table, "--out", out.parent / "s")
     assert result.exit_code == 2

@@ -173,7 +173,7 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
             [*TEST, "altmann", "--strata", "x0", "--blocks", "person"],
             "each block must lie in one stratum",
         ),
-        ([*TEST, "altmann", "--strata", "row"], "strata must leave something to exchange"),
+        ([*TEST, "altmann", "--strata", "row"], "strata must leave rows to exchange"),
         ([*TEST, "altmann", "--strata", "gaps"], "that of row 3 is missing"),
     ],
     ids=str,

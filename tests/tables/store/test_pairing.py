@@ -161,7 +161,7 @@ def test_a_column_of_the_store_names_rows_when_asked(tmp_path):
     store = open_store(tmp_path / "s", known.iloc[ORDER], samples_id="IID")
     assert store.target("age")[1].tolist() == known["age"].tolist()
     plain = open_store(tmp_path / "s", known)  # nothing is said of names: one row for each
-    assert "by position, as s has no names of rows" in plain.samples_pairing
+    assert "by position, as s has no row names" in plain.samples_pairing
     assert plain.target("age")[1].tolist() == known["age"].tolist()
     pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
     numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
