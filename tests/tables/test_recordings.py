@@ -118,7 +118,7 @@ def test_suite2p_without_its_other_files(tmp_path):
     with pytest.raises(ValueError, match="has no accepted neurons"):
         read_recording(tmp_path)
     np.save(tmp_path / "iscell.npy", np.ones((3, 2)))
-    with pytest.raises(ValueError, match="has 4 neurons, and what is known of them is of 3"):
+    with pytest.raises(ValueError, match="has 4 neurons, but the list of accepted neurons has 3"):
         read_recording(tmp_path)
 
 

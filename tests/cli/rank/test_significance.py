@@ -338,7 +338,7 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
     said = " ".join(result.stderr.split())
     told = record["results"]["significance"]["notes"]
     assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
-    assert re.search(rf"the p-values of \d of {P} features are tails of a normal", told[1])
+    assert re.search(rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1])
     assert len(told) == 2
     for one in told:
         assert one.startswith("altmann: ")
@@ -385,7 +385,7 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
     assert settings["how"] == choices.get("how", "mean")
     told = record["results"]["significance"]["notes"][-1]
-    assert "rates are of 4 groups, by the " in told
+    assert "rates are those of 4 groups, ranked by the " in told
     assert told.endswith("1 of the groups have a rate up to 0.05: said")
     assert told in page(tmp_path / "out")
     assert "--groups groups.csv" in record["command"]

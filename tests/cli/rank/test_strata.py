@@ -57,7 +57,7 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert sorted(found["name"]) == sorted(named)
     place = [wanted.names.index(name) for name in found["name"]]
     assert found["altmann_p_value"] == wanted.p_values[place].tolist()
-    assert f"{column} is the column of --{option} and not a feature" in result.stderr
+    assert f"{column} is the column of --{option} and is not used as a feature" in result.stderr
     assert run["settings"][option] == column
     assert run["settings"]["significance"][option] == wanted.metadata[option]
     assert run["results"]["significance"]["null"] == wanted.null
@@ -95,7 +95,7 @@ def test_the_default_test_takes_strata_and_blocks(file, tmp_path):
         tmp_path / "out", "rank", file, "--target", "y", *words, "--blocks", "person"
     )
     assert "exchanged within strata" in run["results"]["significance"]["null"]
-    assert "person is the column of --blocks and not a feature" in result.stderr
+    assert "person is the column of --blocks and is not used as a feature" in result.stderr
     said = shlex.split(run["command"])
     assert said[said.index("--strata") :][:4] == ["--strata", "population", "--blocks", "person"]
 

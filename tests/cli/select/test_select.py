@@ -321,7 +321,7 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     assert result.exit_code == 130
     assert result.stderr == (
         "note: kept.npz holds the work done so far; the same command resumes from it\n"
-        "note: interrupted after 19 trees, of which these results are\n"
+        "note: interrupted; the results are those after 19 trees\n"
         f"duramen select: interrupted, the results are in {out}\n"
     )
     run = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -418,7 +418,7 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
         (["s", "--target", "kind", "--drop", "kind"], "--drop kind is the target"),
         (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
-        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, the table 150"),
+        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, but the table has 150"),
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
         (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["gaps", "--target", "y"], "--drop-missing-target leaves these rows out"),

@@ -56,7 +56,7 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
 @pytest.mark.parametrize(
     ("samples", "error", "message"),
     [
-        (pd.DataFrame({"y": [1, 2]}), ValueError, "open_store: samples has 2 rows, the table 30"),
+        (pd.DataFrame({"y": [1, 2]}), ValueError, "open_store: samples has 2 rows, but the table has 30"),
         ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
         ("no.csv", FileNotFoundError, "no.csv"),
     ],
