@@ -166,6 +166,6 @@ class _Blankets:
                 kept |= {j}
         raise ValueError(
             f"markov_boundaries: dist has too many Markov boundaries to list: {len(found)} were "
-            f"found in {LIMIT} steps, and there may be more. Hint: drop copies of features first; "
-            "redundancy names them."
+            f"found in {LIMIT} steps, and there may be more. Hint: leave out copies of features, "
+            "which redundancy lists."
         )
