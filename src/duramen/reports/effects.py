@@ -20,11 +20,11 @@ DESCRIBED = 20
 _DRAWN = 3
 _PAIRS = 5
 READING = (
-    'A direction is that of the accumulated local effect in this forest: "up" means that larger '
-    "values of the feature go with larger predictions, other features being as they are. It is "
-    "given only where a test of the feature on the rows supports it, adjusted for the number of "
-    'features. "By interaction" means that the effect depends on the other feature more than it '
-    "exists by itself. Effects describe the forest and are not causal."
+    'A direction is that of the accumulated local effect in this forest: "up" means that the '
+    "prediction increases with the feature while the other features stay the same. It is given "
+    "only where a test of the feature on the rows supports it, adjusted for the number of "
+    'features. "By interaction" means that the interaction with the other feature is stronger '
+    "than the effect of the feature alone. Effects describe the forest and are not causal."
 )
 
 
@@ -98,13 +98,13 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
         Chart(
             title=f"{one.name}: {direction.words}",
             plot=Plot("against_target", one.values, options),
-            text=f"Values of {one.name} {by}, a point a row.",
+            text=f"Values of {one.name} {by}, one point per row.",
             caption=f"Values in the data, {by}.",
         ),
         Chart(
             title=f"{one.name}: effect on {on}",
             plot=Plot("effect", effect, {"of": of}),
-            text=f"Accumulated local effect of {one.name} on {on}; largest less smallest "
+            text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest value "
             f"{reach:.3g}.",
             caption="Accumulated local effect in the forest, 0 on average.",
         ),
@@ -124,8 +124,8 @@ def _interactions(described: EffectsDescription) -> list[Table]:
         (Column("H", "number"), fixed(found.h[places], 2)),
     ]
     note = (
-        "Pairs of the first features whose interaction tests on the rows support. Strength: the "
-        "standard deviation of the interaction in the predictions; H (Friedman and Popescu 2008): "
-        "the square root of the fraction of the variance of their joint effect."
+        "Pairs of the first features whose interaction is supported by tests on the rows. "
+        "Strength: the standard deviation of the interaction in the predictions; H (Friedman and "
+        "Popescu 2008): the square root of the fraction of the variance of their joint effect."
     )
     return [Table.of("Interactions", columns, note)]

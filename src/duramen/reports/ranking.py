@@ -54,7 +54,7 @@ _COMPACT = 10
 _CAVEATS = (
     "Features that carry the same information share it: each of several copies is less important "
     "than one alone would be.",
-    "An importance measures the use of a feature by the forest; it is no evidence of a causal "
+    "An importance measures how much the forest uses a feature; it is no evidence of a causal "
     "effect.",
 )
 
@@ -201,8 +201,8 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
         plot=Plot("oob_error", errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
-        caption="Error on the rows that a tree was grown without. Where the line is flat, more "
-        "trees do not predict better; a stable ranking can need many more.",
+        caption="Error of out-of-bag predictions. Where the line is flat, more trees do not "
+        "improve the predictions; a stable ranking can need many more trees.",
     )
 
 
@@ -260,7 +260,7 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     if first.by_degree is not None:
         lines.append(
             "The heat map by interaction degree decomposes an importance by the number of splits "
-            "above. Nodes far down hold few rows, where noise features have importance by chance "
+            "above. Deep nodes hold few rows, where noise features have importance by chance "
             "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
         )
     return tuple(lines)

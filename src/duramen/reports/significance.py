@@ -25,22 +25,23 @@ if TYPE_CHECKING:
     from duramen.significance import SignificanceTest
 
 _VERDICTS = (
-    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
-    f"confirmed. Of the others, those with an estimated false discovery rate (FDR) up to {LEVEL:g} "
-    "are candidates: the rate is that of taking all features with as large a standardized "
-    "importance. The rest is called noise: not distinguished from it, which is no evidence that "
-    "a feature is irrelevant."
+    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
+    "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
+    f"{LEVEL:g} are candidates: the rate is that of selecting all features with at least this "
+    "standardized importance. The others are called noise, because they were not distinguished "
+    "from noise; this is no evidence that a feature is irrelevant."
 )
 _STANDARDIZED = (
     "Verdicts compare importances standardized under permuted labels, so their order may differ "
     "from that of the table."
 )
 _OTHER_ORDER = (
-    "The test grew {forests:,} forests of its own, with {trees} trees each and other seeds than "
-    "the forest of this report. It compares features by standardized importances: the excess "
-    "over the mean under permuted labels, in units of the standard deviation there. The table "
-    "is in the order of the importances in the forest of this report. Where the two orders "
-    "differ, a feature may be ranked above another and have the weaker verdict."
+    "The test grew {forests:,} forests, with {trees} trees each and with seeds other than that "
+    "of the forest of this report. It compares features by their standardized importance: the "
+    "excess over its mean under permuted labels, in units of its standard deviation under "
+    "permuted labels. The table is ordered by the importances in the forest of this report. If "
+    "the two orders differ, a feature may be ranked above another and yet have the weaker "
+    "verdict."
 )
 
 
@@ -167,8 +168,7 @@ class Verdict:
         lacking = [name for name in names if name not in place]
         if lacking:
             raise ValueError(
-                f"reports: {self.result.method} must be about all features; it lacks "
-                f"{lacking[0]!r}."
+                f"reports: {self.result.method} must have all features; it lacks {lacking[0]!r}."
             )
         index = np.array([place[name] for name in names], dtype=np.intp)
         name, title = self.test.name, self.test.title
@@ -223,7 +223,11 @@ class Verdict:
         beyond = sum(value >= threshold and name not in chosen for name, value in importances)
         count = f"the {len(chosen):,} features" if len(chosen) > 1 else "the only feature"
         line = f"Dashed: the smallest importance of {count} with {self.limit} by {self.test.title}."
-        return f"{line} {beyond:,} more beyond it have not." if beyond else line
+        return (
+            f"{line} {beyond:,} more features are beyond it, but do not meet this limit."
+            if beyond
+            else line
+        )
 
 
 def verdict_sections(tested: Verdict) -> list[Part]:
@@ -276,6 +280,7 @@ def _grown(tested: Verdict) -> list[str]:
         trees = known.get("parameters", {}).get("n_estimators", "as many")
         return [_OTHER_ORDER.format(forests=known.get("n_permutations", 0) + 1, trees=trees)]
     return [
-        "The test grew forests of its own, with other seeds than the forest of this report, so "
-        "that its scores differ from the importances shown by the error of a forest."
+        "The test grew its own forests, with seeds other than that of the forest of this report, "
+        "so that its scores differ from the importances shown by random variation between "
+        "forests."
     ]

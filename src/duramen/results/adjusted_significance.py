@@ -72,7 +72,7 @@ class AdjustedSignificance(Significance):
         owner = "AdjustedSignificance"
         for what in ("q_values", "p_adjusted", "statistics"):
             if getattr(self, what) is None:
-                raise ValueError(f"{owner}: {what} must be given, one number a feature.")
+                raise ValueError(f"{owner}: {what} must be given, one number per feature.")
         super().__post_init__()
         order = self.order()
         for what in ("p_adjusted", "q_values"):

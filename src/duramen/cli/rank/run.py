@@ -35,8 +35,8 @@ def rank(options: Options) -> None:
 
     Example: duramen rank patients.csv --target diagnosis
 
-    Grows a forest, tests which importances exceed those by chance, prints the ranking, and writes
-    result.csv, result.parquet, run.json and report.html to the folder --out.
+    Grows a forest, tests which importances are larger than expected by chance, prints the ranking,
+    and writes result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
