@@ -99,7 +99,7 @@ class Survival:
     @property
     def numbers(self) -> FloatArray:
         """Martingale residuals: events of a row less those expected until its time."""
-        _, at_risk, events = self._table
+        at_risk, events = self._table
         return self.events - np.cumsum(events / at_risk)[self.times]
 
     def trend(self, codes: IntArray) -> tuple[float, float]:
@@ -131,16 +131,15 @@ class Survival:
         return float(statistic.sum()), int(kept.sum())
 
     @cached_property
-    def _table(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Rows, rows at risk and events at each rank of the times."""
-        n_times = int(self.times.max()) + 1
-        rows = np.bincount(self.times, minlength=n_times)
-        at_risk = np.maximum(_from_here_on(rows), 1.0)
-        return rows, at_risk, np.bincount(self.times, self.events, n_times)
+    def _table(self) -> tuple[FloatArray, FloatArray]:
+        """Rows at risk and events at each rank of the times."""
+        at_risk = np.maximum(_from_here_on(np.bincount(self.times)), 1.0)
+        events = np.bincount(self.times[self.events], minlength=len(at_risk))
+        return at_risk, events.astype(np.float64)
 
     def _scores(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
-        _, at_risk, events = self._table
+        at_risk, events = self._table
         n_times = len(at_risk)
         sums = [np.bincount(self.times, column, n_times) for column in columns.T]
         means = np.column_stack([_from_here_on(one) for one in sums]) / at_risk[:, None]

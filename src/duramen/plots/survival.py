@@ -28,7 +28,13 @@ def survival_curves(
         times, surviving = _curve(target["time"][rows], target["event"][rows])
         color, dashes = _LOOKS[k % len(_LOOKS)]
         ax.step(
-            times, surviving, where="post", color=color, linestyle=dashes, linewidth=1.6, label=title
+            times,
+            surviving,
+            where="post",
+            color=color,
+            linestyle=dashes,
+            linewidth=1.6,
+            label=title,
         )
     finish(ax, label(target_name), "without the event", nbins=5)
     ax.set_ylim(-0.03, 1.03)

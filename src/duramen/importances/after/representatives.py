@@ -324,6 +324,8 @@ def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> Floa
     turned = np.where(np.einsum("ij,ij->j", filled, filled[:, medoids[labels]]) < 0, -1.0, 1.0)
     deviations = turned * np.sqrt(known.sum(axis=0))
     places, shape = (np.arange(p), labels), (p, medoids.size)
-    total = filled @ sparse.csc_array((deviations, places), shape=shape)
-    counts = known.astype(np.float64) @ sparse.csc_array((np.ones(p), places), shape=shape)
-    return np.divide(total, counts, out=np.full(total.shape, np.nan), where=counts > 0)
+    total = np.asarray(filled @ sparse.csc_array((deviations, places), shape=shape))
+    counts = np.asarray(known @ sparse.csc_array((np.ones(p), places), shape=shape))
+    means = np.full(total.shape, np.nan)
+    np.divide(total, counts, out=means, where=counts > 0)
+    return means
