@@ -215,6 +215,7 @@ MDI = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     default=True,
 )
 MDI_OOB = Measure(
