@@ -114,14 +114,14 @@ def of_bystander() -> Table:
     )
 
 
-def of_normal_blocks() -> Table:
+def of_normal_blocks(sizes: tuple[int, ...] = SIZES) -> Table:
     """MDA of a block of normal features by the formula of Gregorutti et al. (2017).
 
     Each feature has the covariance tau with Y and the correlation c with the others of its block:
     the coefficients of a linear model are tau / (1 - c + q c), and MDA is twice their square.
     """
     rows = []
-    for size in SIZES:
+    for size in sizes:
         rows.append([size, *(2 * (0.5 / (1 - c + size * c)) ** 2 for c in (0.0, 0.3, 0.6, 0.9))])
     return Table(
         "MDA of each of q normal features, covariance .5 with Y, by their correlation (exact)",

@@ -163,9 +163,16 @@ def _difference(
     few, many = (int(np.count_nonzero(one)) for one in counts)
     low, high = (float(one.max() / one.sum()) for one in counts)
     return (
-        f"{first} has {few:,} distinct values, the most frequent in {low:.0%} of the rows, and "
-        f"{last} has {many:,}, the most frequent in {high:.0%}"
+        f"{first} has {few:,} distinct values, the most frequent in {_percent(low)} of the rows, "
+        f"and {last} has {many:,}, the most frequent in {_percent(high)}"
     )
+
+
+def _percent(fraction: float) -> str:
+    """Return a fraction in percent, neither 0 nor 100 by rounding."""
+    if fraction < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < fraction < 1 else f"{fraction:.0%}"
 
 
 def _genotypes(table: EncodedTable, places: NDArray[np.int64]) -> bool:
