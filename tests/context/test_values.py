@@ -289,7 +289,7 @@ def test_a_constant_number_as_the_target():
         ({"context": np.r_[0.5, np.nan, np.arange(28.0)]}, "context is missing at row 1"),
         ({"context": np.zeros(30)}, r"context has one value only, 0\.0; at least two"),
         ({"context": ["x"]}, "context 'x' is no column of X"),
-        ({"context": CODES[:-1]}, "context must have one value a row of X, got 29 values for 30"),
+        ({"context": CODES[:-1]}, "context must have one value per row of X, got 29 values for 30"),
         ({"context": np.zeros((30, 2))}, r"context must have one value a row, got .* \(30, 2\)"),
         ({"context": "arm"}, r"'arm' is no column of X, whose columns are 'x0', 'x1', 'x2'\. Hint"),
         ({"context": ["a", "b"] * 15}, "give the values of a context as an array"),

@@ -58,7 +58,7 @@ class Problem(Generic[TableT]):
 
     def interrupted(self, done: str) -> Problem[TableT]:
         """Return the problem with a note that Ctrl-C ended the work after this was done."""
-        told = f"interrupted after {done}, of which these results are"
+        told = f"interrupted; the results are those after {done}"
         return replace(self, notes=(*self.notes, told))
 
     def facts(self) -> dict[str, Any]:

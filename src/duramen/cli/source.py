@@ -36,7 +36,7 @@ class Source:
         check_columns("--event", [name], self.features.column_names, self.target)
         features = self.features.drop_columns([name])
         if not features.column_names:
-            raise ValueError("--event leaves no column beside the target")
+            raise ValueError("--event leaves no column besides the target")
         return replace(self, features=features, event=self.features[name])
 
     def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
@@ -55,7 +55,7 @@ class Source:
         features = self.features.drop_columns(apart)
         if not features.column_names:
             given = " and ".join(f"--{option}" for option in columns if option in APART)
-            raise ValueError(f"no column is left beside the target and {given}")
+            raise ValueError(f"no column is left besides the target and {given}")
         return replace(self, features=features, labels=labels)
 
     def rows_with_target(self) -> Source:
@@ -130,4 +130,4 @@ def check_columns(option: str, asked: Sequence[str], there: Sequence[str], targe
         if name not in there:
             close = difflib.get_close_matches(name, there, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"{option} {name} is no column of the table{hint}")
+            raise ValueError(f"{option} {name} is not a column of the table{hint}")

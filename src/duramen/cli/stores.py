@@ -56,8 +56,8 @@ def read_stored(
 
     if reading.categorical:
         raise ValueError(
-            f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the columns "
-            "of a store are settled when it is packed"
+            f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the "
+            "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
     store, own = _opened(path, annotations, reading, naming)
@@ -75,7 +75,7 @@ def read_stored(
     labelled, named = _labels(store, labels or {}, target)
     apart += named
     if len(set(apart)) == store.n_columns:
-        raise ValueError("--drop leaves no column beside the target")
+        raise ValueError("--drop leaves no column besides the target")
     name = path if isinstance(path, str) else path.expanduser().resolve().name
     left = without(store, apart) if apart else store
     more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
@@ -195,7 +195,7 @@ def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> Col
     check_columns("--samples-feature", names, there, target)
     for name in names:
         if store._columns.find(name) is not None:
-            raise ValueError(f"--samples-feature {name} is a column of the table already")
+            raise ValueError(f"--samples-feature {name} is already a column of the table")
     assert samples is not None  # there is a column
     with stray_columns():
         return with_columns(store, encode(samples.select(list(names))))

@@ -53,7 +53,7 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
     [
         (["--task", "survival"], "--task survival needs --event"),
         (["--event", "died", "--task", "regression"], "--event is for --task survival"),
-        (["--event", "dead"], "--event dead is no column of the table"),
+        (["--event", "dead"], "--event dead is not a column of the table"),
         (["--event", "months"], "--event months is the target"),
         (["--event", "x1"], "events must be booleans or 0 and 1"),
         (["--event", "died", "--measure", "vote-change"], "does not take survival"),

@@ -257,7 +257,7 @@ def test_no_features_at_all():
         ({"X": [[1j], [2j]]}, TypeError, "column 0 of X is of type complex128"),
         ({"X": pl.LazyFrame({"a": [1]})}, TypeError, r"X is a lazy LazyFrame; call its .collect"),
         ({"X": pd.DataFrame({"a": [0, 1], 3: [0, 1]})}, TypeError, "Feature names are only"),
-        ({"y": [0]}, ValueError, "y must have one value a row of X, got 1 values for 2 rows"),
+        ({"y": [0]}, ValueError, "y must have one value per row of X, got 1 values for 2 rows"),
         ({"y": [0, np.nan]}, ValueError, "y is missing at row 1; only features may be missing"),
         ({"y": ["a", None]}, ValueError, "y is missing at row 1"),
         ({"y": [[0, 1], [1, 0]]}, ValueError, "y must have one value a row"),

@@ -73,7 +73,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         return [part] if (part / PLAN).is_file() else []
 
     if unfinished() and not output.quiet:
-        note(f"looking at what an earlier run left in {part.name}")
+        note(f"checking what an earlier run left in {part.name}")
     with (
         keeping(unfinished, output.quiet),
         warnings_as_notes(output.quiet),

@@ -50,8 +50,8 @@ def _numbers(table: EncodedTable, j: int, correlation: Correlation) -> FloatArra
     if kind == "nominal" and len(values) > 2:
         raise ValueError(
             f"representatives: column {quoted(name)} has {len(values)} labels without an order, "
-            "so that "
-            "it has no correlation. Hint: leave it out, or encode it with kinds={...} as ordinal."
+            "for which there is no correlation. Hint: leave it out, or encode it with "
+            "kinds={...} as ordinal."
         )
     return _scaled(_values_of_codes(table, j, codes, correlation)[codes])
 

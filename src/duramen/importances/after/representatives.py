@@ -112,9 +112,9 @@ class Representatives(Summarized):
         own = [self.names[m] for m in self.medoids]
         if len(place) != len(own) or any(name not in place for name in own):
             raise ValueError(
-                "Representatives.spread: importances must be about the representatives, "
-                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. "
-                "Hint: grow the forest on the table of these representatives."
+                "Representatives.spread: importances must be those of the representatives, "
+                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. Hint: grow "
+                "the forest on the table of these representatives."
             )
         spread = importances.take(
             np.array([place[name] for name in own])[self.labels], names=self.names
@@ -223,8 +223,8 @@ def representatives(
         16 * (p * (p - 1) // 2) + 8 * table.n_rows * p,
         what=f"clustering {p} features, with {p * (p - 1) // 2} correlations",
         function="representatives",
-        hint="leave out features that do not matter first, or name groups by what is known of "
-        "them and use group",
+        hint="leave out features that do not matter first, or define groups from prior knowledge "
+        "and use group",
     )
     columns = standardized(table, correlation)
     labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
@@ -253,8 +253,8 @@ def _check_choices(
 ) -> None:
     if (threshold is None) == (n_clusters is None):
         raise ValueError(
-            "representatives: either threshold or n_clusters must be given, and not both. "
-            "Hint: threshold=0.8 is a cautious beginning."
+            "representatives: either threshold or n_clusters must be given, and not both. Hint: "
+            "start with threshold=0.8."
         )
     if threshold is not None:
         checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
