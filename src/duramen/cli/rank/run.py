@@ -17,7 +17,7 @@ from duramen.cli.problem import Problem
 from duramen.cli.rank.accuracy import out_of_bag_accuracy
 from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import make_forest
-from duramen.cli.rank.measuring import Found, choose, compute
+from duramen.cli.rank.measuring import Found, choose, compute, with_bias
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.significance import announce, run_test
@@ -61,7 +61,7 @@ def _find(
     if request is not None:
         request.check(problem.data.names, problem.target)
     problem, signals = options.signals.represented(problem, clock)
-    estimator, found = _measure(options, request, problem, clock)
+    problem, estimator, found = _measure(options, request, problem, clock)
     signals = signals or options.signals.signals(problem, found.measures[0], clock)
     return problem, estimator, found, signals
 
@@ -102,7 +102,7 @@ def _tell(
 
 def _measure(
     options: Options, request: Request | None, problem: Problem[EncodedTable], clock: Clock
-) -> tuple[Any, Found]:
+) -> tuple[Problem[EncodedTable], Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
     from duramen.importances.refit import leaves_rows_out
@@ -121,6 +121,7 @@ def _measure(
     tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
+    problem = with_bias(problem, choice, estimator, quiet)
     with warnings_as_notes(quiet):
         with clock.step("grow"):
             estimator.fit(problem.data)
@@ -131,7 +132,7 @@ def _measure(
         found = _tested(request, tested, found, given, quiet, clock)
     with clock.step("effects"):
         found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
-    return estimator, found
+    return problem, estimator, found
 
 
 def _tested(
