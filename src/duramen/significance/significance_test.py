@@ -46,6 +46,10 @@ class SignificanceTest(Entry):
         Most trees of a forest that ``duramen rank`` has it grow; None for those of the ranking.
     default : bool
         Whether ``duramen rank`` runs it where the user names no test.
+    rate : str
+        Name of its rates, of a test that gives `ErrorRates`.
+    controls : bool
+        Whether a small number is evidence of relevance for a feature among many.
     adapt : callable, optional
         Further arguments from the grown forest, and whether anything asks for permutations.
 
@@ -70,6 +74,8 @@ class SignificanceTest(Entry):
     announces: bool = False
     most_trees: int | None = None
     default: bool = False
+    rate: str = "error rate"
+    controls: bool = True
     adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
 
     def takes(self, parameter: str) -> bool:

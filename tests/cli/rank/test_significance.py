@@ -406,7 +406,7 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
     assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
@@ -468,7 +468,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
 
 
 def test_long_runs_are_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
     assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
     result, _ = asked(file, tmp_path / "out", CER)
@@ -541,8 +541,8 @@ def test_names_of_no_method(file, no_growth):
             f"--rank-based has no use for --significance multiple-probes; allowed with {CER}",
         ),
         (
-            ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no use for --significance janitza; allowed with conditional-error-rate",
+            ["--significance", "janitza", "--probes", 5],
+            "--probes has no use for --significance janitza; allowed with forest-probe-ranking",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],

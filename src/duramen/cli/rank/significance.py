@@ -20,7 +20,7 @@ _RECORDED_ELSEWHERE = (
 )
 
 # A run that is expected to take longer, in seconds, is announced.
-_LONG = 3.0
+LONG = 3.0
 # Of a test that nobody asked for, seconds after which it is said how to do without.
 _TOO_LONG = 60.0
 
@@ -76,7 +76,7 @@ def announce(request: Request, measure: Measure, given: Inputs) -> None:
         fraction=test.fraction,
         n_jobs=given.n_jobs,
     )
-    if cost.seconds > _LONG:
+    if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
         skip = "; --no-test skips it" if request.default and cost.seconds > _TOO_LONG else ""
         note(f"{test.option} of {measure.option}: {most}{cost}{skip}")
@@ -116,7 +116,8 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
     elif isinstance(result, Significance):
         said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
     else:
-        said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
+        rate = tested.test.rate.replace(" ", "_")
+        said = {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": selected}
     return {**said, "notes": notes}
 
 
