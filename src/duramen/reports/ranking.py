@@ -227,18 +227,19 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
 
 def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> Table:
     k, first = len(best.first), best.first
-    title = "importance" if len(measures) == 1 else best.scores[0].heading
+    heading = "importance" if len(measures) == 1 else best.scores[0].heading
     columns: list[tuple[Column, Sequence[Cell]]] = [
         (Column("rank", "number", minor=True), [str(i + 1) for i in range(k)]),
         (Column("feature", "name"), first.names),
         (Column("fraction of the largest importance", "bar"), bars(best)),
-        (Column(title, "number"), fixed(first.values, 4)),
+        (Column(heading, "number"), fixed(first.values, 4)),
     ]
-    if first.standard_error is not None:
+    if (intervals := best.intervals()) is not None:
+        title, cells = intervals
+        columns.append((Column(title, "number", minor=True), cells))  # the bars show them
+    elif first.standard_error is not None:
         errors = Column("standard error", "number", minor=True)  # the bars show it
         columns.append((errors, fixed(first.standard_error, 2)))
-    if (intervals := best.intervals()) is not None:
-        columns.append((Column(intervals[0], "number"), intervals[1]))
     columns += [
         (Column(one.title, "words" if one.numbers is None else "number", one.minor), one.cells)
         for one in best.judgments()
@@ -277,8 +278,9 @@ def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
     first = as_importances(measures[0])
     if best.intervals() is not None:
         lines.append(
-            "The lines of the ranking are confidence intervals: they include the sampling error of "
-            "the data. Standard errors are over forests of the same size on the same data."
+            "The lines of the ranking are confidence intervals, which include the sampling error "
+            "of the data. Other error bars are one standard error over forests of the same size on "
+            "the same data: more trees shrink them."
         )
     elif any(as_importances(one).standard_error is not None for one in measures):
         lines.append(

@@ -65,7 +65,7 @@ class Verdict:
     """A test of a measure."""
 
     result: Significance | ErrorRates  # of the features that were ranked, in any order
-    measure: str  # as its function is called
+    measure: str  # as its function is called; "" of a test that is about none
     notes: tuple[str, ...] = ()  # what was to be said when it was computed
 
     @property
@@ -80,7 +80,7 @@ class Verdict:
         """The method and the measure, for sentences."""
         from duramen.importances import catalogue
 
-        if sum(map(self.test.suits, catalogue)) == 1:  # its title says which
+        if sum(map(self.test.suits, catalogue)) <= 1:  # its title says which
             return self.test.title
         return f"{self.test.title} of {catalogue[self.measure].words.title}"
 

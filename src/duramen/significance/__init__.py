@@ -14,6 +14,7 @@ from duramen.significance.error_rates.fdr_curve import FDR_CURVE, fdr_curve
 from duramen.significance.error_rates.multiple_probes import MULTIPLE_PROBES, multiple_probes
 from duramen.significance.error_rates.probe_ranking import (
     FOREST_PROBE_RANKING,
+    PROBE_RANKING,
     forest_probe_ranking,
     probe_ranking,
 )
@@ -72,6 +73,7 @@ catalogue = Catalogue(
     (
         *(MAX_T, ALTMANN, JANITZA, MULTIPLE_PROBES, ONE_PROBE, CONDITIONAL_ERROR_RATE, FDR_CURVE),
         *(FREQUENCY_CONTROL, HAPFELMEIER, MEAN_RANK_TEST, FOREST_PROBE_RANKING),
+        PROBE_RANKING,
     ),
 )
 """All significance tests that ``duramen rank`` can run; ``register`` adds one."""

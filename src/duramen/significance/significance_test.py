@@ -20,7 +20,8 @@ class SignificanceTest(Entry):
     name : str
         Name in Python, also that of its function; the option ``--significance`` has hyphens in it.
     function : callable
-        Takes an estimator and a learning set; or importances, if it grows no forests.
+        Takes an estimator and a learning set; or importances, if it grows no forests; or a table
+        and a target, if it is about neither.
     title : str
         Name in tables and sentences.
     promise : str
@@ -35,6 +36,8 @@ class SignificanceTest(Entry):
         Least number of rounds with which anything can be significant at .05.
     suits : callable
         Whether it can test a :class:`duramen.importances.Measure`.
+    of_rows : bool
+        Whether it is about the table and the target alone, and suits no measure.
     permutes : bool
         Whether nearly all of its forests are grown on a permuted target, which takes longer: their
         trees are deeper than those on the data as they are.
@@ -69,6 +72,7 @@ class SignificanceTest(Entry):
     forests: Callable[[int, int], int] = lambda rounds, p: rounds + 1
     least: int = 1
     suits: Callable[[Measure], bool] = lambda measure: measure.testable
+    of_rows: bool = False
     permutes: bool = False
     fraction: float = 1.0
     announces: bool = False

@@ -130,7 +130,8 @@ class Parameters:
     )
     probes: int | None = option(
         None,
-        "Number of random probes in a forest, such as 200; as many as features by default.",
+        "Number of random probes, such as 200; by default as many as features in a forest, 1 in a "
+        "linear model.",
         metavar="R",
         min=1,
         parameter="n_probes",

@@ -30,16 +30,19 @@ class Request:
     groups: Groups | None = None  # of features that it ranks in place of these
     default: bool = False  # whether the user named no test
 
-    def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure:
+    def measure(self, chosen: Sequence[Measure], estimator: Any) -> Measure | None:
         """Return the measure that is tested: the first of these that suits the test, or of all.
 
-        The default test has a measure of its own, whatever is ranked by.
+        There is none for a test of the rows. The default test has a measure of its own, whatever is
+        ranked by.
         """
         from duramen.importances import catalogue
         from duramen.significance.measured import automatic
 
         if self.default:
             return catalogue[automatic(estimator)]
+        if self.test.of_rows:
+            return None
         return next(one for one in chain(chosen, catalogue) if self.test.suits(one))
 
     def n_tested(self, n_features: int) -> int:

@@ -159,7 +159,7 @@ def _measure(
         given = Inputs(estimator, problem.data, work.seed, work.jobs, int(verbose), by_degree=True)
         found = compute(choice, given, clock)
     notes((*options.test.rows.notes(), *found.left_out), quiet)
-    if request is not None and tested is not None:
+    if request is not None:
         found = _tested(request, tested, found, given, quiet, clock)
     if problem.task != "survival":
         with clock.step("effects"):
@@ -191,14 +191,14 @@ def _grouped(
 
 
 def _tested(
-    request: Request, one: Measure, found: Found, given: Inputs, quiet: bool, clock: Clock
+    request: Request, one: Measure | None, found: Found, given: Inputs, quiet: bool, clock: Clock
 ) -> Found:
-    """Test a measure."""
+    """Run a test, of a measure if it is about one."""
     from duramen.reports.measures import as_importances
 
     known = dict(zip(found.names, found.measures, strict=True))
-    scores = as_importances(known[one.name]) if one.name in known else None
-    if not quiet:
+    scores = None if one is None or one.name not in known else as_importances(known[one.name])
+    if one is not None and not quiet:
         announce(request, one, given)
     try:
         with (

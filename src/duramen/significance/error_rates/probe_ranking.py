@@ -372,6 +372,27 @@ def _meaning(what: str, n_probes: int) -> str:
     return MEANING.format(what=what, probes=which)
 
 
+_SOURCE = (
+    "H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable "
+    "and feature selection. Journal of Machine Learning Research 3."
+)
+
+PROBE_RANKING = SignificanceTest(
+    "probe_ranking",
+    probe_ranking,
+    "linear forward selection",
+    "Linear forward selection ranks features by their correlation with what the features before "
+    "leave of the target, and not by the forest. A rate is an upper bound of the probability that "
+    "a random probe would have been ranked before the feature. It bounds no error rate: the best "
+    "of p irrelevant features has a rate up to {level} far more often, unless there are p probes.",
+    reference=_SOURCE,
+    repeats="",
+    suits=lambda measure: False,
+    of_rows=True,
+    rate="probe rate",
+    controls=False,
+)
+
 FOREST_PROBE_RANKING = SignificanceTest(
     "forest_probe_ranking",
     forest_probe_ranking,
@@ -380,8 +401,7 @@ FOREST_PROBE_RANKING = SignificanceTest(
     "feature. It bounds no error rate: of p irrelevant features, about {level} p have a rate up to "
     "{level}. Probes of columns of many values are ranked higher where the measure favors these, "
     "as MDI does.",
-    reference="H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature "
-    "for variable and feature selection. Journal of Machine Learning Research 3.",
+    reference=_SOURCE,
     repeats="n_runs",
     forests=lambda rounds, p: rounds,
     rate="probe rate",
