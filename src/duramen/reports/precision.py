@@ -171,7 +171,8 @@ class Precision:
 
     def _stability_parts(self, stable: Stability) -> list[Part]:
         k = int(stable.metadata["k"])
-        most = stable.top(DRAWN)
+        selected = int(np.count_nonzero(stable.frequency))
+        most = stable.top(min(DRAWN, selected))
         listed = ", ".join(f"{name} {share:.0%}" for name, share in list(most)[:5])
         return [
             Chart(

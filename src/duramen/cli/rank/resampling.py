@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from duramen.results.intervals import Intervals
     from duramen.significance import Stability, TreesNeeded
 
-# First features whose order is asked for, and the fewest trees that tell anything of it.
-_FIRST, _LEAST_TREES = 10, 16
+# First features whose order is asked for, the fewest trees that tell anything of it, and the most
+# features: parts of the forest have an importance of each of them in memory.
+_FIRST, _LEAST_TREES, _MOST_FEATURES = 10, 16, 100_000
 _INTERVALS, _STABILITY = "intervals", "stability"
 
 
@@ -152,7 +153,9 @@ class Resampled:
         from duramen.significance import trees_needed
 
         trees, p = given.estimator.forest_.n_trees, given.data.n_columns
-        if one.refits or not one.testable or trees < _LEAST_TREES or p < 2:
+        if one.refits or not one.testable or trees < _LEAST_TREES:
+            return None
+        if not 2 <= p <= _MOST_FEATURES:
             return None
         k = min(k or min(_FIRST, p // 2), _FIRST, p - 1)
         with self.clock.step("trees needed"):
