@@ -265,7 +265,7 @@ def without_use(words: Sequence[str], why: str) -> ValueError:
     """Return the error about options that have no use, all of them named."""
     *before, last = words
     named = f"{', '.join(before)} and {last} have" if before else f"{last} has"
-    return ValueError(f"{named} no use {why}")
+    return ValueError(f"{named} no effect {why}")
 
 
 def parameters(options: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
                 folder.mkdir()
             except OSError as error:
                 raise OSError(
-                    f"{owner} cannot be made in {place.parent} ({error.strerror}); name another"
+                    f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
                 ) from None
             try:
                 with naming(out, folder):
@@ -77,8 +77,8 @@ def _checked(out: Path, command: str) -> Path:
     for name in _OWN:
         if (place / name).is_dir():
             raise IsADirectoryError(
-                f"duramen {command}: --out {out} holds a folder {name}, in place of a result; move "
-                "it, or name another folder"
+                f"duramen {command}: --out {out} contains a folder called {name}, which is the "
+                "name of a result file; move that folder, or choose another --out"
             )
     return place
 
@@ -126,8 +126,8 @@ def _move(folder: Path, place: Path) -> None:
         _move_others(old, place)
     except OSError as error:
         raise OSError(
-            f"other files of {place} are in {old.name} still ({error.strerror}); the next run puts "
-            "them back"
+            f"some files of {place} are still in {old.name} ({error.strerror}); the next run "
+            "moves them back"
         ) from None
 
 

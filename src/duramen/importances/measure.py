@@ -160,5 +160,7 @@ class Measure(Entry):
         return Importances(given.data.names, np.asarray(found), self.name, self.unit)
 
 
-SCATTERS = "{title} of an irrelevant feature scatters about 0: to be above it says little."
+SCATTERS = (
+    "{title} of an irrelevant feature varies about 0: a value above 0 is no evidence of relevance."
+)
 """Caution about a measure whose values are 0 on average for irrelevant features."""

@@ -239,17 +239,20 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
             Finding(
                 "index",
                 names,
-                f"{columns(names)} {'has' if len(names) == 1 else 'have'} the name of an index "
-                "that was written with the table",
+                f"{columns(names)} {'has' if len(names) == 1 else 'have'} a name like that of an "
+                "index saved with the table",
                 f"leave {them(names)} out",
             )
         )
-    found += _one_each(table, rising, "row order", "rises from row to row, as a number of the row")
+    found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
     found += _one_each(
         table, dates, "date", "has dates as text, each of which is treated as a category"
     )
     found += _one_each(
-        table, many, "many values", "has different text in most rows, which favors it by chance"
+        table,
+        many,
+        "many values",
+        "has different text in most rows, which raises its importance by chance",
     )
     return [*found, *_signs_of_missing(table)]
 
@@ -327,8 +330,8 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
                 Finding(
                     "missing code",
                     (name,),
-                    f"column {quoted(name)} has {value:g} far from its other numbers, as a code of "
-                    "missing values",
+                    f"column {quoted(name)} has {value:g} far from its other numbers, as codes of "
+                    "missing values are",
                     "read it as missing",
                     values=(f"{value:g}",),
                 )
@@ -364,8 +367,8 @@ def _duplicate(names: tuple[str, ...]) -> Finding:
     return Finding(
         "duplicate",
         tuple(others),
-        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that they share "
-        "their importance",
+        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that the "
+        "importance is divided among them",
         f"leave {them(others)} out",
     )
 

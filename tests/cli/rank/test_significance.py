@@ -273,7 +273,7 @@ def test_line_of_the_ranking():
     assert two.selected() == ("a", "c")
     assert two.threshold(importances) == 2.0
     assert two.line(importances).endswith(
-        "with q up to 0.05 by Altmann. 1 more beyond it have not."
+        "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
     )
     one = verdict([0.001, 0.9, 0.9, 0.9])
     assert one.threshold(importances) == 4.0
@@ -343,7 +343,9 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
     said = " ".join(result.stderr.split())
     told = record["results"]["significance"]["notes"]
     assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
-    assert re.search(rf"the p-values of \d of {P} features are tails of a normal", told[1])
+    assert re.search(
+        rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1]
+    )
     assert len(told) == 2
     for one in told:
         assert one.startswith("altmann: ")
@@ -390,7 +392,7 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
     assert settings["how"] == choices.get("how", "mean")
     told = record["results"]["significance"]["notes"][-1]
-    assert "rates are of 4 groups, by the " in told
+    assert "rates are those of 4 groups, ranked by the " in told
     assert told.endswith("1 of the groups have a rate up to 0.05: said")
     assert told in page(tmp_path / "out")
     assert "--groups groups.csv" in record["command"]
@@ -505,20 +507,23 @@ def test_names_of_no_method(file, no_growth):
     ("words", "message"),
     [
         (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
-        (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
-        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (["--no-test", "--permutations", 99], "--permutations has no effect with --no-test"),
+        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
         (
             ["--no-test", "--permutations", 99, "--strata", "g", "--checkpoint", "kept"],
-            "--permutations, --strata and --checkpoint have no use with --no-test",
+            "--permutations, --strata and --checkpoint have no effect with --no-test",
         ),
         (
             ["--significance", "janitza", "--permutations", 9, "--checkpoint", "k", "--rank-based"],
-            "--permutations and --checkpoint have no use with --significance janitza, which grows "
-            "no forests; --rank-based has no use",
+            "--permutations and --checkpoint have no effect with --significance janitza, which "
+            "grows no forests; --rank-based has no effect",
         ),
-        (["--no-test", "--significance", "fdr-curve"], "--significance has no use with --no-test"),
-        (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
-        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
+        (
+            ["--no-test", "--significance", "fdr-curve"],
+            "--significance has no effect with --no-test",
+        ),
+        (["--significance", "janitza", "--permutations", 9], "--permutations has no effect"),
+        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
         (
             ["--significance", CER, "--permutations", 18],
             "needs --permutations 19 or more",
@@ -527,27 +532,27 @@ def test_names_of_no_method(file, no_growth):
         (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
         (
             ["--stop-after", 3],
-            "--stop-after has no use for --significance max-t; allowed with altm",
+            "--stop-after has no effect with --significance max-t; allowed with altm",
         ),
         (
             ["--rank-based"],
-            "has no use for --significance max-t; allowed with conditional-error-rate",
+            "has no effect with --significance max-t; allowed with conditional-error-rate",
         ),
         (
             ["--significance", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no use for --significance fdr-curve; allowed with altmann, hap",
+            "--stop-after has no effect with --significance fdr-curve; allowed with altmann, hap",
         ),
         (
             ["--significance", "hapfelmeier", "--distribution", "gamma"],
-            "--distribution has no use for --significance hapfelmeier; allowed with altmann",
+            "--distribution has no effect with --significance hapfelmeier; allowed with altmann",
         ),
         (
             ["--significance", "multiple-probes", "--rank-based"],
-            f"--rank-based has no use for --significance multiple-probes; allowed with {CER}",
+            f"--rank-based has no effect with --significance multiple-probes; allowed with {CER}",
         ),
         (
             ["--significance", "janitza", "--probes", 5],
-            "--probes has no use for --significance janitza; allowed with forest-probe-ranking, "
+            "--probes has no effect with --significance janitza; allowed with forest-probe-ranking, "
             "probe-ranking",
         ),
         (
@@ -572,10 +577,10 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
     ("lines", "message"),
     [
         (["f", "x0"], "must have two columns, the features and the group of each; it has 1"),
-        (["f,g", "x0,a", "x0,b"], "'x0' comes twice; groups must not overlap"),
+        (["f,g", "x0,a", "x0,b"], "'x0' occurs twice; groups must not overlap"),
         (["f,g", ",a"], "row 1 names no feature"),
-        (["f,g", "x0,"], "puts no feature in a group"),
-        (["f,g", "x11,a"], "--groups: x11 is no column of the table; did you mean x1?"),
+        (["f,g", "x0,"], "assigns no feature to a group"),
+        (["f,g", "x11,a"], "--groups: x11 is not a column of the table; did you mean x1?"),
         (["f,g", "y,a"], "--groups: y is the target"),
         (["f,g", "x0,x1"], "'x1' is a group and also a column in none"),
     ],

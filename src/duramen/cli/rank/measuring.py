@@ -51,22 +51,24 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
         suited = [one for one in catalogue if one.default and _suits(one, task)]
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
         gone = " and ".join(one.option for one in suited if one not in kept)
-        why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
+        why = (f"{gone} left out: {unseen}; add --bootstrap to compute them",) if gone else ()
         return Choice(kept, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for one in chosen:
         if task == "survival" and not one.survival:
             able = ", ".join(m.option for m in catalogue if m.survival)
-            raise ValueError(f"--measure {one.option} does not take survival; {able} do")
+            raise ValueError(
+                f"--measure {one.option} is not defined for survival; use one of {able}"
+            )
         if one.classes and numbers:
             others = " and ".join(m.option for m in catalogue if m.default and not m.classes)
             raise ValueError(
-                f"--measure {one.option} needs classes, the target is a number; {others} take both"
+                f"--measure {one.option} needs a target of classes, got numbers; {others} "
+                "work for both"
             )
         if one.rows == "out-of-bag" and not out_of_bag:
             raise ValueError(
-                f"--measure {one.option} needs rows that a tree was grown without, but {unseen}; "
-                "add --bootstrap"
+                f"--measure {one.option} needs out-of-bag rows, but {unseen}; add --bootstrap"
             )
     return Choice(chosen, asked=True)
 

@@ -13,8 +13,7 @@ from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
 from duramen.cli.problem import Problem
 from duramen.cli.signals import Representing
-from duramen.cli.source import Source
-from duramen.cli.stores import is_store
+from duramen.cli.source import EVENT, Source
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -42,7 +41,8 @@ class Growth:
     )
     bootstrap: bool | None = option(
         None,
-        "Whether trees draw their rows with replacement; by default as the forest does.",
+        "Draw the rows of each tree with replacement, or use all rows; the default depends "
+        "on --forest.",
         "--bootstrap/--no-bootstrap",
     )
 
@@ -55,14 +55,14 @@ class SurvivalInput(Input):
         "auto",
         "duramen.tables.target:Task",
         "Task: classification of classes, regression of numbers, or survival, with the times in "
-        "--target and the events in --event; auto is survival with --event, else it goes by the "
+        "--target and the events in --event; auto is survival with --event, else decided by the "
         "values of the target.",
         before=("auto",),
     )
     event: str | None = option(
         None,
-        "Column that says, with 1 or true, that the event occurred at the time in --target; in the "
-        "other rows the time is right-censored. It is not a feature.",
+        "Column that is 1 or true if the event occurred at the time in --target, and 0 or false "
+        "if the time is right-censored. It is not used as a feature.",
         metavar="NAME",
     )
 
@@ -71,8 +71,8 @@ class SurvivalInput(Input):
         super().check()
         if self.event is None and self.task == "survival":
             raise ValueError(
-                "--task survival needs --event NAME: the column that tells whether the event "
-                "occurred at the time in --target"
+                "--task survival needs --event NAME: the column that is 1 if the event occurred "
+                "at the time in --target, else 0"
             )
         if self.event is None:
             return
@@ -80,15 +80,14 @@ class SurvivalInput(Input):
             raise ValueError("--event: must be left out with --demo, whose target is classes")
         if self.task not in ("auto", "survival"):
             raise ValueError(f"--event is for --task survival, got --task {self.task}")
-        if self.place is not None and is_store(self.place):
-            raise ValueError(
-                "--event is for tables in a file, got a column store. Hint: learning_set(store, y) "
-                "takes survival in Python"
-            )
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns that are set apart, the events among them, by their option."""
+        return labels if self.event is None else {**labels, EVENT: (self.event,)}
 
     def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table and set the events apart."""
-        source = super().own_source(command, labels)
+        source = super().own_source(command, self.apart(labels))
         if self.event is None:
             return source
         source = source.with_event(self.event)
@@ -124,7 +123,8 @@ class Parameters:
     )
     stop_after: int | None = option(
         None,
-        "Permutations with as much importance after which a feature is given up; none by default.",
+        "Number of permutations with at least the importance of a feature after which its "
+        "test stops early; no early stop by default.",
         metavar="H",
         min=1,
     )
@@ -140,7 +140,7 @@ class Parameters:
     group_score: str | None = choice(
         None,
         "duramen.significance.error_rates.conditional_error_rate:How",
-        "Importance of a group of --groups, from those of its features; mean by default.",
+        "Importance of a group of --groups, computed from those of its features; mean by default.",
         parameter="how",
     )
 
@@ -159,7 +159,7 @@ class Test:
     no_test: bool = option(False, "Skip the significance test.")
     permutations: int | None = option(
         None,
-        "Rounds of the test, each with forests of its own; by default 99 or 100, 10 for "
+        "Number of rounds of the test, each with new forests; by default 99 or 100, and 10 for "
         "forest-probe-ranking.",
         metavar="B",
         min=1,
@@ -270,8 +270,8 @@ class Options:
     measure: tuple[str, ...] = choice(
         (),
         MEASURES,
-        "Importance measure; repeat for more, the first one ranks. By default those that the "
-        "forest allows.",
+        "Importance measure; repeat for more, the first one orders the features. By default, "
+        "those marked below, as far as the forest allows.",
         describe=described_measure,
         section="Importances",
     )

@@ -106,7 +106,7 @@ def _check_taken(
             why = f"with --significance {test.option}, which grows no forests"
         elif parameter and not test.takes(parameter):
             able = ", ".join(one.option for one in catalogue if one.takes(parameter))
-            why = f"for --significance {test.option}; allowed with {able}"
+            why = f"with --significance {test.option}; allowed with {able}"
         else:
             continue
         refused.setdefault(why, []).append(option)
@@ -124,8 +124,8 @@ def _check_together(test: SignificanceTest, asked: Test, groups: Groups | None) 
         )
     if own.stop_after is not None and own.distribution not in (None, "empirical"):
         raise ValueError(
-            f"--stop-after needs --distribution empirical, got {own.distribution}: a stop that "
-            "depends on the values of the permutations changes the distribution of these values"
+            f"--stop-after needs --distribution empirical, got {own.distribution}: an early stop "
+            "depends on the permuted importances and changes their distribution"
         )
     if own.group_score is not None and groups is None:
         raise ValueError("--group-score needs --groups FILE")

@@ -46,8 +46,8 @@ def rank(options: Options) -> None:
 
     Example: duramen rank patients.csv --target diagnosis
 
-    Grows a forest, tests which importances exceed those by chance, prints the ranking, and writes
-    result.csv, result.parquet, run.json and report.html to the folder --out.
+    Grows a forest, tests which importances are larger than expected by chance, prints the ranking,
+    and writes result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
@@ -161,9 +161,8 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None:
         found = _tested(request, tested, found, given, quiet, clock)
-    if problem.task != "survival":
-        with clock.step("effects"):
-            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
+    with clock.step("effects"):
+        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     first = as_importances(found.measures[0])
     precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
     return estimator, replace(found, precision=precision)

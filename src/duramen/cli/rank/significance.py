@@ -161,9 +161,9 @@ def _too_few(result: Any) -> list[str]:
         return []
     least = 1 / (rounds + 1)
     return [
-        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, which is "
-        f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
-        f"--permutations {round(p / LEVEL)} it could; tests that give error rates may need fewer"
+        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
+        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with --permutations "
+        f"{round(p / LEVEL)} it can; tests that give error rates may need fewer"
     ]
 
 
@@ -174,7 +174,7 @@ def _about_groups(result: Any) -> str:
     chosen = [name for name, rate in result if rate <= LEVEL]
     listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
     return (
-        f"{result.method}: rates are of {len(result):,} groups, by the {result.metadata['how']} of "
-        f"their importances, and each feature has that of its group; {len(chosen):,} of the groups "
-        f"have a rate up to {LEVEL:g}{listed}"
+        f"{result.method}: the rates are those of {len(result):,} groups, ranked by the "
+        f"{result.metadata['how']} of the importances of their features; each feature has the "
+        f"rate of its group; {len(chosen):,} of the groups have a rate up to {LEVEL:g}{listed}"
     )

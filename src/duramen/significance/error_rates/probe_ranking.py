@@ -346,9 +346,8 @@ def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
                 f"{function}: column {quoted(name)} has {len(values)} labels without an order, "
-                "so that "
-                "it is no direction. Hint: give one column of 0 and 1 for each label, or use "
-                "forest_probe_ranking."
+                "and cannot be ranked as one column of numbers. Hint: give one column of 0 and 1 "
+                "for each label, or use forest_probe_ranking."
             )
         numbers = values if kind == "numeric" else np.arange(len(values))
         columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)

@@ -289,8 +289,8 @@ def _limits(
     n, notes = units.count, []
     if n < _FEWEST_ROWS:
         notes.append(
-            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} "
-            "intervals may cover less often than they promise"
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
+            "coverage of the intervals may be below their level"
         )
     if size is None or not correction:
         notes.append(
@@ -299,13 +299,14 @@ def _limits(
         )
     elif size < n / 2 and n < _ROWS_FOR_SMALL:
         notes.append(
-            f"subsamples of {size} of {n} {units.name} give standard errors that are too small for "
-            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of them"
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small "
+            "for strong features, down to .57 of the true ones. Hint: use the default, 3/4 of "
+            "them"
         )
     if kind in _COVERED and method == "subsampling":
         notes.append(
-            f"95 % {kind} intervals covered features that matter in {_COVERED[kind]} of data sets "
-            "of 60 to 200 rows. Hint: kind='wilson'"
+            f"95 % {kind} intervals covered the importance of relevant features in "
+            f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
         )
     return tuple(notes)
 
@@ -319,9 +320,9 @@ def _check_together(
     checks.check_flag(name, "correction", correction)
     if method == "delete-d" and kind == "percentile":
         raise ValueError(
-            f'{name}: kind="percentile" does not go with method="delete-d", which is a standard '
-            "error: quantiles around the value itself shift the interval by its own error. Hint: "
-            'method="subsampling".'
+            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
+            "standard error: quantiles centered at the value itself would shift the interval by "
+            'its error. Hint: method="subsampling".'
         )
     if method != "double-bootstrap":
         return
@@ -337,8 +338,8 @@ def _check_together(
         )
     if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
         raise ValueError(
-            f"{name}: measure={measure.name!r} takes rows to be held out whose copies may be in "
-            'the bag of a double bootstrap. Hint: measure="mda", or method="subsampling".'
+            f"{name}: measure={measure.name!r} treats rows as held out although their copies may "
+            'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
         )
 
 

@@ -274,7 +274,7 @@ def _error(function: str, model: Any, before: FloatArray, y: NDArray[Any]) -> fl
     if error == 0:
         raise ValueError(
             f"{function}: the model has no error on these rows, so there is nothing to divide by. "
-            "Hint: give rows that it has not seen, or no y."
+            "Hint: give rows that it was not trained on, or leave out y."
         )
     return error
 
