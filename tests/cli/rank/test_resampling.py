@@ -109,7 +109,7 @@ def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path)
     assert record["settings"]["intervals"]["subsample"] == 30  # of 40 persons
     assert "3 forests on 30 random blocks each" in page(tmp_path / "out")
     assert plain["results"]["intervals"] == record["results"]["intervals"]
-    assert "40 blocks intervals may cover less often" in " ".join(
+    assert "with 40 blocks the coverage of the intervals may be below" in " ".join(
         record["results"]["intervals"]["notes"]
     )
 
@@ -161,7 +161,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
     result = duramen("rank", file, *words, *rows)
     assert result.exit_code == 130
-    assert "kept-intervals keeps what is done" in " ".join(result.stderr.split())
+    assert "kept-intervals holds the work done so far" in " ".join(result.stderr.split())
     assert not (tmp_path / "out").exists()
 
 
@@ -170,7 +170,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
     [
         (
             ["--confidence", 0.9, "--resamples", 5],
-            "--confidence and --resamples have no use without --intervals or --stability K",
+            "--confidence and --resamples have no effect without --intervals or --stability K",
         ),
         (["--intervals", "--confidence", 95], "must be a probability between 0 and 1, got 95"),
         (["--stability", 8], "--stability: must be less than the number of features, 8, got 8"),
@@ -178,7 +178,7 @@ def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypat
             ["--intervals", "--measure", "vote-change"],
             "--intervals: the first --measure must be one of mdi, ",
         ),
-        (["--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (["--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
     ],
 )
 def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, monkeypatch):

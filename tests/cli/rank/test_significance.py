@@ -552,8 +552,8 @@ def test_names_of_no_method(file, no_growth):
         ),
         (
             ["--significance", "janitza", "--probes", 5],
-            "--probes has no effect with --significance janitza; allowed with forest-probe-ranking, "
-            "probe-ranking",
+            "--probes has no effect with --significance janitza; allowed with "
+            "forest-probe-ranking, probe-ranking",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],
