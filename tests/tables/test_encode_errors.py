@@ -83,7 +83,11 @@ def test_bad_tables(X: object, error: type[Exception], message: str) -> None:
         ({"kinds": "number"}, ValueError, "kinds holds 'number'; a kind is 'numeric', 'ordinal'"),
         ({"kinds": ["numeric"]}, ValueError, "kinds has 1 entries, but X has 2 columns"),
         ({"kinds": {"zz": "nominal"}}, ValueError, "the column 'zz', which X does not have"),
-        ({"kinds": {"x00": "nominal"}}, ValueError, "'x00', which X does not have; did you mean 'x0'"),
+        (
+            {"kinds": {"x00": "nominal"}},
+            ValueError,
+            "'x00', which X does not have; did you mean 'x0'",
+        ),
         ({"kinds": {2: "nominal"}}, ValueError, "has the key 2, but X has 2 columns"),
         ({"kinds": {None: "nominal"}}, TypeError, "has the key None"),
         ({"kinds": {0: "category"}}, ValueError, "kinds holds 'category'"),

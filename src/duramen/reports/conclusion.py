@@ -18,7 +18,7 @@ _NO_ERROR = "the accuracy out of bag is not known, because every tree sees all r
 # Whether the forest predicts better than without features, and whether a feature was found; None
 # where nothing was tested.
 _MEANINGS = {
-    (True, True): "the features predict {target}, and those found are associated with it",
+    (True, True): "the features predict {target}, and the features found are associated with it",
     (True, False): "the features together predict {target}, but no single feature is "
     "distinguished from noise",
     (True, None): "the features together predict {target}",

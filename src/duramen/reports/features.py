@@ -103,12 +103,13 @@ def _degrees_words(importances: Importances) -> str:
     if settings.get("max_features") == 1:
         return (
             "Each node has one random candidate (K = 1): degree 0 holds the information of a "
-            "feature by itself, higher degrees what it adds once others are known."
+            "feature by itself, higher degrees the information that it adds given other features."
         )
     return (
-        "Each node is split on the best of several candidates (K > 1): degree 0 holds what a "
-        "feature gains where it wins the first split, not its information by itself. A weaker "
-        "feature has little there even if no features interact; to see interactions, use K = 1."
+        "Each node is split on the best of several candidates (K > 1): degree 0 holds the "
+        "decrease of impurity when a feature is chosen for the first split, not its information "
+        "by itself. A weaker feature has little importance at degree 0 even if no features "
+        "interact; to see interactions, use K = 1."
     )
 
 

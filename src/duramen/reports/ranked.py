@@ -99,9 +99,9 @@ class Ranked:
         if not names:
             return ""
         return (
-            f"Called noise, and yet with a direction: {joined(names, shown=5)}. The verdict "
-            "compares importances, and that of a weaker feature is small beside a stronger one; "
-            "the direction rests on a test of the feature by itself."
+            f"Features called noise that have a direction: {joined(names, shown=5)}. The verdict "
+            "compares importances, and the importance of a weak feature is small next to a "
+            "strong one; the direction is based on a test of the feature by itself."
         )
 
     @property

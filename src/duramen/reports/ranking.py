@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
-from duramen.reports.effects import READING, Effects, effect_sections
+from duramen.reports.effects import Effects, effect_sections, interpretation
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.measures import (
@@ -54,7 +54,7 @@ _COMPACT = 10
 _CAVEATS = (
     "Features that carry the same information share it: each of several copies is less important "
     "than one alone would be.",
-    "An importance measures the use of a feature by the forest; it is no evidence of a causal "
+    "An importance measures how much the forest uses a feature; it is no evidence of a causal "
     "effect.",
 )
 
@@ -106,7 +106,7 @@ def summarise(
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("Interpretation", (*_reading(measures), *([] if effects is None else [READING]))),
+        Prose("Interpretation", (*_reading(measures), *(interpretation(run) if effects else ()))),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),
         *_folded(measures, run, tested, _known(oob_errors)),
@@ -201,8 +201,8 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
         plot=Plot("oob_error", errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
-        caption="Error on the rows that a tree was grown without. Where the line is flat, more "
-        "trees do not predict better; a stable ranking can need many more.",
+        caption="Error of out-of-bag predictions. Where the line is flat, more trees do not "
+        "improve the predictions; a stable ranking can need many more trees.",
     )
 
 
@@ -260,7 +260,7 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     if first.by_degree is not None:
         lines.append(
             "The heat map by interaction degree decomposes an importance by the number of splits "
-            "above. Nodes far down hold few rows, where noise features have importance by chance "
+            "above. Deep nodes hold few rows, where noise features have importance by chance "
             "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
         )
     return tuple(lines)

@@ -266,7 +266,7 @@ def test_without_permutations(gates, out):
     assert run["results"]["time"]["relevance_p_value"] is None
     assert "(more than 20% of the largest importance)" in result.stdout
     assert "so its significance is not known" in result.stdout
-    assert "There are no p-values: nothing was permuted." in page(out)
+    assert "There are no p-values, because no permutations were made." in page(out)
 
 
 def test_too_few_permutations_are_pointed_out(gates, out):
@@ -503,7 +503,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--target", "y", "--context", "y"], "--context y is the target"),
         (["FILE", "--target", "x", "--context", "time"], "no column 'x'"),
         (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
-        (["FILE", "--target", "y", "--context", "time", "--drop", "time"], "must not name a context"),
+        (
+            ["FILE", "--target", "y", "--context", "time", "--drop", "time"],
+            "must not name a context",
+        ),
         (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
         (
             ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
@@ -518,7 +521,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
         (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
         (["FILE", "--network", "--context", "time", "--context", "coin"], "takes one --context"),
-        (["FILE", "--network", "--context", "time", "--task", "regression"], "--task has no effect"),
+        (
+            ["FILE", "--network", "--context", "time", "--task", "regression"],
+            "--task has no effect",
+        ),
         (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no effect with"),
         (["FILE", "--network", "--context", "time", "--permutations", "0"], "--permutations of 1"),
         (["FILE", "--network", "--context", "time", "--targets", "lft"], "'lft'"),

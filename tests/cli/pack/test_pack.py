@@ -132,7 +132,9 @@ def test_ctrl_c_and_going_on(tmp_path):
     assert process.returncode == 130
     lines = complaint.strip().splitlines()
     assert lines[-1] == "duramen pack: interrupted, nothing was written"
-    assert lines[-2] == "note: .out.part holds the work done so far; the same command resumes from it"
+    assert (
+        lines[-2] == "note: .out.part holds the work done so far; the same command resumes from it"
+    )
     assert not (tmp_path / "out").exists()
     noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
     assert 0 < noted["n_columns"] < 3000

@@ -152,7 +152,7 @@ def test_a_measure_alone_has_its_standard_errors_in_the_terminal(name, file, tmp
     assert np.all(np.diff(columns["importance"]) <= 0)
     assert record["settings"]["measures"] == [name]
     assert "std. error" in result.stdout
-    assert "How far the measures agree" not in titles(tmp_path / "out")
+    assert "Agreement of the measures" not in titles(tmp_path / "out")
 
 
 def test_every_measure_of_numbers(file, tmp_path):
@@ -230,7 +230,7 @@ def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     shown = titles(tmp_path / "out")
     wanted = [
         *("Other measures", "Ranking by MDA", "Ranking by J_chi2"),
-        *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+        *("Agreement of the measures", "Rank correlations", "Ranks side by side"),
         *("Forest", "By interaction degree"),
     ]
     place = shown.index("Other measures")
@@ -348,7 +348,7 @@ def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     shown = titles(out)
     assert sum(title.startswith("Ranking by ") for title in shown) == len(OPTIONS) - 1
     pairs = len(OPTIONS) * (len(OPTIONS) - 1) // 2
-    between = page(out).split("How far the measures agree</h3>")[1]
+    between = page(out).split("Agreement of the measures</h3>")[1]
     assert between.split("</table>")[0].count("<tr>") == pairs + 1
 
 

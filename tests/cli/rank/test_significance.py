@@ -268,7 +268,7 @@ def test_line_of_the_ranking():
     assert two.selected() == ("a", "c")
     assert two.threshold(importances) == 2.0
     assert two.line(importances).endswith(
-        "with q up to 0.05 by Altmann. 1 more beyond it have not."
+        "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
     )
     one = verdict([0.001, 0.9, 0.9, 0.9])
     assert one.threshold(importances) == 4.0
@@ -338,7 +338,9 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
     said = " ".join(result.stderr.split())
     told = record["results"]["significance"]["notes"]
     assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
-    assert re.search(rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1])
+    assert re.search(
+        rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1]
+    )
     assert len(told) == 2
     for one in told:
         assert one.startswith("altmann: ")
@@ -508,10 +510,13 @@ def test_names_of_no_method(file, no_growth):
         ),
         (
             ["--significance", "janitza", "--permutations", 9, "--checkpoint", "k", "--rank-based"],
-            "--permutations and --checkpoint have no effect with --significance janitza, which grows "
-            "no forests; --rank-based has no effect",
+            "--permutations and --checkpoint have no effect with --significance janitza, which "
+            "grows no forests; --rank-based has no effect",
         ),
-        (["--no-test", "--significance", "fdr-curve"], "--significance has no effect with --no-test"),
+        (
+            ["--no-test", "--significance", "fdr-curve"],
+            "--significance has no effect with --no-test",
+        ),
         (["--significance", "janitza", "--permutations", 9], "--permutations has no effect"),
         (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
         (
@@ -542,7 +547,8 @@ def test_names_of_no_method(file, no_growth):
         ),
         (
             ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no effect with --significance janitza; allowed with conditional-error-rate",
+            "--groups has no effect with --significance janitza; allowed with "
+            "conditional-error-rate",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],

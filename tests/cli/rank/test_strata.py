@@ -84,7 +84,8 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         assert "strata" in run["settings"]["significance"]
     else:
         message = (
-            f"--strata has no effect with --significance {method.option}; allowed with max-t, altmann, "
+            f"--strata has no effect with --significance {method.option}; allowed with max-t, "
+            "altmann, "
         )
         assert_refused("rank", tmp_path / "out", words[1:], message)
 

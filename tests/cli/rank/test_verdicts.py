@@ -78,7 +78,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     assert "confirmed by max-T of MDA" in html
     assert "confirmed by max-T of MDA (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
-    assert "The test grew 40 forests of its own, with 20 trees each" in html
+    assert "The test grew 40 forests, with 20 trees each" in html
     assert "the two orders differ" in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
 

@@ -418,7 +418,10 @@ def test_demo_takes_other_settings(out):
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
         (["s", "--target", "kind", "--drop", "kind"], "--drop kind is the target"),
         (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
-        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, but the table has 150"),
+        (
+            ["s", "--target", "kind", "--samples", "few.csv"],
+            "samples has 4 rows, but the table has 150",
+        ),
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
         (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["gaps", "--target", "y"], "--drop-missing-target leaves these rows out"),

@@ -56,7 +56,11 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
 @pytest.mark.parametrize(
     ("samples", "error", "message"),
     [
-        (pd.DataFrame({"y": [1, 2]}), ValueError, "open_store: samples has 2 rows, but the table has 30"),
+        (
+            pd.DataFrame({"y": [1, 2]}),
+            ValueError,
+            "open_store: samples has 2 rows, but the table has 30",
+        ),
         ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
         ("no.csv", FileNotFoundError, "no.csv"),
     ],
@@ -158,7 +162,9 @@ def test_headers(store, tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no folder or file"):
         open_store(tmp_path / "nothing")
     (tmp_path / "a.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"a\.csv is not a column store; give .*Hint: pack\('a\.csv'"):
+    with pytest.raises(
+        ValueError, match=r"a\.csv is not a column store; give .*Hint: pack\('a\.csv'"
+    ):
         open_store(tmp_path / "a.csv")
 
 

@@ -354,9 +354,9 @@ def test_clear_errors_of_from_probabilities(arguments, message):
     [
         ({"names": ("a", "b")}, ValueError, r"codes must have shape \(2, 2\)"),
         ({"names": (1,)}, TypeError, "names must be strings"),
-        ({"target_name": "a"}, ValueError, "'a' comes twice; the target and the context have"),
+        ({"target_name": "a"}, ValueError, "'a' occurs twice; the target and the context have"),
         ({"labels": ()}, ValueError, "labels must have one array a feature"),
-        ({"labels": ([3],)}, ValueError, "'a' has 1 values, but code 1"),
+        ({"labels": ([3],)}, ValueError, "'a' has 1 values, but its codes go up to 1"),
         ({"labels": ([3, 7, 8],)}, ValueError, "'a' has no row with value .*8"),
         ({"classes": [[0, 1]]}, ValueError, "the values of 'Y' must be one-dimensional"),
         ({"weights": [0.5, 0.4]}, ValueError, "weights must sum to 1, got 0.9"),
@@ -367,7 +367,7 @@ def test_clear_errors_of_from_probabilities(arguments, message):
         (
             {"codes": [[0], [0]], "target": [0, 0], "labels": ([3],), "classes": [1]},
             ValueError,
-            "a row comes twice. Hint: from_table merges",
+            "a row occurs twice. Hint: from_table merges",
         ),
         ({"metadata": {"f": min}}, ValueError, "metadata must be what JSON can hold"),
     ],

@@ -33,9 +33,9 @@ def context(options: Options) -> None:
 
     Example: duramen context patients.csv --target diagnosis --context sex
 
-    With --network, the links between columns that do. Prints what depends on the context, after
-    the relevance of the context itself, and writes result.csv, result.parquet, run.json and
-    report.html to the folder --out.
+    With --network, finds links between columns that depend on it. Prints the relevance of the
+    context itself and the columns that depend on it, and writes result.csv, result.parquet,
+    run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 

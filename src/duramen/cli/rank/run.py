@@ -17,7 +17,7 @@ from duramen.cli.problem import Problem
 from duramen.cli.rank.accuracy import out_of_bag_accuracy
 from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import make_forest
-from duramen.cli.rank.measuring import Found, choose, compute
+from duramen.cli.rank.measuring import Found, choose, compute, with_bias
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.significance import announce, run_test
@@ -35,8 +35,8 @@ def rank(options: Options) -> None:
 
     Example: duramen rank patients.csv --target diagnosis
 
-    Grows a forest, tests which importances exceed those by chance, prints the ranking, and writes
-    result.csv, result.parquet, run.json and report.html to the folder --out.
+    Grows a forest, tests which importances are larger than expected by chance, prints the ranking,
+    and writes result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
@@ -61,7 +61,7 @@ def _find(
     if request is not None:
         request.check(problem.data.names, problem.target)
     problem, signals = options.signals.represented(problem, clock)
-    estimator, found = _measure(options, request, problem, clock)
+    problem, estimator, found = _measure(options, request, problem, clock)
     signals = signals or options.signals.signals(problem, found.measures[0], clock)
     return problem, estimator, found, signals
 
@@ -102,7 +102,7 @@ def _tell(
 
 def _measure(
     options: Options, request: Request | None, problem: Problem[EncodedTable], clock: Clock
-) -> tuple[Any, Found]:
+) -> tuple[Problem[EncodedTable], Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
     from duramen.importances.refit import leaves_rows_out
@@ -121,6 +121,7 @@ def _measure(
     tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
+    problem = with_bias(problem, choice, estimator, quiet)
     with warnings_as_notes(quiet):
         with clock.step("grow"):
             estimator.fit(problem.data)
@@ -129,10 +130,9 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
-    if problem.task != "survival":
-        with clock.step("effects"):
-            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
-    return estimator, found
+    with clock.step("effects"):
+        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
+    return problem, estimator, found
 
 
 def _tested(

@@ -38,9 +38,9 @@ def select(options: Options) -> None:
 
     Example: duramen select genotypes.bed --samples people.csv --target disease
 
-    Needs memory for some of the columns only. Grows trees on columns drawn at random and on those
-    found before, prints what was found in order, and writes result.csv, result.parquet, run.json
-    and report.html to the folder --out.
+    Grows each tree on some columns only, drawn at random or found before, so that the table need
+    not fit into memory. Other selectors: --method. Prints the features found, and writes
+    result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 

@@ -217,7 +217,7 @@ def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[li
         m = dist.index(name)
         none[m] = sorted(dist.indices(list(features)))
         if m in none[m]:
-            raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted within itself.")
+            raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
     return none
 
 
