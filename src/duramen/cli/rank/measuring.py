@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
     from duramen.reports.effects import Effects
+    from duramen.reports.groups import GroupImportances
+    from duramen.reports.precision import Precision
     from duramen.reports.significance import Verdict
     from duramen.tables import EncodedTable
 
@@ -120,13 +122,22 @@ class Found:
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
     effects: Effects | None = None  # of the first features
+    precision: Precision | None = None  # intervals, stability and number of trees
+    groups: GroupImportances | None = None  # importances of groups
+
+    @property
+    def n_selected(self) -> int:
+        """Number of features that the test selects; 0 without a test."""
+        return 0 if self.tested is None else len(self.tested.selected())
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""
         pairs = zip(self.names, self.measures, strict=True)
         measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
-        return {"measures": list(self.names), **measured, **test}
+        more = {} if self.precision is None else self.precision.settings()
+        groups = {} if self.groups is None else {"group_mda": self.groups.settings()}
+        return {"measures": list(self.names), **measured, **test, **more, **groups}
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
@@ -143,6 +154,7 @@ class Found:
                 name: n_significant(one) for name, one in pairs if isinstance(one, Significance)
             },
             **({} if self.tested is None else {"significance": figures_of(self.tested)}),
+            **({} if self.precision is None else self.precision.figures()),
         }
 
 
