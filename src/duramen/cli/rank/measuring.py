@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.clock import Clock
+from duramen.cli.console import notes
 from duramen.cli.rank.significance import figures_of, settings_of
 
 if TYPE_CHECKING:
+    from duramen.cli.problem import Problem
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
     from duramen.reports.effects import Effects
     from duramen.reports.groups import GroupImportances
     from duramen.reports.precision import Precision
     from duramen.reports.significance import Verdict
+    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,36 @@ def _suits(one: Measure, task: str) -> bool:
     if task == "survival":
         return one.survival
     return task == "classification" or not one.classes
+
+
+def with_bias(
+    problem: Problem[EncodedTable], choice: Choice, estimator: Any, quiet: bool
+) -> Problem[EncodedTable]:
+    """Tell of columns that the measure that is ranked by favors by chance; return that as well."""
+    from duramen.importances import catalogue
+    from duramen.importances.refit import leaves_rows_out
+    from duramen.tables.diversity import unequal_values
+    from duramen.tables.findings import names_in
+
+    first = choice.measures[0]
+    if not first.favors_many_values:
+        return problem
+    told = names_in(problem.findings)
+    found = unequal_values(problem.table, first.words.title, told=told)
+    if found is None:
+        return problem
+    out_of_bag = leaves_rows_out(estimator)
+    fair = [
+        one.option
+        for one in catalogue
+        if one.zero_if_irrelevant
+        and _suits(one, problem.task)
+        and (out_of_bag or one.rows != "out-of-bag")
+    ]
+    hint = f"--measure NAME ranks without this bias, with NAME one of {', '.join(fair)}"
+    found = replace(found, hint=hint)
+    notes([str(found)], quiet)
+    return replace(problem, findings=(*problem.findings, found))
 
 
 @dataclass(frozen=True)

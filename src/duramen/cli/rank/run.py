@@ -19,7 +19,7 @@ from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.group_mda import check_rows_out_of_bag, clusters_of, importances_of
 from duramen.cli.rank.groups import Groups, read_groups
-from duramen.cli.rank.measuring import Found, choose, compute
+from duramen.cli.rank.measuring import Found, choose, compute, with_bias
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.resampling import Resampled
@@ -80,7 +80,7 @@ def _find(
     if asked.groups is not None:
         asked.groups.check(problem.data.names, problem.target)
     problem, signals = options.signals.represented(problem, clock)
-    estimator, found = _measure(options, asked, problem, clock)
+    problem, estimator, found = _measure(options, asked, problem, clock)
     signals = signals or options.signals.signals(problem, found.measures[0], clock)
     if options.signals.groups is not None:
         groups = clusters_of(signals) if asked.groups is None else asked.groups
@@ -128,7 +128,7 @@ def _tell(
 
 def _measure(
     options: Options, asked: Asked, problem: Problem[EncodedTable], clock: Clock
-) -> tuple[Any, Found]:
+) -> tuple[Problem[EncodedTable], Any, Found]:
     """Grow the forest, measure it and test a measure."""
     from duramen.importances import Inputs
     from duramen.importances.refit import leaves_rows_out
@@ -149,6 +149,7 @@ def _measure(
     tested = None if request is None else request.measure(choice.measures, estimator)
     if request is not None and tested is not None and not request.default:
         choice = choice.with_tested(tested)
+    problem = with_bias(problem, choice, estimator, quiet)
     if options.signals.groups is not None and (request is None or request.groups is None):
         check_rows_out_of_bag(estimator, options.growth.forest)
     resampled = Resampled(options.resampling, work.checkpoint, quiet, clock)
@@ -165,7 +166,7 @@ def _measure(
         found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     first = as_importances(found.measures[0])
     precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
-    return estimator, replace(found, precision=precision)
+    return problem, estimator, replace(found, precision=precision)
 
 
 def _grouped(
