@@ -39,6 +39,7 @@ def test_information_by_chance_is_doubled_by_the_bootstrap():
         assert np.isclose(bits[SUBSAMPLE] / bits[ALL], 1 / bootstrap.SUBSAMPLE, rtol=0.01)
 
 
+@pytest.mark.slow
 def test_levels_of_the_node_test_are_those_of_the_theory():
     found = np.array(bootstrap.levels_at_the_root(60, seed=1).rows, dtype=float)
     theory = np.array(bootstrap.levels_in_theory().rows, dtype=float)

@@ -240,7 +240,8 @@ def test_annotations_with_stray_values(tmp_path, people):
     said = " ".join(result.stderr.split())
     assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said
     assert (
-        "--na '?' --drop-missing-target leaves these rows out; --task classification says" in said
+        "--na '?' --drop-missing-target leaves these rows out; --task classification confirms"
+        in said
     )
     assert "Warning" not in result.stderr
     assert_refused("select", tmp_path / "b", [*words, "--na", "?"], "is missing in 1 of 60 rows")

@@ -270,7 +270,7 @@ class Input(Table):
                     reading=self.reading,
                     task=self.task,
                     drop=self.drop,
-                    labels=labels,
+                    labels=self.apart(labels),
                     features=self.samples_feature,
                     keep_identifiers=self.keep_identifiers,
                     drop_missing_target=self.drop_missing_target,
@@ -279,6 +279,10 @@ class Input(Table):
             source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns of a store that are set apart, by their option."""
+        return labels
 
     def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table; raises as :meth:`source` does."""

@@ -179,11 +179,16 @@ class Strata:
                 )
 
     def notes(self) -> list[str]:
-        """Return what is to be said of columns that are no features."""
-        return [
+        """Return what is to be said of columns that are no features, and of covariates."""
+        told = [
             f"{name} is the column of --{option} and is not used as a feature"
             for option, name in self._pairs()
             if option != "covariate"
+        ]
+        return told + [
+            f"{name} is a covariate: rows are permuted within its values, so that its own "
+            "verdict, p-value or error rate is no evidence that it is irrelevant"
+            for name in self.covariate
         ]
 
     def _pairs(self) -> list[tuple[str, str]]:

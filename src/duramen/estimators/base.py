@@ -72,6 +72,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
 
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
+    _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
 
     forest_: Forest
     n_features_in_: int
@@ -337,7 +338,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         given = self.get_params(deep=False).items()
         parameters = {name: storage.plain_parameter(name, value) for name, value in given}
         arrays, plain = forest_storage.pack(self.forest_.fields())
-        known = [name for name in OUT_OF_BAG if hasattr(self, name)]
+        known = [name for name in self._saved if hasattr(self, name)]
         arrays.update({name: np.asarray(getattr(self, name)) for name in known})
         forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
 
@@ -357,7 +358,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         plain = saved.header["parameters"].items()
         estimator = cls(**{name: storage.parameter_from_plain(value) for name, value in plain})
         estimator._adopt(Forest.unpacked(saved))
-        for name in OUT_OF_BAG:
+        for name in cls._saved:
             if name in saved.arrays:
                 kept = saved.arrays[name]
                 setattr(estimator, name, kept if kept.ndim else kept.item())

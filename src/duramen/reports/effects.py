@@ -19,12 +19,16 @@ DESCRIBED = 20
 
 _DRAWN = 3
 _PAIRS = 5
-READING = (
+_READING = (
     'A direction is that of the accumulated local effect in this forest: "up" means that the '
     "prediction increases with the feature while the other features stay the same. It is given "
     "only where a test of the feature on the rows supports it, adjusted for the number of "
     'features. "By interaction" means that the interaction with the other feature is stronger '
     "than the effect of the feature alone. Effects describe the forest and are not causal."
+)
+_RISK = (
+    "Predictions of survival are risks: the expected number of events among rows that are all like "
+    'this one, so that "risk up" means earlier events with larger values.'
 )
 
 
@@ -42,7 +46,7 @@ class Effects:
 
     described: EffectsDescription
     drawn: tuple[Drawn, ...]  # the first features that have a direction
-    target: NDArray[Any]  # numbers, or classes as strings
+    target: NDArray[Any]  # numbers, classes as strings, or events and times
 
     @classmethod
     def of(cls, described: EffectsDescription, data: LearningSet[EncodedTable]) -> Effects:
@@ -56,6 +60,11 @@ class Effects:
     def effect(self, name: str) -> FeatureEffect:
         """Return the accumulated local effect of a feature."""
         return next(one for one in self.described.effects if one.name == name)
+
+
+def interpretation(run: Run) -> tuple[str, ...]:
+    """Return paragraphs on the interpretation of directions."""
+    return (f"{_READING} {_RISK}" if run.task == "survival" else _READING,)
 
 
 def _values(table: EncodedTable, j: int) -> NDArray[Any]:
@@ -90,16 +99,23 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
     effect = effects.effect(one.name)
     of = effect.classes[effects.described.outputs[index]] if effect.classes else None
     target = run.target or "target"
+    risk = run.task == "survival"
     by = "by class" if effect.classes else f"and {target}"
-    on = f"the probability of {of}" if of else target
+    on = f"the probability of {of}" if of else "risk" if risk else target
+    values = f"Values of {one.name} {by}, one point per row.", f"Values in the data, {by}."
+    if risk:
+        values = (
+            f"Kaplan-Meier curves of {target} by {one.name}.",
+            f"Fraction of the rows without the event (Kaplan-Meier estimate), by {one.name}.",
+        )
     reach = float(np.ptp(effect.values[:, effects.described.outputs[index]]))
     options = {"target": effects.target, "name": one.name, "target_name": target}
     return [
         Chart(
             title=f"{one.name}: {direction.words}",
             plot=Plot("against_target", one.values, options),
-            text=f"Values of {one.name} {by}, one point per row.",
-            caption=f"Values in the data, {by}.",
+            text=values[0],
+            caption=values[1],
         ),
         Chart(
             title=f"{one.name}: effect on {on}",

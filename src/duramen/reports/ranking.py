@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
-from duramen.reports.effects import READING, Effects, effect_sections
+from duramen.reports.effects import Effects, effect_sections, interpretation
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
 from duramen.reports.measures import (
@@ -106,7 +106,7 @@ def summarise(
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("Interpretation", (*_reading(measures), *([] if effects is None else [READING]))),
+        Prose("Interpretation", (*_reading(measures), *(interpretation(run) if effects else ()))),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),
         *_folded(measures, run, tested, _known(oob_errors)),

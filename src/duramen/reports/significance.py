@@ -141,7 +141,7 @@ class Verdict:
         if counts := self.n_by_verdict():
             return [
                 (f"confirmed by {self.title}", counts[CONFIRMED]),
-                ("more candidates", counts[CANDIDATE]),
+                ("candidate" if counts[CANDIDATE] == 1 else "candidates", counts[CANDIDATE]),
             ]
         return [(f"with {self.limit} by {self.title}", len(self.selected()))]
 
@@ -154,12 +154,16 @@ class Verdict:
                 f"candidate (false discovery rate {LEVEL:g}) by {self.title}: none is "
                 "distinguished from noise"
             )
-        are = "is" if sure == 1 else "are"
+        confirmed = (
+            f"{f'{sure:,}' if sure else 'None'} of {p:,} features {'are' if sure > 1 else 'is'} "
+            f"confirmed by {self.title} (family-wise error rate {LEVEL:g})"
+        )
+        if not likely:
+            return confirmed
+        among = f"among all {sure + likely:,} " if sure + likely > 1 else ""
         return (
-            f"{sure:,} of {p:,} features {are} confirmed by {self.title} (family-wise error rate "
-            f"{LEVEL:g}), {likely:,} more {'is a' if likely == 1 else 'are'} "
-            f"candidate{'' if likely == 1 else 's'} (estimated false discovery rate among all "
-            f"{sure + likely:,} at most {LEVEL:g})"
+            f"{confirmed}, {_candidates(sure, likely)} (estimated false discovery rate "
+            f"{among}at most {LEVEL:g})"
         )
 
     def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
@@ -213,10 +217,10 @@ class Verdict:
         if isinstance(self.result, AdjustedSignificance):
             verdicts = dict(zip(self.result.names, self.result.verdicts(LEVEL), strict=True))
             counts = [verdicts[name] for name in shown]
-            return (
-                f"Of these, {counts.count(CONFIRMED)} are confirmed and {counts.count(CANDIDATE)} "
-                f"more are candidates by {self.title}."
-            )
+            sure, likely = counts.count(CONFIRMED), counts.count(CANDIDATE)
+            words = [f"{sure or 'none'} {'are' if sure > 1 else 'is'} confirmed"]
+            words += [_candidates(sure, likely)] if likely else []
+            return f"Of these, {' and '.join(words)} by {self.title}."
         chosen, threshold = set(self.selected()), self.threshold(importances)
         if threshold is None:
             return f"No line: no feature has {self.limit} by {self.title}."
@@ -228,6 +232,13 @@ class Verdict:
             if beyond
             else line
         )
+
+
+def _candidates(sure: int, likely: int) -> str:
+    """Say how many features are candidates beside those that are confirmed."""
+    one = likely == 1
+    more = f"{likely:,} more" if sure else f"{likely:,}"
+    return f"{more} {'is a candidate' if one else 'are candidates'}"
 
 
 def verdict_sections(tested: Verdict) -> list[Part]:

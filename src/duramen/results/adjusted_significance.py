@@ -134,10 +134,11 @@ class AdjustedSignificance(Significance):
 
     def _summary(self, rows: int) -> Summary:
         best, found = self.top(rows), self.verdicts()
+        likely = found.count(CANDIDATE)
         heading = (
             f"AdjustedSignificance: {self.method} of {self._tested()}, {found.count(CONFIRMED)} "
-            f"confirmed (family-wise error rate {_LEVEL:g}), {found.count(CANDIDATE)} more "
-            f"candidates (false discovery rate {_LEVEL:g})"
+            f"confirmed (family-wise error rate {_LEVEL:g}), {likely} more "
+            f"candidate{'' if likely == 1 else 's'} (false discovery rate {_LEVEL:g})"
         )
         columns = [
             *best._scored(),

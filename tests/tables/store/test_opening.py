@@ -296,7 +296,11 @@ def test_bad_transposed_files(tmp_path):
         (pd.DataFrame({"g": ["a", None], "s": [1, 2]}), ValueError, "a name is missing"),
         (pd.DataFrame({"g": ["a", "b"]}), ValueError, "no other column"),
         (pd.DataFrame({"g": ["a"], "s": [1], "t": ["u"]}), TypeError, "'t' holds text and 's' num"),
-        (pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}), ValueError, "more than one column 'a'"),
+        (
+            pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}),
+            ValueError,
+            "more than one column named 'a'",
+        ),
         (pd.DataFrame({"g": ["a"], "s": [pd.Timestamp(0)]}), TypeError, "is of type timestamp"),
     ]:
         frame.to_parquet(tmp_path / "a.parquet")

@@ -13,8 +13,7 @@ from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
 from duramen.cli.problem import Problem
 from duramen.cli.signals import Representing
-from duramen.cli.source import Source
-from duramen.cli.stores import is_store
+from duramen.cli.source import EVENT, Source
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -80,15 +79,14 @@ class SurvivalInput(Input):
             raise ValueError("--event: must be left out with --demo, whose target is classes")
         if self.task not in ("auto", "survival"):
             raise ValueError(f"--event is for --task survival, got --task {self.task}")
-        if self.place is not None and is_store(self.place):
-            raise ValueError(
-                "--event is for tables in a file, got a column store. Hint: learning_set(store, y) "
-                "takes survival in Python"
-            )
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns that are set apart, the events among them, by their option."""
+        return labels if self.event is None else {**labels, EVENT: (self.event,)}
 
     def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table and set the events apart."""
-        source = super().own_source(command, labels)
+        source = super().own_source(command, self.apart(labels))
         if self.event is None:
             return source
         source = source.with_event(self.event)

@@ -129,9 +129,8 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None and tested is not None:
         found = _tested(request, tested, found, given, quiet, clock)
-    if problem.task != "survival":
-        with clock.step("effects"):
-            found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
+    with clock.step("effects"):
+        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     return estimator, found
 
 

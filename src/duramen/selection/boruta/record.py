@@ -19,6 +19,5 @@ BORUTA = Selector(
     ),
     reference="M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. "
     "Journal of Statistical Software 36(11).",
-    exchanges=True,
 )
 """Boruta: all features that are more important than permuted copies are."""

@@ -19,6 +19,5 @@ KNOCK_OUT = Selector(
     ),
     reference="M. Ganz, D. N. Greve, B. Fischl, E. Konukoglu (2015). Relevant feature set "
     "estimation with a knock-out strategy and random forests. NeuroImage 122.",
-    exchanges=True,
 )
 """Knock-out strategy: features found in rounds, each without those found before."""
