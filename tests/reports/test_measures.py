@@ -123,7 +123,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
     assert "{" not in reading
     cautions = report.section("Limitations").lines
     assert any("not significant by J_chi2" in line for line in cautions)
-    assert any("MDA of an irrelevant feature scatters about 0" in line for line in cautions)
+    assert any("MDA of an irrelevant feature varies about 0" in line for line in cautions)
 
 
 def test_headline_counts_what_is_significant():

@@ -204,7 +204,7 @@ def test_indices(store):
     assert store.take_columns([-1, 0]).fingerprint() == table.take_columns([-1, 0]).fingerprint()
     assert store.take_columns([]).shape == (30, 0)
     for index, error, message in [
-        ([0, 0], ValueError, "an index occurs twice"),
+        ([0, 0], ValueError, "indices must be different"),
         ([4], IndexError, r"outside 0\.\.3"),
         ([0.5], ValueError, "one-dimensional integers"),
         (mask[:3], ValueError, "the mask has 3 entries"),

@@ -216,7 +216,10 @@ def test_the_column_can_be_named(bed):
     one = open_store(bed, known.iloc[ORDER], samples_id="mother")
     assert one.target("age")[1].tolist() == known["age"].tolist()[::-1]
     renamed = known.rename(columns={"IID": "person"}).drop(columns="copy")
-    with pytest.raises(ValueError, match="several columns of samples: column 'person', column 'mo"):
+    with pytest.raises(
+        ValueError,
+        match="several columns of samples could hold the row names: column 'person', column 'mo",
+    ):
         open_store(bed, renamed)
     both = renamed.assign(mother=renamed["person"])  # the same order: either will do
     assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
