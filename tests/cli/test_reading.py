@@ -188,8 +188,8 @@ def test_stray_values_are_noted(command, stray):
     said = " ".join(result.stderr.split())
     assert (
         "note: column 'signal' has numbers in 95 % of its rows, but '?' in 3 rows; it is treated "
-        "as categorical. Hint: --na '?' reads it as missing; --categorical signal says that it is "
-        "meant so"
+        "as categorical. Hint: --na '?' reads it as missing; --categorical signal confirms that "
+        "it is right"
     ) in said
     assert "chromosome" not in said
     result, run = done(stray / "b", *words, "--na", "?")

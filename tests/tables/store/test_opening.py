@@ -181,7 +181,7 @@ def test_places(store, tmp_path):
     (tmp_path / "file").write_text("!")
     for name in ("folder", "file"):
         for overwrite in (False, True):
-            with pytest.raises(FileExistsError, match="is left as it is; name another place"):
+            with pytest.raises(FileExistsError, match="was left unchanged; choose another"):
                 pack(FRAME, tmp_path / name, overwrite=overwrite)
     with pytest.raises(FileNotFoundError, match="which is no folder; make it first"):
         pack(FRAME, tmp_path / "no" / "where")
