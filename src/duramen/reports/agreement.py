@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from duramen.reports.features import DRAWN
 from duramen.reports.measures import words_of
-from duramen.reports.report import Chart, Column, Part, Plot, Table, joined
+from duramen.reports.report import DRAWN, Chart, Column, Part, Plot, Table, joined
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Comparison, Measured

@@ -10,8 +10,7 @@ import numpy as np
 from duramen.plots.context import link_limit
 from duramen.reports.contextual import Findings, Level
 from duramen.reports.facts import about, looked_at, plain, thousands, unit_words
-from duramen.reports.features import DRAWN
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.report import DRAWN, Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.context_importances import ContextImportances
 from duramen.results.text import fixed

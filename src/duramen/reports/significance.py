@@ -66,7 +66,7 @@ class Verdict:
     """A test of a measure."""
 
     result: Significance | ErrorRates  # of the features that were ranked, in any order
-    measure: str  # as its function is called
+    measure: str  # as its function is called; "" of a test that is about none
     notes: tuple[str, ...] = ()  # what was to be said when it was computed
 
     @property
@@ -81,7 +81,7 @@ class Verdict:
         """The method and the measure, for sentences."""
         from duramen.importances import catalogue
 
-        if sum(map(self.test.suits, catalogue)) == 1:  # its title says which
+        if sum(map(self.test.suits, catalogue)) <= 1:  # its title says which
             return self.test.title
         return f"{self.test.title} of {catalogue[self.measure].words.title}"
 
@@ -90,14 +90,15 @@ class Verdict:
         """Criterion of the selected features, in a few words."""
         if isinstance(self.result, Significance):
             return f"q up to {LEVEL:g}"
-        return f"an error rate up to {LEVEL:g}"
+        article = "an" if self.test.rate[0] in "aeiou" else "a"
+        return f"{article} {self.test.rate} up to {LEVEL:g}"
 
     @property
     def meaning(self) -> str:
         """Null hypothesis, or meaning of the rates, in one sentence with a name before it."""
         if isinstance(self.result, Significance):
             return f"Null hypothesis: {self.result.null}"
-        return f"Error rate: {self.result.meaning}"
+        return f"{self.test.rate.capitalize()}: {self.result.meaning}"
 
     @property
     def note(self) -> str:
@@ -181,8 +182,10 @@ class Verdict:
             known = (index < self.result.n_known).tolist()
             pairs = zip(rates.tolist(), known, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
-            own = f"{name.removesuffix('_error_rate')}_error_rate"
-            return [VerdictColumn(own, "error rate", rates, cells)]
+            rate = self.test.rate
+            word = rate.replace(" ", "_")
+            own = f"{name.removesuffix(f'_{word}')}_{word}"
+            return [VerdictColumn(own, rate, rates, cells)]
         if isinstance(self.result, AdjustedSignificance):
             verdicts = self.result.verdicts(LEVEL)
             return [

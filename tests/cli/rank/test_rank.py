@@ -84,6 +84,7 @@ def test_writes_four_files(file, tmp_path):
         "grow",
         *measured,
         "effects",
+        "trees needed",
         "report",
         "write",
     ]

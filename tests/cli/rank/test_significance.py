@@ -24,7 +24,8 @@ from duramen.significance.measured import Measured
 
 N, P, TREES = 80, 6, 20
 CER = "conditional-error-rate"
-RATES = ("multiple-probes", CER, "fdr-curve")
+PROBES = ("forest-probe-ranking", "probe-ranking")  # whose rates bound no error
+RATES = ("multiple-probes", CER, "fdr-curve", *PROBES)
 OPTIONS = {test.option: test for test in tests}
 REFITTING = [test.option for test in tests if test.repeats]
 
@@ -71,6 +72,8 @@ def by_the_library(method, file):
     if method == "janitza":
         with pytest.warns(UserWarning, match="are negative"):
             return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
+    if method == "probe-ranking":
+        return function(X, y)
     # The command tests the measure of its ranking; these have MDA by default in Python.
     own = {"measure": "mdi"} if method in ("hapfelmeier", "max-t") else {}
     return function(forest, X, y, **{entry.repeats: 19, "random_state": 0}, **own)
@@ -101,15 +104,16 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     short = method.replace("-", "_").removesuffix("_error_rate")
     assert pa_csv.read_csv(tmp_path / "out" / "result.csv").column_names == list(columns)
     place = [wanted.names.index(name) for name in columns["name"]]
-    ends = ("_p_value", "_q_value", "_error_rate")
+    rate = "probe_rate" if method in PROBES else "error_rate"
+    ends = ("_p_value", "_q_value", f"_{rate}")
     own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
     if method == "max-t":
         assert_verdicts(wanted, columns, place, result, record)
         return
     if method in RATES:
-        assert own == [f"{short}_error_rate"]
+        assert own == [f"{short}_{rate}"]
         assert columns[own[0]] == wanted.rates[place].tolist()
-        n_found, what = np.count_nonzero(wanted.rates <= 0.05), "error_rate"
+        n_found, what = np.count_nonzero(wanted.rates <= 0.05), rate
         meaning = wanted.meaning
     else:
         assert own == [f"{short}_p_value", f"{short}_q_value"]
@@ -123,7 +127,7 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     assert meaning in result.stdout
     assert record["settings"]["significance"]["method"] == wanted.method
     assert meaning in page(tmp_path / "out")
-    assert tests[wanted.method].promise in page(tmp_path / "out")
+    assert tests[wanted.method].promise.format(level=0.05) in page(tmp_path / "out")
 
 
 def test_records_fit_their_functions():
@@ -131,7 +135,8 @@ def test_records_fit_their_functions():
     for test in tests:
         assert test.name == test.function.__name__
         assert getattr(dm.significance, test.name) is test.function
-        assert any(test.suits(measure) for measure in measures)
+        assert any(test.suits(measure) for measure in measures) != test.of_rows
+        assert test.controls != (test.option in PROBES)
         assert all(measure.testable for measure in measures if test.suits(measure))
         assert test.title
         assert test.promise
@@ -408,7 +413,7 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
     assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
@@ -470,7 +475,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
 
 
 def test_long_runs_are_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
     assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
     result, _ = asked(file, tmp_path / "out", CER)
@@ -549,9 +554,9 @@ def test_names_of_no_method(file, no_growth):
             f"--rank-based has no effect with --significance multiple-probes; allowed with {CER}",
         ),
         (
-            ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no effect with --significance janitza; allowed with "
-            "conditional-error-rate",
+            ["--significance", "janitza", "--probes", 5],
+            "--probes has no effect with --significance janitza; allowed with "
+            "forest-probe-ranking, probe-ranking",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],

@@ -75,7 +75,8 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
 @pytest.mark.parametrize("method", catalogue, ids=lambda test: test.option)
 def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
     able = method.takes("strata")
-    assert able == (method.option not in ("janitza", "one-probe"))
+    refused = ("janitza", "one-probe", "forest-probe-ranking", "probe-ranking")
+    assert able == (method.option not in refused)
     words = ["rank", file, "--target", "y", *TEST, method.option, "--strata", "population"]
     if method.repeats == "":
         words = [word for word in words if word not in ("--permutations", 19)]

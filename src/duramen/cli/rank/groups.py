@@ -46,6 +46,11 @@ class Groups:
             members.setdefault(name, []).append(feature)
         return members
 
+    def whole(self, features: Sequence[str]) -> dict[str, list[str]]:
+        """Return the features of each group, and after them each feature in none by itself."""
+        alone = {name: [name] for name in features if name not in self.of_feature}
+        return self.members() | alone
+
     def count(self, n_features: int) -> int:
         """Return how many groups there are of so many features, those of one included."""
         return n_features - len(self.of_feature) + len(set(self.of_feature.values()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.declaration import choice, given, group, option
+from duramen.cli.declaration import choice, given, group, option, without_use
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
 TESTS = "duramen.significance:catalogue"
+CLUSTERS = "clusters"  # value of --groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,16 +128,19 @@ class Parameters:
         metavar="H",
         min=1,
     )
-    rank_based: bool = option(False, "Compare ranks instead of importances.")
-    groups: Path | None = option(
+    probes: int | None = option(
         None,
-        "Rank groups of columns: a file of two columns, features and their groups.",
-        metavar="FILE",
+        "Number of random probes, such as 200; by default as many as features in a forest, 1 in a "
+        "linear model.",
+        metavar="R",
+        min=1,
+        parameter="n_probes",
     )
+    rank_based: bool = option(False, "Compare ranks instead of importances.")
     group_score: str | None = choice(
         None,
         "duramen.significance.error_rates.conditional_error_rate:How",
-        "Importance of a group, computed from those of its features; mean by default.",
+        "Importance of a group of --groups, computed from those of its features; mean by default.",
         parameter="how",
     )
 
@@ -155,12 +159,106 @@ class Test:
     no_test: bool = option(False, "Skip the significance test.")
     permutations: int | None = option(
         None,
-        "Number of rounds of the test, each with new forests; 99 or 100 by default.",
+        "Number of rounds of the test, each with new forests; by default 99 or 100, and 10 for "
+        "forest-probe-ranking.",
         metavar="B",
         min=1,
     )
     parameters: Parameters = group(Parameters)
     rows: Strata = group(Strata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """Intervals and stability of a ranking, from forests on random parts of the rows."""
+
+    intervals: bool = option(
+        False,
+        "Estimate confidence intervals of the importances by the first measure, from forests on "
+        "random parts of the rows.",
+    )
+    stability: int | None = option(
+        None,
+        "Measure how far forests on random halves of the rows agree on the K most important "
+        "features, such as 10.",
+        metavar="K",
+        min=1,
+    )
+    confidence: float | None = option(
+        None,
+        "With --intervals or --stability: confidence level of the intervals, such as 0.9; "
+        "0.95 by default.",
+        metavar="C",
+        parameter="level",
+    )
+    resamples: int | None = option(
+        None,
+        "With --intervals or --stability: number of random parts, each with a forest; by default "
+        "100 for --intervals, 50 for --stability.",
+        metavar="B",
+        min=2,
+    )
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Options that ask for forests on parts of the rows."""
+        stable = () if self.stability is None else ("--stability",)
+        return ("--intervals", *stable) if self.intervals else stable
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If one has no use, or the level is none.
+        """
+        own = {"--confidence": self.confidence, "--resamples": self.resamples}
+        unused = [word for word, value in own.items() if value is not None]
+        if unused and not self.asked:
+            raise without_use(unused, "without --intervals or --stability K")
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise ValueError(
+                f"--confidence: must be a probability between 0 and 1, got {self.confidence:g}. "
+                "Hint: 0.95"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouping(Representing):
+    """Clusters of correlated features, and groups that are permuted together."""
+
+    groups: Path | None = option(
+        None,
+        "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
+        "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
+        "None by default.",
+        metavar="FILE",
+        echo="changed",
+        keyword=CLUSTERS,
+    )
+
+    @property
+    def of_clusters(self) -> bool:
+        """True if the groups are the clusters that are found."""
+        return self.groups is not None and str(self.groups) == CLUSTERS
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        super().check()
+        if self.representatives is not None and self.groups is not None:
+            raise ValueError("--groups and --representatives both group features; give one of them")
+        if self.of_clusters and self.clusters is None:
+            raise ValueError(
+                f"--groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: for a file "
+                f"of that name, --groups ./{CLUSTERS}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +276,7 @@ class Options:
         section="Importances",
     )
     test: Test = group(Test, "Significance test")
-    signals: Representing = group(Representing, "Correlated features")
+    resampling: Resampling = group(Resampling, "Confidence intervals and stability")
+    signals: Grouping = group(Grouping, "Correlated features and groups")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))

@@ -179,7 +179,7 @@ def stability(
 def ranking_stability(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     k: int,
     measure: MeasureLike = "mdi",

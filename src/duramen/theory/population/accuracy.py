@@ -119,7 +119,7 @@ def population_mda(
     each then counts as voted for equally often. With a value of its own for each tree
     (``"ensemble"``), :math:`\ell_y(E_v \pi(x_m := v))` takes the place of the first term. For the
     squared loss :math:`\pi` is the mean :math:`E_T f_T(z)` and :math:`\ell_y(\pi) = (y - \pi)^2`.
-    With the zero-one loss either takes as many times longer than "tree" as there are classes.
+    With the zero-one loss either visits each node once for each class that has rows there.
 
     *Computation.* A node of a tree is a set of rows, and what lies below depends on nothing else:
     all trees are one graph of nodes. The expected loss of each row below each node is found from

@@ -149,6 +149,7 @@ FREQUENCY = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     # Splits per tree, the mean of which is one over the trees.
     of_parts=lambda given: frequency(given.estimator, normalize=False),
 )

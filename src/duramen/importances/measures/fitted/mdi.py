@@ -206,8 +206,8 @@ MDI = Measure(
         "scaled, so that they can be compared and added.",
         "MDI gives some importance to every feature that is tried often enough, relevant or not, "
         "since trees also fit noise. Features with many distinct values get more of it than "
-        "those with few. MDI has no threshold above which a feature is relevant: that requires a "
-        "test.",
+        "those with few, and features with rare values less. MDI has no threshold above which a "
+        "feature is relevant: that requires a test.",
         survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
         "averaged over the trees; such a statistic compares the survival of the two children.",
     ),
@@ -216,6 +216,7 @@ MDI = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     default=True,
 )
 MDI_OOB = Measure(

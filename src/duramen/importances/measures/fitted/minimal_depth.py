@@ -314,4 +314,5 @@ MINIMAL_DEPTH = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )

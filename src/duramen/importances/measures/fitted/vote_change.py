@@ -238,4 +238,5 @@ VOTE_CHANGE = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )

@@ -330,5 +330,6 @@ MCFS = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     spread="subsets",
 )
