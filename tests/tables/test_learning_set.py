@@ -155,7 +155,9 @@ def test_a_classifier_takes_classes_and_nothing_beside_a_learning_set():
         forest.fit(data)
     with pytest.raises(ValueError, match=r"X is a learning set, which already holds y"):
         forest.fit(dm.learning_set(X, y), y)
-    with pytest.raises(ValueError, match=r"altmann: X is a learning set, which already holds strata"):
+    with pytest.raises(
+        ValueError, match=r"altmann: X is a learning set, which already holds strata"
+    ):
         dm.significance.altmann(forest, dm.learning_set(X, y), strata=y)
     with pytest.raises(ValueError, match=r"one_probe: the rows of this learning set have strata"):
         dm.significance.one_probe(forest, dm.learning_set(X, y, strata=np.arange(60) % 2))

@@ -369,13 +369,13 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         "context. The absolute effect is the sum of the absolute differences; the signed effect "
         "is the sum of the differences, all rows minus context. A node without rows of the "
         f"context {empty}.",
-        'Complementary: the feature is always more informative in that context. Redundant: it is '
-        'always less informative. Irrelevant: it has no information there. Mixed: it is more '
-        'informative at some nodes and less informative at others; the word after it names the '
+        "Complementary: the feature is always more informative in that context. Redundant: it is "
+        "always less informative. Irrelevant: it has no information there. Mixed: it is more "
+        "informative at some nodes and less informative at others; the word after it names the "
         'stronger direction. "Always" means that the signed effect has at least '
-        f'{1 - tolerance:.0%} of the size of the absolute one, nothing that at most '
-        f'{tolerance:.0%} of the importance is left. Independent: not found to depend on the '
-        f'context, at {one.rule}'
+        f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
+        f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
+        f"context, at {one.rule}"
         + (
             f", or an effect of at most {tolerance:.0%} of the largest importance."
             if one.tested
