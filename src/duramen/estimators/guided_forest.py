@@ -180,6 +180,8 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -192,6 +194,9 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         Above 0 for a progress bar on standard error.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -244,12 +249,14 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         max_features: str | int | float | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -265,12 +272,14 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            min_impurity_split=min_impurity_split,
             bootstrap=bootstrap,
             oob_score=oob_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
             class_weight=class_weight,
+            ccp_alpha=ccp_alpha,
             max_samples=max_samples,
             splits=splits,
             categorical_features=categorical_features,
@@ -308,6 +317,8 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -318,6 +329,9 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -370,11 +384,13 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         max_features: str | int | float | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -390,11 +406,13 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            min_impurity_split=min_impurity_split,
             bootstrap=bootstrap,
             oob_score=oob_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            ccp_alpha=ccp_alpha,
             max_samples=max_samples,
             splits=splits,
             categorical_features=categorical_features,
