@@ -152,7 +152,8 @@ class Grower final : public TreeGrower {
     const std::uint32_t n = range.end - range.start;
     if (node_.pure() || n < settings_.min_samples_split) return false;
     if (n < 2 * settings_.min_samples_leaf) return false;
-    if (settings_.min_impurity_split > 0.0 && node_.impurity() <= settings_.min_impurity_split) {
+    if (settings_.min_impurity_split > 0.0 &&
+        recorder_[range.id].impurity <= settings_.min_impurity_split) {
       return false;
     }
     return settings_.max_depth == 0 || range.depth < settings_.max_depth;

@@ -70,7 +70,7 @@ class Search {
   // Permutation test of the node that was searched last: whether its p-value is at most stop_alpha.
   // The p-value is the fraction of orders of the target, the one at hand and stop_permutations
   // others, in which the best split of the same candidate columns scores as high as it does.
-  bool passes_permutations(std::uint32_t id, const std::uint32_t* rows) {
+  [[gnu::noinline]] bool passes_permutations(std::uint32_t id, const std::uint32_t* rows) {
     const double n_permutations = settings_.stop_permutations;
     const double most = settings_.stop_alpha * (n_permutations + 1.0) * (1.0 + 1e-12);
     const Split chosen = best_;
@@ -105,7 +105,6 @@ class Search {
     best_.feature = -1;
     best_.score = kNone;
     n_scored_ = 0;
-    tried_.clear();
     Random random(problem_.seed, tree_, range.id, Purpose::node);
     splits_.start_node(node_, rows);
     if (settings_.cut == Cut::pert) return pert_split(rows, random);
@@ -114,20 +113,23 @@ class Search {
     if (settings_.splits == Family::multiway && settings_.max_leaf_nodes == 0) {
       return multiway_split(range, rows, random);
     }
-    if (thorough_) return draw_one_by_one(range, rows, random);
+    if (thorough_) return draw_thoroughly(range, rows, random);
     if (decoys_) return beside_decoys(rows, random);
 
     if (all_numeric_ && !settings_.count_constants && ordered_.draws_side_by_side()) {
       return settings_.max_features == 1 ? draw_one(range, rows, random)
                                          : draw_side_by_side(range, rows, random);
     }
-    return draw_one_by_one(range, rows, random);
+    return draw_one_by_one(range, random, splits_.largest_score(node_), [&](std::uint32_t column) {
+      return splits_.evaluate(node_, column, rows, random, best_, n_scored_);
+    });
   }
 
  private:
-  bool draw_one_by_one(Range& range, const std::uint32_t* rows, Random& random) {
-    const double bound = thorough_ ? -kNone : splits_.largest_score(node_);
-    several_.start_node();
+  // evaluate(column) scores the splits of a candidate against the best so far, and is false where
+  // the column is constant; no split scores higher than `bound`.
+  template <class Evaluate>
+  bool draw_one_by_one(Range& range, Random& random, double bound, Evaluate&& evaluate) {
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
@@ -144,7 +146,7 @@ class Search {
       if (low == high) break;
       const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
       const std::uint32_t column = pool_[at];
-      if (!evaluate_one(column, rows, random)) {
+      if (!evaluate(column)) {
         pool_.swap(at, low++);
         if (settings_.count_constants) ++drawn;
       } else {
@@ -155,32 +157,38 @@ class Search {
       if ((drawn & 63U) == 0 && problem_.stopped()) return false;
     }
     range.n_constant = static_cast<std::uint32_t>(low);
-    top_score_ = best_.score;
-    if (!several_.empty()) take_one_of_several(random);
     return best_.found();
   }
 
-  // The splits of a column against the best so far, or, where one of the best few is to be taken,
-  // against these; false when it is constant here.
-  bool evaluate_one(std::uint32_t column, const std::uint32_t* rows, Random& random) {
-    if (!thorough_) return splits_.evaluate(node_, column, rows, random, best_, n_scored_);
-    Split cut;
-    Split& best = settings_.n_best_splits > 1 ? cut : best_;
-    if (!splits_.evaluate(node_, column, rows, random, best, n_scored_)) return false;
-    tried_.push_back(column);
-    // A drawn split is the only one of its column.
-    if (cut.found() && several_.admits(node_, cut.score)) {
-      several_.take(node_, cut, random, grouped_.chosen());
-    }
-    return true;
-  }
-
-  void take_one_of_several(Random& random) {
+  // The same where all candidates are looked at, and one of the best few splits may be taken.
+  [[gnu::noinline]] bool draw_thoroughly(Range& range, const std::uint32_t* rows, Random& random) {
+    tried_.clear();
+    several_.start_node();
+    draw_one_by_one(range, random, -kNone, [&](std::uint32_t column) {
+      Split cut;
+      Split& best = settings_.n_best_splits > 1 ? cut : best_;
+      if (!evaluate_aside(column, rows, random, best)) return false;
+      tried_.push_back(column);
+      // A drawn split is the only one of its column.
+      if (cut.found() && several_.admits(node_, cut.score)) {
+        several_.take(node_, cut, random, grouped_.chosen());
+      }
+      return true;
+    });
+    top_score_ = best_.score;
     const auto& entries = several_.entries();
+    if (entries.empty()) return best_.found();
     const auto& chosen = entries[random.below(static_cast<std::uint32_t>(entries.size()))];
     best_ = chosen.split;
     grouped_.choose(chosen.first_codes);
     top_score_ = entries.front().split.score;
+    return true;
+  }
+
+  // Called where speed does not matter: more calls of a long function make its others slower.
+  [[gnu::noinline]] bool evaluate_aside(std::uint32_t column, const std::uint32_t* rows,
+                                        Random& random, Split& best) {
+    return splits_.evaluate(node_, column, rows, random, best, n_scored_);
   }
 
   // The largest score among the splits of the candidates when the target is permuted. A node has
@@ -193,9 +201,8 @@ class Search {
     splits_.start_node(node_, permuted_.data());
     several_.start_node();
     Split top;
-    std::uint64_t n_scored = 0;
     for (const std::uint32_t column : tried_) {
-      splits_.evaluate(node_, column, permuted_.data(), random, top, n_scored);
+      evaluate_aside(column, permuted_.data(), random, top);
     }
     return several_.empty() ? top.score : several_.entries().front().split.score;
   }
@@ -267,7 +274,7 @@ class Search {
       std::size_t high = universe_;
       std::uint32_t n_constant = 0;
       std::uint32_t n_best = 0;
-      tried_.clear();
+      if (thorough_) tried_.clear();
       if (decoys_) decoys_->start_draws();
       for (std::uint32_t drawn = 0; drawn < settings_.max_features; ++drawn) {
         if (known + (high - low) == 0) break;

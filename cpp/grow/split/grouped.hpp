@@ -363,7 +363,8 @@ class GroupedSplits {
   }
 
   // The bipartition whose first child has the groups with side 1 goes into the list.
-  void collect_sides(const Node& node, std::size_t column, double score, Random& random) {
+  [[gnu::noinline]] void collect_sides(const Node& node, std::size_t column, double score,
+                                       Random& random) {
     if (!several_->admits(node, score)) return;
     Split& split = start(column, Family::any);
     split.score = score;

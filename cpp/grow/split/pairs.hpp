@@ -15,10 +15,9 @@ namespace duramen {
 // the others. `group` has the number of the code of each row, `sizes` the rows with each; the
 // column is not constant, so that there are such rows.
 template <class Node>
-std::pair<std::uint32_t, std::uint32_t> pair_apart(const Node& node,
-                                                   const std::vector<std::uint32_t>& group,
-                                                   const std::vector<std::uint32_t>& sizes,
-                                                   Random& random) {
+[[gnu::noinline]] std::pair<std::uint32_t, std::uint32_t> pair_apart(
+    const Node& node, const std::vector<std::uint32_t>& group,
+    const std::vector<std::uint32_t>& sizes, Random& random) {
   const std::vector<std::uint32_t>& starts = node.starts();
   const std::uint32_t n = node.n_rows();
   // partners[i + 1] - partners[i] rows are of another class and another code than row i.

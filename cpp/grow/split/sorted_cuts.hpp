@@ -121,8 +121,8 @@ class SortedCuts {
     best.missing_first = missing_first;
   }
 
-  void collect(const Node& node, std::size_t column, std::uint32_t begin, std::uint32_t end,
-               bool missing_first, Random& random) {
+  [[gnu::noinline]] void collect(const Node& node, std::size_t column, std::uint32_t begin,
+                                 std::uint32_t end, bool missing_first, Random& random) {
     for (std::uint32_t i = begin; i < end; ++i) {
       if (sorted_[i] == sorted_[i + 1] || !several_->admits(node, scores_[i])) continue;
       Split cut;
