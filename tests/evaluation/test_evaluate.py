@@ -236,6 +236,36 @@ def test_same_result_for_any_threads(given, capsys):
     assert evaluated(**given).equals(evaluated())
 
 
+def test_the_time_is_announced_after_the_first_split(capsys, tmp_path):
+    kept = tmp_path / "kept"
+    shown = evaluated(verbose=1, n_jobs=2, checkpoint=kept)
+    assert "evaluate_selection: 6 splits, 2 at a time: about" in capsys.readouterr().err
+    evaluated(verbose=1, checkpoint=kept)  # nothing is left to do
+    assert "about" not in capsys.readouterr().err
+    assert shown.equals(evaluated())
+
+
+@pytest.mark.slow
+def test_a_cluster_changes_nothing():
+    distributed = pytest.importorskip("distributed")
+    methods = {**METHODS, "knock-out": dm.KnockOut(n_estimators=5, n_permutations=19)}
+    expected = evaluated(methods)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        far = evaluated(methods, client=client, verbose=1)
+    assert far.equals(expected)
+
+
+def test_blocks_go_to_selectors_that_have_use_for_them():
+    """Others refuse them, and are given the rows of whole blocks without saying so."""
+    methods = [dm.KnockOut(n_estimators=5, n_permutations=19), dm.InformationFilter(n_features=2)]
+    assert evaluated(methods, blocks=np.arange(60) // 2, n_resamples=2).n_resamples == 2
+
+
 def test_same_result_from_a_checkpoint(tmp_path):
     kept = tmp_path / "kept.npz"
     first = evaluated(checkpoint=kept, n_resamples=3)

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import duramen as dm
+from duramen.theory.relevance import boundaries as listing
+from duramen.theory.relevance import smallest
+from duramen.theory.relevance.smallest import smallest_boundary
 
 
 def test_the_smallest_consistent_set():
@@ -52,3 +55,38 @@ def test_independent_target():
 def test_refusals():
     with pytest.raises(ValueError, match="MarkovBoundary: select must be one of"):
         dm.MarkovBoundary(select="none").fit([[0], [1]], ["a", "b"])
+
+
+def test_focus_among_many_features(monkeypatch):
+    """Thousands of other sets determine 200 rows; the two that make the class are the smallest."""
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, size=(200, 30))
+    y = X[:, 3] ^ X[:, 11]
+    monkeypatch.setattr(listing, "LIMIT", 100)  # for speed
+    model = dm.MarkovBoundary().fit(X, y)
+    assert model.selected_.tolist() == [3, 11]
+    assert [one.tolist() for one in model.boundaries_] == [[3, 11]]
+    with pytest.raises(ValueError, match="too many Markov boundaries"):
+        dm.MarkovBoundary(select="union").fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_smallest_boundary_is_one_of_all(seed):
+    random = np.random.default_rng(seed)
+    for n in (6, 25, 60):
+        X = random.integers(0, 3, size=(n, 6))
+        for y in (random.integers(0, 2, n), (X[:, 1] & X[:, 4]) ^ X[:, 2], np.zeros(n)):
+            dist = dm.theory.FiniteDistribution.from_table(X, y)
+            boundaries = dm.theory.markov_boundaries(dist)
+            found = smallest_boundary(dist)
+            assert found in boundaries
+            assert len(found) == len(boundaries[0])
+
+
+def test_a_search_for_a_small_set_ends(monkeypatch):
+    monkeypatch.setattr(listing, "LIMIT", 10)
+    monkeypatch.setattr(smallest, "LIMIT", 10)
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 2, size=(100, 20)), random.integers(0, 2, 100)
+    with pytest.raises(ValueError, match="10 steps did not find one"):
+        dm.MarkovBoundary().fit(X, y)

@@ -38,7 +38,8 @@ from duramen.tables.memory import require_memory
 from duramen.tables.weights import row_weights
 
 _NEEDS_BAGS = (
-    " needs trees that leave rows out. Hint: bootstrap=True, or max_samples below all the rows."
+    " needs trees that leave rows out. Hint: use bootstrap=True, or max_samples below the "
+    "number of rows."
 )
 
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
@@ -62,6 +63,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
 
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
+    _saved: ClassVar[tuple[str, ...]] = OUT_OF_BAG  # attributes beside the forest
 
     forest_: Forest
     n_features_in_: int
@@ -282,8 +284,8 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
         if not prediction.leads_to_training_counts(self.forest_, leaves):
             raise ValueError(
-                f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
-                f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
+                f"{self._owner}.proximity: oob=True needs the table that the forest was grown on, "
+                f"{self.forest_.n_rows} rows in the same order; for other rows use oob=False"
             )
 
     @property
@@ -327,7 +329,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         given = self.get_params(deep=False).items()
         parameters = {name: storage.plain_parameter(name, value) for name, value in given}
         arrays, plain = forest_storage.pack(self.forest_.fields())
-        known = [name for name in OUT_OF_BAG if hasattr(self, name)]
+        known = [name for name in self._saved if hasattr(self, name)]
         arrays.update({name: np.asarray(getattr(self, name)) for name in known})
         forest_storage.write(path, self._owner, arrays, plain, parameters=parameters)
 
@@ -347,7 +349,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         plain = saved.header["parameters"].items()
         estimator = cls(**{name: storage.parameter_from_plain(value) for name, value in plain})
         estimator._adopt(Forest.unpacked(saved))
-        for name in OUT_OF_BAG:
+        for name in cls._saved:
             if name in saved.arrays:
                 kept = saved.arrays[name]
                 setattr(estimator, name, kept if kept.ndim else kept.item())

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
-from duramen.estimators.base import BaseForest, ClassWeight, Columns, RandomState
+from duramen.estimators.base import (
+    OUT_OF_BAG,
+    BaseForest,
+    ClassWeight,
+    Columns,
+    RandomState,
+)
 from duramen.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.growth import grow
@@ -80,7 +86,7 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
                 f"{owner}: column {quoted(table.names[j])} has {len(values)} labels without an "
-                "order, for which there is no t-test. Hint: feature_weights='importance'."
+                "order, for which there is no t-test. Hint: use feature_weights='importance'."
             )
         there = np.flatnonzero(codes < len(values))
         numbers = values.astype(np.float64) if kind == "numeric" else np.arange(len(values)) * 1.0
@@ -109,13 +115,16 @@ class _Guided(BaseForest):
 
     feature_weights: Any
     feature_weights_: FloatArray
+    _saved = (*OUT_OF_BAG, "feature_weights_")
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
     ) -> Guidance:
         owner, p = self._owner, data.n_columns
         given = self.feature_weights
-        if isinstance(given, str):
+        if self.warm_start and hasattr(self, "forest_"):
+            weights = self._kept_weights()
+        elif isinstance(given, str):
             checks.check_choice(owner, "feature_weights", given, ("importance", "enriched"))
             if given == "enriched":
                 p_values = association_p_values(data.table, data.target, owner)
@@ -133,8 +142,18 @@ class _Guided(BaseForest):
         self._weights = guidance.weights
         return guidance
 
+    def _kept_weights(self) -> FloatArray:
+        """Return the weights of the trees that there are."""
+        if not np.array_equal(self._guided_by, self.feature_weights):
+            raise ValueError(
+                f"{self._owner}: with warm_start=True trees are added with the same parameters, "
+                "but feature_weights changed. Hint: warm_start=False, or a new estimator"
+            )
+        return self.feature_weights_
+
     def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)
+        self._guided_by = self.feature_weights
         if hasattr(self, "_weights"):
             self.feature_weights_ = self.__dict__.pop("_weights")
 
@@ -192,6 +211,9 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``, with the weights of the first fit.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
     ccp_alpha : float, default=0.0
@@ -255,6 +277,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: ClassWeight = None,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
@@ -278,6 +301,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            warm_start=warm_start,
             class_weight=class_weight,
             ccp_alpha=ccp_alpha,
             max_samples=max_samples,
@@ -329,6 +353,9 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         Source of the seed; an int gives the same forest every time.
     verbose : int, default=0
         Above 0 for a progress bar on standard error.
+    warm_start : bool, default=False
+        Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
+        ``n_estimators``, with the weights of the first fit.
     ccp_alpha : float, default=0.0
         Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
         subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
@@ -390,6 +417,7 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
+        warm_start: bool = False,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
@@ -412,6 +440,7 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            warm_start=warm_start,
             ccp_alpha=ccp_alpha,
             max_samples=max_samples,
             splits=splits,

@@ -57,4 +57,7 @@ class Prunable:
         check_is_fitted(self, "forest_")
         copy: Any = clone(self)
         copy._adopt(pruning.pruned(self.forest_, ccp_alpha))
+        for name in copy._saved:
+            if hasattr(self, name) and not name.startswith("oob_"):
+                setattr(copy, name, getattr(self, name))
         return cast(Self, copy.set_params(ccp_alpha=copy.forest_.settings.ccp_alpha))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from duramen.evaluation.selections import SELECTIONS
 from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed, run_jobs
 from duramen.results.provenance import versions
 from duramen.results.warning import warn
+from duramen.significance.cost import announce
 from duramen.significance.resampling import Draw, subsamples
 from duramen.significance.sampling_units import SamplingUnits
 from duramen.significance.stability.stability import Stability, stability
@@ -123,7 +126,8 @@ def evaluate_selection(
     checkpoint : path, optional
         File that keeps finished splits: an interrupted run resumes from it, to the same result.
     verbose : int
-        Above 0: a progress bar with the time left.
+        Above 0: the time that all splits will take, once the first is done, and a progress bar
+        with the time left.
 
     Returns
     -------
@@ -183,8 +187,8 @@ def evaluate_selection(
     before = None
     if where == "outside":
         warn(
-            f"{_OWNER}: selection='outside' selects on test rows, too: scores are biased upward. "
-            "Hint: selection='inside'."
+            f"{_OWNER}: selection='outside' also uses the test rows for selection: scores are "
+            "biased upward. Hint: selection='inside'."
         )
         before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
     told = {
@@ -286,6 +290,18 @@ def _splits(data: Data, test_size: Any) -> tuple[Draw, tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
+class _AfterFirst:
+    """Task of a split, of which the first is done."""
+
+    task: Split
+    first: Arrays
+
+    def __call__(self, b: int, seed: int) -> Arrays:
+        """Return the result of a split."""
+        return self.task(b, seed) if b else self.first
+
+
+@dataclass(frozen=True, eq=False)
 class _Work:
     """Splits to be run, and their reading."""
 
@@ -296,8 +312,9 @@ class _Work:
     metadata: dict[str, Any]
 
     def run(self, n: int, seed: int, identity: dict[str, Any], plan: Plan) -> SelectionEvaluation:
+        task = self._timed(n, seed, plan)
         found = run_jobs(
-            self.task,
+            task,
             n,
             seed=seed,
             identity=identity,
@@ -307,6 +324,18 @@ class _Work:
             interrupted=self._interrupted,
         )
         return self._result(found)
+
+    def _timed(self, n: int, seed: int, plan: Plan) -> Callable[[int, int], Arrays]:
+        """Say what all splits will take, from the first, where progress shows; keep that one.
+
+        A run that goes on from a checkpoint has the bar alone.
+        """
+        if not plan.verbose or (plan.checkpoint is not None and Path(plan.checkpoint).exists()):
+            return self.task
+        start = time.perf_counter()
+        first = self.task(0, replicate_seed(seed, 0))
+        announce(plan, _OWNER, time.perf_counter() - start, n, unit="split")
+        return _AfterFirst(self.task, first)
 
     def _interrupted(self, found: list[Arrays]) -> None:
         if len(found) >= 2:

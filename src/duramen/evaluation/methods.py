@@ -23,7 +23,7 @@ from duramen.selection import catalogue as selectors
 from duramen.selection.selector import BaseSelector
 from duramen.significance.measured import qualified
 from duramen.significance.stability.best import drawn_best
-from duramen.tables import Task
+from duramen.tables import Exchangeability, Task
 
 MeasureLike = str | Callable[[Any, Any, NDArray[Any]], Any]
 
@@ -126,11 +126,14 @@ class Selected:
     def select(self, part: Part, forests: Forests, seed: int) -> tuple[list[IntArray], float]:
         """Fit the selector."""
         model = seeded(self.template, _own_seed(seed, self.name))
+        data = part.data
+        if not getattr(model, "exchanges", False):  # it has no use for blocks, which it refuses
+            data = data.with_exchangeability(Exchangeability(data.n_rows))
         start = time.perf_counter()
         if self.dense:
             model.fit(part.matrix, part.target)
         else:
-            model.fit(part.data)
+            model.fit(data)
         seconds = time.perf_counter() - start
         return [np.flatnonzero(model.get_support())], seconds
 
@@ -277,7 +280,7 @@ class _Maker:
         measure = self._measure(given.measure)
         if measure.classes and self.task != "classification":
             raise ValueError(
-                f"{self.owner}: measure {measure.name!r} is for classes, the target is numbers."
+                f"{self.owner}: measure {measure.name!r} needs a target of classes, got numbers."
             )
         template = self.template
         if given.estimator is not None:

@@ -45,7 +45,7 @@ class Guidance:
         """
         reason = ""
         if settings.splits == "multiway" or settings.cut == "pert":
-            reason = "multiway trees and PERT draw candidates in ways of their own"
+            reason = "multiway trees and PERT draw candidates in other ways"
         elif settings.n_best_splits > 1 or settings.stop_permutations:
             reason = "guidance is for trees that take the best split, and test it by chi-square"
         elif settings.column_samples:
@@ -60,8 +60,8 @@ class Guidance:
         if known < settings.max_features:
             raise ValueError(
                 f"{owner}: max_features={settings.max_features} candidates are drawn at a node, "
-                f"but only {known} features have a weight above 0. Hint: a smaller max_features, "
-                "or weights above 0 for more features."
+                f"but only {known} features have a weight above 0. Hint: use a smaller "
+                "max_features, or weights above 0 for more features."
             )
 
     def for_kernel(self) -> _kernel.Guidance:

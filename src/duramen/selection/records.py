@@ -15,9 +15,9 @@ from duramen.tables import Task
 Goal = Literal["all-relevant", "minimal", "ranking"]
 
 CAUTIONS = (
-    "Rows that chose the features flatter whatever is fitted to these features alone. Judge it on "
-    "other rows.",
-    "Neither being found nor importance says that a feature causes anything.",
+    "A model of the selected features looks better than it is on the rows by which they were "
+    "selected. Evaluate it on other rows.",
+    "Neither selection nor importance is evidence of a causal effect.",
 )
 """Cautions that hold for every selector."""
 
@@ -39,8 +39,6 @@ class Selector(Entry):
         Sentences that say what it means that a feature is selected.
     reference : str
         Source.
-    exchanges : bool
-        Whether it goes by the strata and blocks of a learning set.
     goal : {"all-relevant", "minimal", "ranking"}
         Whether all relevant features are sought, a smallest set of features that predict, or the
         first ones of a ranking.
@@ -56,7 +54,6 @@ class Selector(Entry):
     title: str
     words: tuple[str, ...] = ()
     reference: str = ""
-    exchanges: bool = False
     goal: Goal = "all-relevant"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: str = ""
@@ -70,6 +67,11 @@ class Selector(Entry):
         module, _, name = self.estimator.partition(":")
         found: type[Any] = getattr(import_module(module), name)
         return found
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it permutes rows within the strata and blocks of a learning set."""
+        return bool(getattr(self.kind, "exchanges", False))
 
     def make(self, **parameters: Any) -> Any:
         """Return the selector, not fitted, with these parameters beside its own."""

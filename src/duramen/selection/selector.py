@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Sorted class labels, where the target holds classes.
     """
 
+    exchanges: ClassVar[bool] = False  # whether it permutes rows within strata and blocks
+
     selected_: IntArray
     support_: NDArray[np.bool_]
     history_: dict[str, NDArray[Any]]
@@ -77,8 +79,24 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _learning_set(
         self, X: Any, y: Any, task: Task | None = None, *, n_threads: int = 1
     ) -> Data:
-        """Check and encode the rows and their target; None for any task."""
-        return unweighted_set(X, y, f"{type(self).__name__}.fit", task, n_threads=n_threads)
+        """Check and encode the rows and their target; None for any task.
+
+        Raises
+        ------
+        ValueError
+            If the rows have strata or blocks that this selector has no use for.
+        """
+        owner = f"{type(self).__name__}.fit"
+        data = unweighted_set(X, y, owner, task, n_threads=n_threads)
+        rows = data.exchangeability
+        if rows.restricted and not self.exchanges:
+            given = " and ".join(rows.identity())
+            raise refuse(
+                *(owner, "X", "a learning set without strata and blocks", f"one with {given}"),
+                "this selector permutes no rows within them; those with exchanges=True do, such "
+                "as Boruta",
+            )
+        return data
 
     def _adopt(
         self, data: Data | Unlabeled, selected: IntArray, history: dict[str, NDArray[Any]]

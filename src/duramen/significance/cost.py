@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duramen import checks
-from duramen.jobs.replicates import OBSERVED, replicate_seed
+from duramen.jobs.replicates import OBSERVED, Plan, replicate_seed
 from duramen.jobs.workers import Run, Threads
 from duramen.results.importances import Importances
 from duramen.results.text import duration
@@ -35,6 +35,8 @@ class Cost:
         Number of forests.
     n_threads : int
         Forests that are grown at a time.
+    unit : str
+        What is repeated, if it is not a forest.
 
     Examples
     --------
@@ -46,9 +48,10 @@ class Cost:
     seconds: float
     n_forests: int
     n_threads: int = 1
+    unit: str = "forest"
 
     def __str__(self) -> str:
-        forests = f"{self.n_forests:,} forest" + ("" if self.n_forests == 1 else "s")
+        forests = f"{self.n_forests:,} {self.unit}" + ("" if self.n_forests == 1 else "s")
         return f"{forests}, {self.n_threads} at a time: about {duration(self.seconds)}"
 
 
@@ -152,11 +155,24 @@ def timed_importances(subject: Measured, seed: int) -> tuple[Importances, float]
 
 def announced(refits: Refits, n_forests: int) -> Importances:
     """Measure the data as they are; say on standard error what all forests may take at most."""
+    importances, seconds = timed_importances(refits.subject, replicate_seed(refits.seed, OBSERVED))
+    announce(refits.plan, refits.function, seconds, n_forests, most=True)
+    return importances
+
+
+def announce(
+    plan: Plan,
+    function: str,
+    seconds: float,
+    count: int,
+    *,
+    unit: str = "forest",
+    most: bool = False,
+) -> None:
+    """Say on standard error what all will take, from the seconds of one, where progress shows."""
     from tqdm import tqdm
 
-    importances, seconds = timed_importances(refits.subject, replicate_seed(refits.seed, OBSERVED))
-    if refits.plan.verbose:
-        at_a_time = refits.plan.workers.at_a_time
-        cost = Cost(seconds * n_forests / at_a_time, n_forests, at_a_time)
-        tqdm.write(f"{refits.function}: at most {cost}", file=sys.stderr)
-    return importances
+    if plan.verbose:
+        at_a_time = plan.workers.at_a_time
+        cost = Cost(seconds * count / at_a_time, count, at_a_time, unit)
+        tqdm.write(f"{function}: {'at most ' if most else ''}{cost}", file=sys.stderr)

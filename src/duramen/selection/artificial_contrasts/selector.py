@@ -118,6 +118,8 @@ class ArtificialContrasts(RefittingSelector):
     [0, 1]
     """
 
+    exchanges = True
+
     def __init__(
         self,
         estimator: Any = None,

@@ -146,6 +146,8 @@ class Boruta(RefittingSelector):
     ['confirmed', 'confirmed', 'rejected']
     """
 
+    exchanges = True
+
     def __init__(
         self,
         estimator: Any = None,

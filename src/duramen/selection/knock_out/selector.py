@@ -114,6 +114,8 @@ class KnockOut(RefittingSelector):
     [0, 1]
     """
 
+    exchanges = True
+
     def __init__(
         self,
         estimator: Any = None,

@@ -13,6 +13,8 @@ from duramen.selection.records import Account, Selector
 from duramen.selection.selector import BaseSelector, without_forest
 from duramen.theory.distributions import FiniteDistribution
 from duramen.theory.relevance import markov_boundaries
+from duramen.theory.relevance.boundaries import TooManyBoundaries
+from duramen.theory.relevance.smallest import smallest_boundary
 
 SELECTIONS = ("smallest", "union")
 
@@ -28,14 +30,16 @@ class MarkovBoundary(BaseSelector):
     Parameters
     ----------
     select : {"smallest", "union"}, default="smallest"
-        The first of the smallest boundaries, in the order of the columns; or the features of any.
+        The first of the smallest boundaries, in the order of the columns, or one of them where
+        there are too many boundaries to list; or the features of any boundary.
 
     Attributes
     ----------
     selected_ : int64 array
         Selected features, in the order of the columns.
     boundaries_ : tuple of int64 arrays
-        All Markov boundaries, smaller ones first.
+        All Markov boundaries, smaller ones first; or the selected one alone, where there are too
+        many to list.
     support_ : bool array of shape (p,)
         Whether each feature is selected.
     ranking_ : int64 array of shape (p,)
@@ -92,22 +96,28 @@ class MarkovBoundary(BaseSelector):
         Raises
         ------
         TypeError, ValueError
-            If a parameter, X or y is not as described, or there are too many boundaries to list.
+            If a parameter, X or y is not as described; there are too many boundaries to list and
+            all are asked for; or no small one is found.
         """
         checks.check_choice(type(self).__name__, "select", self.select, SELECTIONS)
         given = self._learning_set(X, y, "classification")
         data = given.in_memory()
         dist = FiniteDistribution.from_table(data)
         place = {name: j for j, name in enumerate(dist.names)}
-        found = [
-            np.array([place[name] for name in one], dtype=np.int64)
-            for one in markov_boundaries(dist)
-        ]
+        listed = True
+        try:
+            boundaries = markov_boundaries(dist)
+        except TooManyBoundaries:
+            if self.select == "union":
+                raise
+            boundaries = [smallest_boundary(dist)]
+            listed = False
+        found = [np.array([place[name] for name in one], dtype=np.int64) for one in boundaries]
         chosen: NDArray[np.int64] = found[0]
         if self.select == "union":
             chosen = np.unique(np.concatenate(found))
         self._adopt(given, chosen, {"size": np.array([len(one) for one in found])})
-        self.boundaries_ = tuple(found)
+        self.boundaries_, self._listed = tuple(found), listed
         informations = np.array([dist.mutual_information(name) for name in dist.names])
         self.importances_ = without_forest(data, informations, "mutual_information", "bits")
         return self
@@ -120,10 +130,10 @@ class MarkovBoundary(BaseSelector):
         record : Selector
             That of this class.
         """
-        count = len(self.boundaries_)
+        count = len(self.boundaries_) if self._listed else None
         return replace(
             super().account(record),
-            facts=(("Markov boundaries", f"{count:,}"),),
+            facts=(("Markov boundaries", "too many to list" if count is None else f"{count:,}"),),
             nothing="No feature is needed: the target does not depend on them in these rows",
             results={"boundaries": count},
         )

@@ -18,6 +18,10 @@ LIMIT = 2**14
 Subset = frozenset[int]
 
 
+class TooManyBoundaries(ValueError):
+    """More Markov boundaries than can be listed."""
+
+
 def markov_boundaries(dist: FiniteDistribution) -> list[tuple[str, ...]]:
     r"""Return all Markov boundaries of the target.
 
@@ -164,8 +168,8 @@ class _Blankets:
             for j in sorted(known - kept):
                 waiting.append((out | {j}, kept))
                 kept |= {j}
-        raise ValueError(
+        raise TooManyBoundaries(
             f"markov_boundaries: dist has too many Markov boundaries to list: {len(found)} were "
-            f"found in {LIMIT} steps, and there may be more. Hint: drop copies of features first; "
-            "redundancy names them."
+            f"found in {LIMIT} steps, and there may be more. Hint: leave out copies of features, "
+            "which redundancy lists."
         )
