@@ -22,11 +22,11 @@ class PERTClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False

@@ -23,18 +23,18 @@ class RandomSubspaceClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
     n_subspace_features : int or float, default=0.5
         Number of features drawn for each tree, without replacement; a float is a fraction.
     bootstrap : bool, default=False
@@ -137,18 +137,18 @@ class RandomSubspaceRegressor(ForestRegressor):
     criterion : {"squared_error", "variance"}, default="squared_error"
         Impurity: "squared_error" or "variance" for the variance.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=None
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
     n_subspace_features : int or float, default=0.5
         Number of features drawn for each tree, without replacement; a float is a fraction.
     bootstrap : bool, default=False

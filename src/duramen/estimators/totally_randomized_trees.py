@@ -26,18 +26,18 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="entropy"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=1
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -141,18 +141,18 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
     criterion : {"squared_error", "variance"}, default="squared_error"
         Impurity: "squared_error" or "variance" for the variance.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=1
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False

@@ -261,7 +261,7 @@ def test_no_features_at_all():
         ({"y": [0, np.nan]}, ValueError, "y is missing at row 1; only features may be missing"),
         ({"y": ["a", None]}, ValueError, "y is missing at row 1"),
         ({"y": [[0, 1], [1, 0]]}, ValueError, "y must have one value a row"),
-        ({"context": [0, 1, 2]}, ValueError, "context must have one value a row"),
+        ({"context": [0, 1, 2]}, ValueError, "context must have one value per row"),
         ({"context": [None, 1]}, ValueError, "context is missing at row 0"),
         ({"weights": [1]}, ValueError, r"weights must have shape \(2,\), got \(1,\)"),
         ({"weights": [1, -1]}, ValueError, "weights holds -1.0"),
@@ -336,7 +336,7 @@ def test_probabilities_there_and_back(dist):
         ({"target": 3}, "target must be the number of an axis, -1 to 0, got 3"),
         ({"context": 0}, "target and context are the same axis"),
         ({"labels": {"Q": [0, 1]}}, "labels names 'Q', which is no variable"),
-        ({"labels": {"Y": [0]}}, "'Y' must have 2 values, one for each place along its axis"),
+        ({"labels": {"Y": [0]}}, "'Y' must have 2 values, one for each position along its axis"),
         ({"labels": {"Y": [0, 0]}}, "the values of 'Y' must be different"),
     ],
 )
@@ -355,7 +355,7 @@ def test_clear_errors_of_from_probabilities(arguments, message):
         ({"names": ("a", "b")}, ValueError, r"codes must have shape \(2, 2\)"),
         ({"names": (1,)}, TypeError, "names must be strings"),
         ({"target_name": "a"}, ValueError, "'a' occurs twice; the target and the context have"),
-        ({"labels": ()}, ValueError, "labels must have one array a feature"),
+        ({"labels": ()}, ValueError, "labels must have one array per feature"),
         ({"labels": ([3],)}, ValueError, "'a' has 1 values, but its codes go up to 1"),
         ({"labels": ([3, 7, 8],)}, ValueError, "'a' has no row with value .*8"),
         ({"classes": [[0, 1]]}, ValueError, "the values of 'Y' must be one-dimensional"),
@@ -369,7 +369,7 @@ def test_clear_errors_of_from_probabilities(arguments, message):
             ValueError,
             "a row occurs twice. Hint: from_table merges",
         ),
-        ({"metadata": {"f": min}}, ValueError, "metadata must be what JSON can hold"),
+        ({"metadata": {"f": min}}, ValueError, "metadata must be valid JSON"),
     ],
 )
 def test_what_is_no_distribution_is_refused(changes, error, message):
@@ -405,8 +405,8 @@ def test_features_by_name_and_index():
         (7, ValueError, "a whole number from 0 to 6, got 7"),
         (-1, ValueError, "a whole number from 0 to 6, got -1"),
         (True, ValueError, "a whole number from 0 to 6, got True"),
-        (1.0, TypeError, "named by a string or an index, got 1.0 of type float"),
-        (TARGET, ValueError, "a feature is wanted here, got the TARGET"),
+        (1.0, TypeError, "feature must be a name or an index, got 1.0 of type float"),
+        (TARGET, ValueError, "feature must name a feature, got the TARGET"),
     ],
 )
 def test_clear_errors_of_names(feature, error, message):
