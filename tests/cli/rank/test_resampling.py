@@ -204,7 +204,7 @@ def test_whether_the_trees_suffice():
     assert trees_words(needed(321.0), "MDI").endswith(
         "agree on 80% of them; about 330 trees are needed for 90%."
     )
-    assert "400 trees would not do for 90%" in trees_words(needed(math.inf), "MDI")
+    assert "and even 400 trees are too few for 90%" in trees_words(needed(math.inf), "MDI")
     assert "for the first feature by MDI" in trees_words(needed(80.0, k=1), "MDI")
     assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
         "; 250 trees try every feature at some node with a probability of 0.95."
