@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen.significance import Stability, TreesNeeded
 
 INTERVALS, STABILITY, TREES = "Confidence intervals", "Stability of the ranking", "Number of trees"
+_REACH = 4  # times the trees of a forest up to which an agreement is extrapolated
 _RESAMPLED = ("method", "seed", "n_replicates", "n_resamples", "subsample", "k", "correction")
 _SOURCES = {
     INTERVALS: "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable "
@@ -217,8 +218,9 @@ def trees_words(needed: TreesNeeded, title: str) -> str:
     if needed.trees_to_rank <= needed.n_trees:
         said = f"{n} are sufficient for {first} by {title}: {agreed}"
     elif math.isinf(needed.trees_to_rank):
+        most = _REACH * needed.n_trees
         said = (
-            f"{n} are too few for {first} by {title}: {agreed}, and {4 * needed.n_trees:,} trees "
+            f"{n} are too few for {first} by {title}: {agreed}, and {most:,} trees "
             f"would not suffice for {wanted}; features next to each other may be equally important"
         )
     else:
