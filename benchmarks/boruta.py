@@ -4,10 +4,12 @@
     python -m benchmarks.boruta null [--data-sets 200]
 
 `speed` draws 2000 rows of 500 normal features, of which ten add up to two classes, and runs both
-programs with the same settings: two-step correction, 500 trees a round of depth 5, K = sqrt, two
-threads. Wall and processor time of the whole `fit` are printed, and what both confirmed; exit
-status 1 where the ratio of processor times is below 8, or boruta_py has the better F1. It needs
-boruta_py (dependency group "bench").
+programs with equal rounds and forests: 500 trees a round of depth 5, K = sqrt, two threads; ours
+with boruta_py's measure and correction, and with the defaults of `Boruta`. Wall and processor time
+of the whole `fit` are printed, and what both confirmed; exit status 1 where a ratio of processor
+times is below 8, or the defaults neither confirm the same features nor have the better F1 (with the
+same rule the sets differ by chance, from one seed of the forests to the next). It needs boruta_py
+(dependency group "bench").
 
 `null` grows 50 trees a round on data sets of 100 rows, with features and two classes that have
 nothing to do with each other, and counts those of which Boruta confirms any feature.
@@ -37,16 +39,10 @@ def problem(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return X, (X[:, :RELEVANT].sum(axis=1) > 0).astype(np.int64)
 
 
-def ours(X: Any, y: Any, rounds: int, seed: int) -> tuple[Any, int]:
+def ours(X: Any, y: Any, rounds: int, seed: int, **rule: Any) -> tuple[Any, int]:
     forest = dm.RandomForestClassifier(TREES, max_depth=DEPTH)
-    model = dm.Boruta(
-        forest,
-        measure="mdi",
-        correction="two-step",
-        max_rounds=rounds,
-        random_state=seed,
-        n_jobs=THREADS,
-    ).fit(X, y)
+    model = dm.Boruta(forest, max_rounds=rounds, random_state=seed, n_jobs=THREADS, **rule)
+    model.fit(X, y)
     return model.support_, model.n_rounds_
 
 
@@ -57,6 +53,13 @@ def theirs(X: Any, y: Any, rounds: int, seed: int) -> tuple[Any, int]:
     forest = RandomForestClassifier(max_depth=DEPTH, n_jobs=THREADS)
     model = BorutaPy(forest, n_estimators=TREES, max_iter=rounds + 1, random_state=seed).fit(X, y)
     return model.support_, len(model.importance_history_) - 1
+
+
+PROGRAMS: dict[str, Callable[..., tuple[Any, int]]] = {
+    "duramen, rule of boruta_py": partial(ours, measure="mdi", correction="two-step"),
+    "duramen, defaults": ours,
+    "boruta_py": theirs,
+}
 
 
 def timed(run: Callable[[], tuple[Any, int]]) -> tuple[Any, int, float, float]:
@@ -78,7 +81,7 @@ def speed(seeds: int, rounds: int) -> bool:
         X, y = problem(seed)
         ours(X[:200], y[:200], 2, 0)  # imports
         found = {}
-        for name, program in (("duramen", ours), ("boruta_py", theirs)):
+        for name, program in PROGRAMS.items():
             support, done, wall, used = timed(partial(program, X, y, rounds, seed))
             found[name] = (used, f1(support), support)
             print(
@@ -86,9 +89,10 @@ def speed(seeds: int, rounds: int) -> bool:
                 f"{f1(support):.3f} |",
                 flush=True,
             )
-        (own, own_f1, mine), (other, other_f1, theirs_) = found.values()
-        print(f"ratio of processor times {other / own:.1f}")
-        fine &= other / own >= BAR and (np.array_equal(mine, theirs_) or own_f1 > other_f1)
+        same, own, other = found.values()
+        ratios = [other[0] / one[0] for one in (same, own)]
+        print(f"ratios of processor times {ratios[0]:.1f}, {ratios[1]:.1f}")
+        fine &= min(ratios) >= BAR and (np.array_equal(own[2], other[2]) or own[1] > other[1])
     return fine
 
 

@@ -10,7 +10,7 @@ import time
 
 import benchmarks.biases as package
 
-HELPERS = ("__main__", "tables")
+HELPERS = ("__main__", "chance", "tables")
 
 
 def names() -> list[str]:

@@ -306,3 +306,73 @@ def test_a_look_takes_a_twentieth_of_reading(tmp_path):
     start = time.process_time()
     assert of_codes(table) == []
     assert time.process_time() - start < 0.05 * read
+
+
+def mixed():
+    """A table of a binary column and numbers, and a target that has nothing to do with them."""
+    return clean().assign(sex=RNG.integers(0, 2, N), dose=RNG.normal(size=N))
+
+
+def unequal(record):
+    return [one for one in record["findings"] if one["kind"] == "unequal values"]
+
+
+def test_a_ranking_by_mdi_tells_of_columns_that_it_favors(tmp_path):
+    mixed().to_csv(tmp_path / "a.csv", index=False)
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    result, record = done(tmp_path / "out", *words)
+    [line] = result.stderr.splitlines()
+    assert line.startswith("note: 'sex' has 2 distinct values")
+    assert "times as much MDI as those like 'sex'. Hint: --measure NAME" in line
+    [found] = unequal(record)
+    assert found["columns"][0] == "sex"
+    report = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert (
+        report.index("Look at the data") < report.index("distinct values") < report.index("Ranking")
+    )
+    names = found["hint"].split("one of ")[1].split(", ")
+    assert "mda" in names
+    assert "air" in names
+    assert "frequency" not in names
+    quiet, _ = done(tmp_path / "quiet", *words, "--quiet")
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize("measure", ["air", "mda", "frequency"])
+def test_only_the_measure_that_is_ranked_by_counts(measure, tmp_path):
+    mixed().to_csv(tmp_path / "a.csv", index=False)
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    result, record = done(tmp_path / "out", *words, "--measure", measure, "--measure", "mdi")
+    biased = dm.importances.catalogue[measure].favors_many_values
+    assert bool(unequal(record)) == biased
+    assert ("times as much frequency" in result.stderr) == biased
+
+
+def test_forests_without_rows_out_of_bag_are_offered_other_measures(tmp_path):
+    mixed().to_csv(tmp_path / "a.csv", index=False)
+    words = ["rank", tmp_path / "a.csv", "--target", "y", "--no-test", "--trees", 20]
+    _, record = done(tmp_path / "out", *words, "--forest", "extra-trees", "--measure", "mdi")
+    assert unequal(record)[0]["hint"].endswith("one of holdout-mda, air, sandri")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_rare_alleles_are_told_of(packed, tmp_path):
+    codes = RNG.binomial(2, np.linspace(0.02, 0.5, 30), (N, 30))
+    codes[0] = 1
+    y = np.where(Y, "case", "control")
+    if packed:
+        frame = pd.DataFrame(codes, columns=[f"rs{j}" for j in range(30)])
+        dm.pack(frame.assign(y=y), tmp_path / "s")
+        words = [tmp_path / "s"]
+    else:
+        write_bed(tmp_path / "s.bed", codes)
+        pd.DataFrame({"IID": [f"I{i}" for i in range(N)], "y": y}).to_csv(
+            tmp_path / "people.csv", index=False
+        )
+        words = [tmp_path / "s.bed", "--samples", tmp_path / "people.csv"]
+    result, record = done(
+        tmp_path / "out", "rank", *words, "--target", "y", "--no-test", "--trees", 20
+    )
+    [found] = unequal(record)
+    assert "minor-allele frequencies from 0.0" in found["found"]
+    assert "note: read as counts of alleles" in result.stderr

@@ -133,7 +133,7 @@ def test_by_position_is_said(tmp_path, people):
     [
         (["a.bed", "--samples", "few.csv"], "lacks 58 of 60: 'I2', 'I3', 'I4', 'I5', 'I6', ..."),
         (["a.csv", "--samples", "few.csv"], "--samples needs --samples-id NAME, a column of a.csv"),
-        (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "x is no column of a.csv"),
+        (["a.csv", "--samples", "few.csv", "--samples-id", "x"], "x is not a column of a.csv"),
         (["a.csv", "--samples", "few.csv", "--samples-id", "rs1"], "samples has no column 'rs1'"),
         (["a.csv", "--samples-id", "IID"], "--samples-id needs --samples FILE"),
         (["a.bed", "--samples-by-position"], "--samples-by-position needs --samples FILE"),
@@ -217,7 +217,7 @@ def test_a_column_that_is_read_as_numbers_ranks_first(stray):
 def test_targets_contexts_and_packed_columns_are_noted_too(stray):
     words = ["--target", "signal", "--trees", 5, "--measure", "mdi", "--forest", "extra-trees"]
     result, _ = done(stray / "a", "rank", stray / "marks.csv", *words)
-    assert "--task classification says that it is meant so" in " ".join(result.stderr.split())
+    assert "--task classification confirms that it is right" in " ".join(result.stderr.split())
     words = ["--target", "y", "--context", "signal", "--trees", 5, "--permutations", 9]
     result, _ = done(stray / "c", "context", stray / "marks.csv", *words)
     assert "column 'signal' has numbers in 95 %" in " ".join(result.stderr.split())

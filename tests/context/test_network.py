@@ -225,7 +225,7 @@ def test_the_context_can_be_a_column():
         ({"X": np.arange(80.0).reshape(-1, 1)}, "X must have two variables at least"),
         ({"targets": ["nobody"]}, "targets holds 'nobody', which is none of the 4 features"),
         ({"targets": []}, "targets must hold a feature"),
-        ({"context": "nobody"}, "'nobody' is no column of X"),
+        ({"context": "nobody"}, "'nobody' is not a column of X"),
         ({"n_bins": 1}, ": n_bins must be an int >= 2"),
         ({"splits": "any"}, ": splits must"),
         ({"empty": "drop"}, ": empty must"),

@@ -142,7 +142,7 @@ def test_three_contexts_and_columns_of_all_kinds():
 @pytest.mark.parametrize(
     ("context", "options", "message"),
     [
-        (np.zeros(4), {}, "context has one value only"),
+        (np.zeros(4), {}, "context must have at least two values"),
         (np.arange(4) % 2, {"n_strata": 1}, "propensity_strata: n_strata must be"),
         (np.arange(3) % 2, {}, "context"),
     ],

@@ -65,12 +65,15 @@ def _left(words: tuple[str, ...], write: Callable[[Path], None], status: int) ->
         if done.exit_code != status:
             raise RuntimeError(f"{words}: exit status {done.exit_code}: {done.output}")
         out = Path(folder) / "out"
-        return (_rows(out), _record(out), done.exit_code) if out.exists() else done.exit_code
+        if not out.exists():
+            return done.exit_code
+        groups = [_rows(file) for file in out.glob("result-groups.csv")]
+        return (_rows(out / "result.csv"), _record(out), done.exit_code, *groups)
 
 
-def _rows(out: Path) -> list[list[Any]]:
-    """The rows of the table of results, without the names of its columns."""
-    with (out / "result.csv").open(encoding="utf-8", newline="") as file:
+def _rows(table: Path) -> list[list[Any]]:
+    """The rows of a table of results, without the names of its columns."""
+    with table.open(encoding="utf-8", newline="") as file:
         return [[_value(cell) for cell in row] for row in csv.reader(file)][1:]
 
 

@@ -124,7 +124,7 @@ def test_defaults_are_its_own(table, tmp_path):
 
 def test_options_of_others_are_refused(table, tmp_path):
     words = ["--target", "y", "--method", "toy-selector", "--trees", 5]
-    message = "--trees is not an option of --method toy-selector; leave it out"
+    message = "--trees does not apply to --method toy-selector; leave it out"
     assert_refused("select", tmp_path / "out", [table, *words], message)
     unknown = duramen("select", table, "--target", "y", "--method", "none")
     assert unknown.exit_code == 2

@@ -7,6 +7,7 @@ import pytest
 import duramen as dm
 from duramen.effects import Direction, describe_effects
 from duramen.effects.association import interaction_p_value, shape_p_value
+from duramen.effects.response import Numbers
 
 TREES = 60
 
@@ -125,8 +126,8 @@ def test_tests_on_rows_hold_their_level():
     for _ in range(150):
         a, b = random.integers(0, 10, size=(2, 60))
         y = random.normal(size=60) + 0.2 * a - 0.1 * b
-        shapes.append(shape_p_value(a, random.normal(size=60)))
-        pairs.append(interaction_p_value(a, b, y[None], [False, False]))
+        shapes.append(shape_p_value(a, Numbers(random.normal(size=60))))
+        pairs.append(interaction_p_value(a, b, [Numbers(y)], [False, False]))
     assert 0.005 < np.mean(np.array(shapes) <= 0.05) < 0.1
     assert np.mean(np.array(pairs) <= 0.05) < 0.05  # the largest of three p-values
 

@@ -140,7 +140,7 @@ PLACES: dict[str, Place] = {
     "out is a link to itself": _loop,
     "out has a name that is too long": _long,
     "out has a name that is too long with more to it": _nearly_long,
-    "out holds a folder of a result's name": _folder_of_result,
+    "out contains a folder called of a result's name": _folder_of_result,
     "checkpoint below a folder without permission": _locked_checkpoint,
     "checkpoint is a folder": _folder_checkpoint,
     "checkpoint below a folder that is not there": _no_checkpoint,

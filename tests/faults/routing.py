@@ -29,7 +29,10 @@ import duramen as dm
 from duramen.forests.forest import Forest
 
 # The only reasons for which a problem that is drawn here may be refused.
-REASONS = ("the best split into two groups is sought among at most", "oob_score needs trees that")
+REASONS = (
+    "the best split into two groups is searched for among at most",
+    "oob_score needs trees that",
+)
 
 
 @unrefused

@@ -88,7 +88,7 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(
     (tmp_path / "out" / "result.csv").mkdir(parents=True)
     done = here(tmp_path, *exact(table))
     assert done.exit_code == 2
-    assert "holds a folder result.csv" in done.stderr
+    assert "contains a folder called result.csv" in done.stderr
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     done = here(tmp_path, *exact(table, "link"))
     assert done.exit_code == 0, done.output

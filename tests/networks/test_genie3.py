@@ -170,7 +170,7 @@ def test_knocked_out_samples_are_left_out_for_the_gene_itself(made):
         ({"normalization": "log"}, "normalization must be"),
         ({"genes": "diagonal"}, "genes must be"),
         ({"series": [0] * 40}, "series needs time"),
-        ({"knocked_out": ["x0"]}, "one entry a sample"),
+        ({"knocked_out": ["x0"]}, "one entry per sample"),
         ({"forest": "bagged_trees", "max_depth": 0}, "max_depth"),
     ],
 )

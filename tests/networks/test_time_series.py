@@ -111,8 +111,8 @@ def test_knocked_out_samples_drop_the_pairs_that_touch_them():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"time": [0.0, 1.0]}, "time must be one entry a sample"),
-        ({"series": ["a"]}, "series must be one entry a sample"),
+        ({"time": [0.0, 1.0]}, "time must be one entry per sample"),
+        ({"series": ["a"]}, "series must be one entry per sample"),
         ({"time": [0.0] * 14, "series": None}, "two samples at the same time"),
         ({"time": [np.inf] + [np.nan] * 13}, "time must be finite"),
         ({"decay": -1.0}, "decay must be"),

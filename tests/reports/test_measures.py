@@ -166,7 +166,7 @@ def test_each_measure_has_a_chart_of_its_own_best_features():
     assert group.folded
     assert [section.title for section in group.sections] == [
         *("Ranking by MDA", "Ranking by J_chi2"),
-        *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+        *("Agreement of the measures", "Rank correlations", "Ranks side by side"),
     ]
     chart = report.section("Ranking by J_chi2")
     assert chart.plot.of.names[0] == HOSTILE[1]  # 9.0
@@ -183,7 +183,7 @@ def test_agreement_is_that_of_the_ranks():
     first = Importances(names, np.arange(p, 0.0, -1), "mdi", "bits")
     values = np.concatenate([np.arange(101.0, 201)[::-1], np.arange(100.0)])
     other = an_mda(np.concatenate([values[:100][::-1] + 1000, values[100:], np.zeros(100)]), names)
-    table = summarise(first, a_run(), others=[other]).section("How far the measures agree")
+    table = summarise(first, a_run(), others=[other]).section("Agreement of the measures")
     assert [column.title for column in table.columns][2:] == ["all 300", "first 100", "in common"]
     ((one, two, everywhere, among, common),) = table.rows
     assert (one, two, among, common) == ("MDI", "MDA", "-1.00", "1.00")
@@ -192,14 +192,14 @@ def test_agreement_is_that_of_the_ranks():
 
 
 def test_agreement_of_few_features_is_among_all():
-    table = several().section("How far the measures agree")
+    table = several().section("Agreement of the measures")
     assert [column.title for column in table.columns] == ["measure", "and", "all 7"]
     assert len(table.rows) == 3
 
 
 def test_a_constant_measure_has_a_dash():
     report = summarise(example(), a_run(), others=[an_mda(np.zeros(7)), a_test()])
-    table = report.section("How far the measures agree")
+    table = report.section("Agreement of the measures")
     assert [row[2] == "–" for row in table.rows] == [True, False, True]
     assert "nan" not in render(report).lower().replace("nanometer", "")
 
@@ -210,7 +210,7 @@ def test_two_measures_have_no_heat_map_and_two_features_nothing_to_agree_on():
     assert "Ranks side by side" in shown
     two = HOSTILE[:2]
     shown = titles(summarise(example(two), a_run(), others=[an_mda(names=two)]))
-    assert "How far the measures agree" not in shown
+    assert "Agreement of the measures" not in shown
     assert "Ranking by MDA" in shown
 
 

@@ -127,7 +127,7 @@ def test_nothing_found():
         ({}, "false discovery rate of 0.05. The test is repeated while"),
         (
             {"relevance": "probe", "confidence": 0.95, "min_draws": 10, "n_probes": 1},
-            "in 0.95 or more of the trees that were given it, and these are more than 10",
+            "when more than 10 trees were given it and, in a fraction of 0.95 or more of them",
         ),
         ({"relevance": "binomial", "n_probes": 3}, "1 in 4, at a false discovery rate of 0.05"),
         ({"alpha": 0.0}, "Each tree is given 40 of the 80 features, drawn at random, so"),

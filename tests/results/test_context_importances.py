@@ -463,7 +463,7 @@ def test_the_null_is_that_of_the_scheme():
         "The context arm is independent of the features among rows of the same target."
     )
     assert within.significance().null == within.null
-    clause = " Rows are exchanged within strata only, on which all may depend."
+    clause = " Rows are exchanged only within strata, on which features and target may depend."
     assert example(metadata={"context": {"clause": clause}}).null.endswith(f"together.{clause}")
     with pytest.raises(ValueError, match="permute must be one of"):
         example(permute="classes")

@@ -51,5 +51,12 @@ def test_refusals():
     frame, _ = problem()
     with pytest.raises(ValueError, match="threshold must be a number"):
         dm.ClusterRepresentatives(threshold=2.0).fit(frame)
-    with pytest.raises(ValueError, match="missing values"):
-        dm.ClusterRepresentatives().fit(frame.where(frame < 2))
+
+
+def test_missing_values_are_taken():
+    """Correlations are over the rows where both features are known."""
+    frame, _ = problem()
+    whole = dm.ClusterRepresentatives(threshold=0.8).fit(frame)
+    gaps = frame.where(np.random.default_rng(0).random(frame.shape) > 0.1)
+    some = dm.ClusterRepresentatives(threshold=0.8).fit(gaps)
+    assert some.representatives_.labels.tolist() == whole.representatives_.labels.tolist()

@@ -298,8 +298,8 @@ def test_measures_on_held_out_rows_keep_blocks_together(monkeypatch):
 @pytest.mark.parametrize(
     "given, error, message",
     [
-        ({"strata": np.arange(N)}, ValueError, "strata must leave something to exchange"),
-        ({"blocks": np.zeros(N)}, ValueError, "blocks must leave something to exchange"),
+        ({"strata": np.arange(N)}, ValueError, "strata must leave rows to exchange"),
+        ({"blocks": np.zeros(N)}, ValueError, "blocks must leave rows to exchange"),
         ({"strata": [0]}, ValueError, "strata must have a label for each of the 24 rows"),
         ({"blocks": [None] * N}, ValueError, "blocks must have a label for every row"),
         ({"strata": "population"}, TypeError, "got the text 'population'"),

@@ -73,8 +73,8 @@ def test_infinity_in_a_file_is_named(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("a.csv", "", "is empty"),
-        ("a.csv", "x,y\n", "names its columns but has no rows"),
-        ("a.csv", "x,y,x,y,z\n1,2,3,4,5\n", "names more than one column 'x', 'y'; rename"),
+        ("a.csv", "x,y\n", "has column names but no rows"),
+        ("a.csv", "x,y,x,y,z\n1,2,3,4,5\n", "has more than one column named 'x', 'y'; rename"),
         ("a.csv", "x,y\n1,2\n\n3\n4,5\n", "has 1 fields in line 4, but its header has 2"),
         ("a.csv", 'x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
         ("a.tsv", "x\ty\n1\t2\n3\n", "has 1 fields in line 3"),

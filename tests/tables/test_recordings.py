@@ -118,7 +118,7 @@ def test_suite2p_without_its_other_files(tmp_path):
     with pytest.raises(ValueError, match="has no accepted neurons"):
         read_recording(tmp_path)
     np.save(tmp_path / "iscell.npy", np.ones((3, 2)))
-    with pytest.raises(ValueError, match="has 4 neurons, and what is known of them is of 3"):
+    with pytest.raises(ValueError, match="has 4 neurons, but the list of accepted neurons has 3"):
         read_recording(tmp_path)
 
 
@@ -139,7 +139,7 @@ def test_traces_of_caiman(tmp_path):
     assert found.names == ("N2", "N4")
     assert read_recording(path, accepted_only=False).fluorescence.shape == (30, 4)
     path = caiman(path, C=LIGHT.T, idx_components=np.array([4]))
-    with pytest.raises(ValueError, match="has accepted neurons that it does not hold"):
+    with pytest.raises(ValueError, match="lists accepted neurons that are not in it"):
         read_recording(path)
 
 
@@ -184,7 +184,7 @@ def test_frames_with_nan(tmp_path):
     light[:, 3] = np.nan
     np.save(path, light)
     for missing in ("drop", "interpolate"):
-        with pytest.raises(ValueError, match="finite numbers for the neurons N4, got NaN alone"):
+        with pytest.raises(ValueError, match="finite numbers for the neurons N4, got only NaN"):
             read_recording(path, missing=missing)
 
 
@@ -210,10 +210,10 @@ def test_missing_values_of_text(tmp_path):
         ("light.npy", np.zeros((3, 2)), {"missing": "zero"}, "missing must be one of"),
         ("light.npy", np.zeros((3, 2)), {"neurons": "both"}, "neurons must be one of"),
         ("light.h5", b"no", {}, "is not an HDF5 file, or is damaged"),
-        ("light.txt", b"1,2\n3\n", {}, "must hold as many numbers in every line"),
-        ("light.dat", b"1 2\n3\n", {}, "must hold as many numbers in every line"),
-        ("light.txt", b"1,2\n3,x\n", {}, "must hold as many numbers in every line"),
-        ("light.txt", b"a,b\n3,4\n", {}, "must hold as many numbers in every line"),
+        ("light.txt", b"1,2\n3\n", {}, "must hold the same number of values in every line"),
+        ("light.dat", b"1 2\n3\n", {}, "must hold the same number of values in every line"),
+        ("light.txt", b"1,2\n3,x\n", {}, "must hold the same number of values in every line"),
+        ("light.txt", b"a,b\n3,4\n", {}, "must hold the same number of values in every line"),
         ("light.csv", b"a,b\n3,x\n", {}, "the column 'b' of .* must hold numbers"),
         ("light.mat", b"x", {}, "the extension '.mat' of 'light.mat' is not known"),
     ],

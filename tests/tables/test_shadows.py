@@ -163,7 +163,7 @@ def test_wrong_probes_are_refused():
     table = encode(np.arange(6.0).reshape(3, 2))
     with pytest.raises(IndexError, match=r"one_probe: a column lies outside 0\.\.1"):
         with_probes(table, [2], [[0, 1, 2]], function="one_probe")
-    with pytest.raises(ValueError, match="2 columns need as many orders, got 1"):
+    with pytest.raises(ValueError, match="2 columns need one order each, got 1"):
         with_probes(table, [0, 1], [[0, 1, 2]])
     with pytest.raises(ValueError, match="with_probes: order must be a permutation of 0 to 2"):
         with_probes(table, [0], [[0, 1, 1]])

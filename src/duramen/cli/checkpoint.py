@@ -26,10 +26,10 @@ def writable(checkpoint: Path | None) -> Path | None:
 def check_parent(owner: str, parent: Path, shown: Path) -> None:
     """Check that a file or folder can be made in a folder, which the user wrote as `shown`."""
     if not parent.is_dir():
-        raise FileNotFoundError(f"{owner} lies in {shown}, which does not exist; make it")
+        raise FileNotFoundError(f"{owner} is in {shown}, which does not exist; create that folder")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise PermissionError(
-            f"{owner} lies in {parent}, which is not writable; name another place"
+            f"{owner} lies in {parent}, which is not writable; choose another folder"
         )
 
 
@@ -54,5 +54,5 @@ def keeping(files: Callable[[], Sequence[Path]], quiet: bool) -> Iterator[None]:
         found = files()
         if found and not quiet:
             shown = ", ".join(file.name for file in found[:3])
-            note(f"{shown} keeps what is done: the same command goes on from it")
+            note(f"{shown} holds the work done so far; the same command resumes from it")
         raise

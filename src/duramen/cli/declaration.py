@@ -92,6 +92,7 @@ class Declared:
     default: Any = None  # `dataclasses.MISSING` for what must be given
     name: str = ""  # of the field
     section: str = ""  # heading in the help; by default that of its group
+    keyword: str = ""  # word that it takes in place of a file
 
     @property
     def word(self) -> str:
@@ -142,13 +143,16 @@ def option(
     record: str = "",
     echo: Literal["always", "changed", "never"] = "always",
     section: str = "",
+    keyword: str = "",
     **more: Any,
 ) -> Any:
     """Declare an option as a field of a dataclass; `dataclasses.MISSING` for one without default.
 
     Further arguments are those of :class:`Declared` and :class:`typer.Option`.
     """
-    made = Declared(help, names, parameter, record, echo, more=more, section=section)
+    made = Declared(
+        help, names, parameter, record, echo, more=more, section=section, keyword=keyword
+    )
     return field(default=default, metadata={"declared": made})
 
 
@@ -251,7 +255,9 @@ def given_paths(options: Any) -> dict[str, str]:
     return {
         one.name if one.argument else one.word: str(value)
         for one, value in given(options)
-        if value is not None and one.echo != "never" and (one.argument or isinstance(value, Path))
+        if value is not None
+        and one.echo != "never"
+        and (one.argument or (isinstance(value, Path) and str(value) != one.keyword))
     }
 
 
@@ -259,7 +265,7 @@ def without_use(words: Sequence[str], why: str) -> ValueError:
     """Return the error about options that have no use, all of them named."""
     *before, last = words
     named = f"{', '.join(before)} and {last} have" if before else f"{last} has"
-    return ValueError(f"{named} no use {why}")
+    return ValueError(f"{named} no effect {why}")
 
 
 def parameters(options: Any) -> dict[str, Any]:

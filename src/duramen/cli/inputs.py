@@ -68,8 +68,8 @@ class Table:
     task: str = choice(
         "auto",
         "duramen.tables.target:OneColumnTask",
-        "Task: classification of classes or regression of numbers; auto goes by the values of the "
-        "target.",
+        "Task: classification of classes or regression of numbers; auto decides by the values of "
+        "the target.",
         before=("auto",),
     )
     drop: tuple[str, ...] = option(
@@ -77,8 +77,8 @@ class Table:
     )
     keep_identifiers: bool = option(
         False,
-        "Analyze columns that have a different value in each row, such as names and numbers of "
-        "rows, which are refused by default.",
+        "Analyze columns that have a different value in each row, such as row names and row "
+        "numbers; by default they are refused.",
         echo="changed",
     )
     drop_missing_target: bool = option(
@@ -150,7 +150,7 @@ class Table:
         check_columns("--drop", self.dropped, features.column_names, wanted)
         features = features.drop_columns(list(self.dropped))
         if not features.column_names:
-            raise ValueError("--drop leaves no column beside the target")
+            raise ValueError("--drop leaves no column besides the target")
         citation = self.demo_set.citation if self.demo else ""
         source = Source(
             path.name, features, column, wanted, citation, notes=notes, findings=tuple(found)
@@ -197,8 +197,8 @@ class Small(Table):
     demo: bool = option(False, f"Use the primary tumor set {_ALONE}")
     missing: Missing | None = option(
         None,
-        "Missing values: a category of their own, or drop incomplete rows; category by default, "
-        "drop with --demo.",
+        "Treatment of missing values: a category of their own, or drop incomplete rows; category "
+        "by default, drop with --demo.",
     )
 
     demo_set: ClassVar[Demo] = Demo("primary tumor set", "PRIMARY_TUMOR")
@@ -270,7 +270,7 @@ class Input(Table):
                     reading=self.reading,
                     task=self.task,
                     drop=self.drop,
-                    labels=labels,
+                    labels=self.apart(labels),
                     features=self.samples_feature,
                     keep_identifiers=self.keep_identifiers,
                     drop_missing_target=self.drop_missing_target,
@@ -279,6 +279,10 @@ class Input(Table):
             source = self.own_source(command, labels).labelled(labels)
         with clock.step("encode"):
             return self.encoded(command, source, jobs)
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns of a store that are set apart, by their option."""
+        return labels
 
     def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table; raises as :meth:`source` does."""
@@ -316,7 +320,7 @@ def _with_annotations(
     """Return a table with the columns of its annotations that are asked for."""
     for name in more.get(FEATURES, ()):
         if name in data.column_names:
-            raise ValueError(f"--{FEATURES} {name} is a column of the table already")
+            raise ValueError(f"--{FEATURES} {name} is already a column of the table")
         check_columns(f"--{FEATURES}", [name], samples.column_names, target)
     for name in (target, *(name for names in more.values() for name in names)):
         if name not in data.column_names and name in samples.column_names:

@@ -19,11 +19,10 @@ _KEPT = ("identifier", "index", "target identifier")
 _ANSWERS = {
     "target missing": "--drop-missing-target leaves these rows out",
     "target date": "--target NAME names another column",
-    "target identifier": "--target NAME names another column, --keep-identifiers takes this one",
+    "target identifier": "--target NAME names another column, --keep-identifiers allows this one",
     "one class": "--target NAME names another column",
-    "many classes": "--task regression takes them for numbers",
-    "classes of numbers": "--task regression takes them for numbers, --task classification says "
-    "that they are classes",
+    "many classes": "--task regression treats them as numbers",
+    "classes of numbers": "--task regression or classification settles it",
 }
 
 

@@ -40,7 +40,7 @@ class Work(Jobs):
 
     checkpoint: Path | None = option(
         None,
-        "File that keeps what is done; a run that was stopped goes on from it.",
+        "File that saves the work done; the same command resumes a stopped run from it.",
         metavar="FILE",
         echo="never",
     )
@@ -73,7 +73,9 @@ class Output:
         "formula, such as names that begin with =, +, - or @.",
     )
     xlsx: bool = option(
-        False, "Write the table of results to result.xlsx too, text as text.", echo="never"
+        False,
+        "Also write the results to result.xlsx, where no text is evaluated as a formula.",
+        echo="never",
     )
     quiet: bool = option(False, "Print errors only.", "--quiet", "-q", echo="never")
 
@@ -95,7 +97,9 @@ class Output:
 class Printed(Output):
     """Folder of the results, and rows of them in the terminal."""
 
-    top: int = option(20, "Rows to show in the terminal.", metavar="K", min=0, echo="never")
+    top: int = option(
+        20, "Number of rows to show in the terminal.", metavar="K", min=0, echo="never"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +111,7 @@ class Trees:
         1, "Number of features tried at a node; 1 is totally randomized.", metavar="K", min=1
     )
     max_depth: int | None = option(
-        None, "Largest depth of the trees; without a limit by default.", metavar="D", min=1
+        None, "Maximum depth of the trees; no limit by default.", metavar="D", min=1
     )
 
 
@@ -117,22 +121,24 @@ class Strata:
 
     strata: str | None = option(
         None,
-        "Column of the table or of its sample annotations within whose values rows are permuted, "
-        "such as the population or the batch. It is not a feature.",
+        "Column of the table or of its sample annotations, such as the population or the batch: "
+        "rows are permuted only among those with the same value. It is not used as a feature.",
         metavar="NAME",
     )
     blocks: str | None = option(
         None,
-        "Column of the table or of its sample annotations whose values name the blocks of rows "
-        "that are permuted as a whole, such as the person or the family. It is not a feature.",
+        "Column of the table or of its sample annotations, such as the person or the family: "
+        "rows with the same value form a block that is permuted as a whole. It is not used as a "
+        "feature.",
         metavar="NAME",
     )
 
     covariate: tuple[str, ...] = option(
         (),
-        "Column of the table or of its sample annotations on which features and target may both "
-        "depend, such as age or ancestry: rows are permuted within its values, or within narrow "
-        "intervals of numbers; repeat for more. It is a feature too.",
+        "Column of the table or of its sample annotations, such as age or ancestry, on which "
+        "both features and target may depend: rows are permuted only among those with the same "
+        "value, or within narrow intervals of numbers; repeat for more. It is also used as a "
+        "feature.",
         metavar="NAME",
         parameter="strata",
         record="covariates",
@@ -173,11 +179,16 @@ class Strata:
                 )
 
     def notes(self) -> list[str]:
-        """Return what is to be said of columns that are no features."""
-        return [
-            f"{name} is the column of --{option} and not a feature"
+        """Return what is to be said of columns that are no features, and of covariates."""
+        told = [
+            f"{name} is the column of --{option} and is not used as a feature"
             for option, name in self._pairs()
             if option != "covariate"
+        ]
+        return told + [
+            f"{name} is a covariate: rows are permuted within its values, so that its own "
+            "verdict, p-value or error rate is no evidence that it is irrelevant"
+            for name in self.covariate
         ]
 
     def _pairs(self) -> list[tuple[str, str]]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 RESULTS = ("report.html", "result.csv", "result.parquet", "run.json")
 WORKBOOK = "result.xlsx"
-_OWN = (*RESULTS, WORKBOOK)  # files that a run replaces or removes
+OF_GROUPS = "result-groups.csv"
+_ASKED = (WORKBOOK, OF_GROUPS)  # results that only some runs write
+_OWN = (*RESULTS, *_ASKED)  # files that a run replaces or removes
 
 
 @contextmanager
@@ -44,7 +46,7 @@ def results_folder(out: Path, command: str) -> Iterator[Path]:
                 folder.mkdir()
             except OSError as error:
                 raise OSError(
-                    f"{owner} cannot be made in {place.parent} ({error.strerror}); name another"
+                    f"{owner} cannot be created in {place.parent} ({error.strerror}); name another"
                 ) from None
             try:
                 with naming(out, folder):
@@ -75,8 +77,8 @@ def _checked(out: Path, command: str) -> Path:
     for name in _OWN:
         if (place / name).is_dir():
             raise IsADirectoryError(
-                f"duramen {command}: --out {out} holds a folder {name}, in place of a result; move "
-                "it, or name another folder"
+                f"duramen {command}: --out {out} contains a folder called {name}, which is the "
+                "name of a result file; move that folder, or choose another --out"
             )
     return place
 
@@ -110,7 +112,8 @@ def _move(folder: Path, place: Path) -> None:
 
     here = Path.cwd()
     if place.exists() and (place == here or place in here.parents or os.path.ismount(place)):
-        (place / WORKBOOK).unlink(missing_ok=True)
+        for name in _ASKED:
+            (place / name).unlink(missing_ok=True)
         for one in list(folder.iterdir()):  # a folder that is worked in, or mounted, stays itself
             one.replace(place / one.name)
         return
@@ -123,8 +126,8 @@ def _move(folder: Path, place: Path) -> None:
         _move_others(old, place)
     except OSError as error:
         raise OSError(
-            f"other files of {place} are in {old.name} still ({error.strerror}); the next run puts "
-            "them back"
+            f"some files of {place} are still in {old.name} ({error.strerror}); the next run "
+            "moves them back"
         ) from None
 
 
@@ -150,12 +153,13 @@ class Outcome:
     show: Callable[[], None] | None = None  # prints the results
     references: tuple[str, ...] = ()  # sources of the methods
     interrupted: bool = False  # whether Ctrl-C ended the work, and these are the results so far
+    groups: Mapping[str, Any] | None = None  # table of groups of features, column by column
 
 
 def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) -> None:
     """Write report.html, result.csv, result.parquet and run.json, for the options of a command.
 
-    Also result.xlsx if they ask for it.
+    Also result.xlsx if they ask for it, and result-groups.csv if there are groups.
     """
     import pyarrow as pa
 
@@ -171,6 +175,9 @@ def write_results(folder: Path, outcome: Outcome, clock: Clock, options: Any) ->
         write_table(table, folder / "result.parquet")
         if options.output.xlsx:
             write_table(table, folder / WORKBOOK)
+        if outcome.groups is not None:
+            of_groups = pa.table(dict(outcome.groups))
+            write_table(of_groups, folder / OF_GROUPS, spreadsheet_safe=safe)
     record = replace(
         outcome.run,
         paths=given_paths(options),

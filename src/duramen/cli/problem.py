@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from duramen.cli.look import look
 from duramen.cli.reading import OF_TARGET, stray_findings
-from duramen.cli.source import Source, check_columns
+from duramen.cli.source import EVENT, Source, check_columns
 from duramen.results.warning import warn
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Problem(Generic[TableT]):
 
     def interrupted(self, done: str) -> Problem[TableT]:
         """Return the problem with a note that Ctrl-C ended the work after this was done."""
-        told = f"interrupted after {done}, of which these results are"
+        told = f"interrupted; the results are those after {done}"
         return replace(self, notes=(*self.notes, told))
 
     def facts(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def encoded(
     own = "regression" if survival else task  # times are numbers
     found = [*others, *of_target(source.column, source.target, own)]
     if survival:
-        found += of_target(source.event, "--event", "classification")
+        found += of_event(source.event_name, source.event)
     classes = stray_values_of(source.target, source.column) if task == "auto" else None
     if classes is not None:
         found = [one for one in found if one.kind != "target identifier"]
@@ -125,7 +125,7 @@ def encoded(
         command, source, categorical, jobs, keep_identifiers, found, population=population
     )
     if survival:
-        target = survival_of(command, source)
+        target = survival_of(command, source.target, source.column, source.event)
     else:
         target = target_of(command, source.target, source.column, task)
     rows, notes = exchanged(source.labels, target.labels)
@@ -226,14 +226,22 @@ def target_of(command: str, name: str, values: Any, task: Any) -> Target:
     return encode_target(values, task, function=f"duramen {command}: --target {name}")
 
 
-def survival_of(command: str, source: Source) -> Target:
-    """Check and encode times and events."""
+def of_event(name: str, events: Any) -> list[Finding]:
+    """Look at the column of the events of survival."""
+    from duramen.tables.target_findings import of_target
+
+    return of_target(events, name, "classification")
+
+
+def survival_of(command: str, name: str, times: Any, events: Any) -> Target:
+    """Check and encode times, whose name is that of the target, and events."""
     from duramen.tables import Target, target_array
     from duramen.tables.survival import survival_codes
 
-    naming = f"duramen {command}: --target {source.target} and --event"
-    times, events = (target_array(one, function=naming) for one in (source.column, source.event))
-    codes, distinct = survival_codes(times, events, function=naming)
+    naming = f"duramen {command}: --target {name} and --{EVENT}"
+    codes, distinct = survival_codes(
+        *(target_array(one, function=naming) for one in (times, events)), function=naming
+    )
     return Target(codes, times=distinct)
 
 

@@ -31,7 +31,7 @@ class Reading:
     )
     na: tuple[str, ...] = option(
         (),
-        "Further word for a missing value in CSV and TSV files, such as '?'; repeat for more.",
+        "Additional word for a missing value in CSV and TSV files, such as '?'; repeat for more.",
         metavar="WORD",
         echo="changed",
     )
@@ -40,8 +40,8 @@ class Reading:
     )
     separator: str | None = option(
         None,
-        "Character between two fields of CSV and TSV files, or comma, semicolon, tab, pipe, space; "
-        "by default told by the first lines.",
+        "Character between two fields of CSV and TSV files, or comma, semicolon, tab, pipe, "
+        "space; by default detected from the first lines.",
         metavar="SIGN",
         echo="changed",
     )
@@ -110,8 +110,8 @@ class Reading:
         if sign is None:
             return []
         word = next(one for one in _SIGNS if _SIGNS[one] == sign)
-        found = f"{Path(path).name} is separated by {word}s, and was read so"
-        return [Finding("separator", (), found, f"--separator {word} says that it is meant so")]
+        found = f"{Path(path).name} is separated by {word}s, and was read accordingly"
+        return [Finding("separator", (), found, f"--separator {word} confirms that it is right")]
 
 
 _SIGNS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
@@ -140,8 +140,8 @@ class Annotations:
     )
     samples_id: str | None = option(
         None,
-        "Column of --samples with the names of the rows; by default the one that holds them. "
-        "FILE needs a column of that name if it does not name its rows.",
+        "Column of --samples with the names of the rows; by default, the column that matches "
+        "them. FILE needs a column of the same name if it does not name its rows.",
         metavar="NAME",
         echo="changed",
     )
@@ -180,7 +180,7 @@ class Annotations:
         names = None
         if self.samples_id is not None:
             if self.samples_id not in data.column_names:
-                raise ValueError(f"--samples-id {self.samples_id} is no column of {where}")
+                raise ValueError(f"--samples-id {self.samples_id} is not a column of {where}")
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:
                 raise ValueError(
@@ -234,7 +234,7 @@ def stray_findings(
             as_missing = f"reads {'it' if len(one.values) == 1 else 'them'} as missing"
             gone = "--drop-missing-target leaves these rows out"
             advice = f"{words} {gone if keep == OF_TARGET else as_missing}"
-        made.append(replace(of_stray(one), hint=f"{advice}; {silence} says that it is meant so"))
+        made.append(replace(of_stray(one), hint=f"{advice}; {silence} confirms that it is right"))
     rest = tuple(one.name for one in found[_SHOWN:])
     if rest:
         more = f"{len(rest):,} more columns of text are nearly numbers: {', '.join(rest[:_SHOWN])}"

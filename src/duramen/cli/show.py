@@ -38,10 +38,12 @@ def show(
     more: int,
     out: Path,
     after: Sequence[str] = (),
+    further: Sequence[str] = (),
 ) -> None:
     """Print lines, a table if it has cells, further lines, and where the results lie.
 
-    `more` is the number of features that the table leaves out.
+    `more` is the number of features that the table leaves out, `further` names files of results
+    that only some runs write.
     """
     console = Console()
     for line in before:
@@ -52,7 +54,8 @@ def show(
             console.print(Text(f"... and {more:,} more features", style="dim"))
     for line in after:
         console.print(_line(line), soft_wrap=True)
-    console.print(_line(f"Wrote {out}: report.html, result.csv, result.parquet, run.json"))
+    files = ("report.html", "result.csv", *further, "result.parquet", "run.json")
+    console.print(_line(f"Wrote {out}: {', '.join(files)}"))
 
 
 def say(line: str) -> None:

@@ -33,7 +33,8 @@ class Clustering:
     )
     distance: int = option(
         _DISTANCE,
-        "With --clusters: most base pairs between a variant and the representative of its cluster.",
+        "With --clusters: largest distance, in base pairs, between a variant and the "
+        "representative of its cluster.",
         metavar="BP",
         min=0,
         echo="changed",

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from duramen.tables import Finding
 
 
-APART = ("strata", "blocks", "context")
+EVENT = "event"
+"""Option that names the column of the events of survival."""
+APART = ("strata", "blocks", "context", EVENT)
 """Options whose columns are no features."""
 
 
@@ -30,14 +32,15 @@ class Source:
     dropped_rows: int = 0  # incomplete rows that were left out
     findings: tuple[Finding, ...] = ()  # on the file
     event: Any = None  # pyarrow.ChunkedArray: of survival, whether the event occurred
+    event_name: str = ""  # column of the events
 
     def with_event(self, name: str) -> Source:
         """Set a column apart as the events of survival, the target being the times."""
-        check_columns("--event", [name], self.features.column_names, self.target)
+        check_columns(f"--{EVENT}", [name], self.features.column_names, self.target)
         features = self.features.drop_columns([name])
         if not features.column_names:
-            raise ValueError("--event leaves no column beside the target")
-        return replace(self, features=features, event=self.features[name])
+            raise ValueError("--event leaves no column besides the target")
+        return replace(self, features=features, event=self.features[name], event_name=name)
 
     def labelled(self, columns: Mapping[str, Sequence[str]]) -> Source:
         """Set columns apart, as strata and blocks of the rows, by the name of the option.
@@ -55,7 +58,7 @@ class Source:
         features = self.features.drop_columns(apart)
         if not features.column_names:
             given = " and ".join(f"--{option}" for option in columns if option in APART)
-            raise ValueError(f"no column is left beside the target and {given}")
+            raise ValueError(f"no column is left besides the target and {given}")
         return replace(self, features=features, labels=labels)
 
     def rows_with_target(self) -> Source:
@@ -130,4 +133,4 @@ def check_columns(option: str, asked: Sequence[str], there: Sequence[str], targe
         if name not in there:
             close = difflib.get_close_matches(name, there, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"{option} {name} is no column of the table{hint}")
+            raise ValueError(f"{option} {name} is not a column of the table{hint}")

@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.look import look
-from duramen.cli.problem import Problem, Settling, exchanged, stray_columns, target_of
+from duramen.cli.problem import (
+    Problem,
+    Settling,
+    exchanged,
+    of_event,
+    stray_columns,
+    survival_of,
+    target_of,
+)
 from duramen.cli.reading import OF_TARGET, Annotations, Reading, pairing_unwarned, stray_findings
-from duramen.cli.source import APART, check_columns, left_out_words
+from duramen.cli.source import APART, EVENT, check_columns, left_out_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,23 +55,59 @@ def read_stored(
     """Open a store or a .bed file, set its target apart and leave columns out.
 
     The target, strata and the like (`labels`, by the name of the option) are columns of the store
-    or of its sample annotations, which `annotations` replace; `features` are columns of the
-    annotations that join those of the store; `settle` makes strata and blocks of the labels.
+    or of its sample annotations, which `annotations` replace; so are the events, with which the
+    target is survival. `features` are columns of the annotations that join those of the store;
+    `settle` makes strata and blocks of the labels.
     """
+    import numpy as np
+
     from duramen.tables.findings import of_codes
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
     if reading.categorical:
         raise ValueError(
-            f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the columns "
-            "of a store are settled when it is packed"
+            f"--categorical {reading.categorical[0]} is for duramen pack: the kinds of the "
+            "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
     store, own = _opened(path, annotations, reading, naming)
+    with stray_columns() as stray:
+        values, apart = _apart(store, target, own, drop)
+    labelled, named = _labels(store, labels or {}, target)
+    apart += named
+    if len(set(apart)) == store.n_columns:
+        raise ValueError("--drop leaves no column besides the target")
+    name = path if isinstance(path, str) else path.expanduser().resolve().name
+    left = without(store, apart) if apart else store
+    more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
+    left = _with_features(left, tuple(more), target) if more else left
+    notes = [] if store.samples_pairing is None else [store.samples_pairing]
+    gone = np.any([_missing(one) for one in (values, *labelled.get(EVENT, {}).values())], axis=0)
+    if drop_missing_target and gone.any():
+        notes.append(left_out_words(int(gone.sum()), len(values)))
+        left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
+    events = labelled.pop(EVENT, {})
+    found = _found(target, values, "regression" if events else task, stray, annotations)
+    for one in events:
+        found += of_event(one, events[one])
+    told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
+    if events:
+        encoded = survival_of(command, target, values, *events.values())
+    else:
+        encoded = target_of(command, target, values, task)
+    rows, said = settle(labelled, encoded.labels)
+    data = of_table(left, encoded, naming, **rows)
+    notes += said
+    return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+
+
+def _apart(
+    store: ColumnStore, target: str, own: Sequence[str], drop: Sequence[str]
+) -> tuple[NDArray[Any], list[int]]:
+    """Return the target, and the places of the columns that are no features."""
     try:
-        with stray_columns() as stray:
-            columns, values = store.target(target)
+        columns, values = store.target(target)
         apart = [] if len(columns) == store.n_columns else [store.find(target)]
         apart += [store.find(name) for name in own]
         for name in drop:
@@ -72,25 +116,7 @@ def read_stored(
             apart.append(store.find(name))
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
-    labelled, named = _labels(store, labels or {}, target)
-    apart += named
-    if len(set(apart)) == store.n_columns:
-        raise ValueError("--drop leaves no column beside the target")
-    name = path if isinstance(path, str) else path.expanduser().resolve().name
-    left = without(store, apart) if apart else store
-    more = dict.fromkeys((*features, *_beside(store, (labels or {}).get("covariate", ()))))
-    left = _with_features(left, tuple(more), target) if more else left
-    notes = [] if store.samples_pairing is None else [store.samples_pairing]
-    if drop_missing_target and (gone := _missing(values)).any():
-        notes.append(left_out_words(int(gone.sum()), len(values)))
-        left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
-    found = _found(target, values, task, stray, annotations)
-    told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
-    encoded = target_of(command, target, values, task)
-    rows, said = settle(labelled, encoded.labels)
-    data = of_table(left, encoded, naming, **rows)
-    notes += said
-    return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+    return values, apart
 
 
 def _rows_with_target(
@@ -195,7 +221,7 @@ def _with_features(store: ColumnStore, names: Sequence[str], target: str) -> Col
     check_columns("--samples-feature", names, there, target)
     for name in names:
         if store._columns.find(name) is not None:
-            raise ValueError(f"--samples-feature {name} is a column of the table already")
+            raise ValueError(f"--samples-feature {name} is already a column of the table")
     assert samples is not None  # there is a column
     with stray_columns():
         return with_columns(store, encode(samples.select(list(names))))

@@ -161,9 +161,9 @@ def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, 
     """Set the context apart from the variables."""
     variables, contexts, _ = split_off(table, given, n_bins, _FUNCTION)
     if len(contexts) != 1:
-        raise ValueError(f"{_FUNCTION}: context must be one context, got {len(contexts)} of them.")
+        raise ValueError(f"{_FUNCTION}: context must be a single context, got {len(contexts)}.")
     if variables.n_columns < 2:
-        raise ValueError(f"{_FUNCTION}: X must have two variables at least, got one.")
+        raise ValueError(f"{_FUNCTION}: X must have at least two variables, got one.")
     return variables, next(iter(contexts.values()))
 
 

@@ -58,8 +58,9 @@ def shift_note(context: str, names: list[str]) -> str:
     return (
         f"{context} shifts features among rows of the same target (q <= {_LEVEL:g}): "
         f"{', '.join(names[:_NAMED])}{more}. P-values of signed and overall effects can then be "
-        "small, and those of absolute effects too large, where the features tell the same of the "
-        "target everywhere. Strata of the propensity score allow for it."
+        "small, and those of absolute effects too large, even if the features are associated "
+        "with the target in the same way in all contexts. Use strata of the propensity score to "
+        "account for it."
     )
 
 
@@ -74,9 +75,9 @@ def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, .
     if p > _LEVEL:
         return ()
     return (
-        f"{context.name} is associated with the target (p = {p:.2g}). Contexts that are permuted "
-        "among all rows then find effects too often, signed and overall ones most; permute them "
-        "within the target instead.",
+        f"{context.name} is associated with the target (p = {p:.2g}). Permuting it among all rows "
+        "then finds effects too often, above all signed and overall effects; permute it within "
+        "the target instead.",
     )
 
 

@@ -54,14 +54,14 @@ def read_context(
     if _is_quantity(values, n_bins):
         numbers = values[codes].astype(np.float64)
         if not np.isfinite(numbers).all():
-            raise ValueError(f"{function}: context must be finite, it holds an infinite value.")
+            raise ValueError(f"{function}: context must be finite, got an infinite value.")
         binned = discretize(numbers.reshape(-1, 1), n_bins=n_bins, names=["context"])
         values, codes = binned.values(0), binned.codes(0)
         cuts = tuple(binned.cuts["context"].tolist())
     if len(values) < 2:
         raise ValueError(
-            f"{function}: context has one value only, {quoted(values.tolist()[0])}; at least two "
-            "are needed, so that what holds in one can be compared with what holds in all."
+            f"{function}: context must have at least two values, got only "
+            f"{quoted(values.tolist()[0])}; effects compare the rows of one context with all rows."
         )
     chosen = variable_name(given, _UNNAMED, ()) if name is None else name
     labels = tuple(str(value) for value in values.tolist())
@@ -96,7 +96,7 @@ def split_off(
     if not _are_names(given):
         columns = dict(_columns(given))
         if not columns:
-            raise ValueError(f"{function}: context holds no column; give one context at least.")
+            raise ValueError(f"{function}: context must name at least one column, got none.")
         read = {
             name: read_context(values, table.n_rows, n_bins, function, name)
             for name, values in columns.items()
@@ -109,7 +109,7 @@ def split_off(
     }
     rest = [j for j in range(table.n_columns) if j not in chosen]
     if not rest:
-        raise ValueError(f"{function}: X has no column besides the context; give inputs too.")
+        raise ValueError(f"{function}: X must have a column besides the context, got none.")
     return table.take_columns(rest), read, several
 
 
@@ -152,7 +152,7 @@ def _position(table: EncodedTable, name: str, function: str) -> int:
     if name not in table.names:
         shown = ", ".join(map(quoted, table.names[:8])) + (", ..." if len(table.names) > 8 else "")
         raise ValueError(
-            f"{function}: context {quoted(name)} is no column of X, whose columns are {shown}. "
+            f"{function}: context {quoted(name)} is not a column of X, whose columns are {shown}. "
             "Hint: a list of strings names columns; give the values of a context as an array."
         )
     return table.names.index(name)

@@ -8,45 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from duramen.effects.response import FloatArray, IntArray, Response
 
 _GROUPS = 5
 _CELLS = 3
 
 
-def trend(codes: IntArray, y: FloatArray) -> tuple[float, float]:
-    """Return Spearman's rank correlation of a feature with numbers, and its p-value."""
-    if len(y) < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
-        return 0.0, 1.0
-    from scipy.stats import spearmanr
-
-    found = spearmanr(codes, y)
-    return float(found.statistic), float(found.pvalue)
-
-
-def shape_p_value(codes: IntArray, y: FloatArray, *, nominal: bool = False) -> float:
-    """Return the p-value of Kruskal and Wallis' test between categories, or five intervals."""
-    if np.ptp(y) == 0:
-        return 1.0
+def shape_p_value(codes: IntArray, y: Response, *, nominal: bool = False) -> float:
+    """Return the p-value of the test of a target between categories, or five intervals."""
     groups = codes if nominal else _intervals(codes, _GROUPS)
-    parts = [y[groups == group] for group in np.unique(groups)]
-    if len(parts) < 2 or len(parts) == len(y):
+    if len(np.unique(groups)) == len(codes):
         return 1.0
-    from scipy.stats import kruskal
+    return _p_value(*y.between(groups))
 
-    return float(kruskal(*parts).pvalue)
+
+def _p_value(statistic: float, degrees: int) -> float:
+    from scipy.stats import chi2
+
+    return float(chi2.sf(statistic, degrees)) if degrees else 1.0
 
 
 def interaction_p_value(
-    one: IntArray, other: IntArray, targets: FloatArray, nominal: Sequence[bool]
+    one: IntArray, other: IntArray, targets: Sequence[Response], nominal: Sequence[bool]
 ) -> float:
     """Return the p-value of the interaction of two features on a target: the largest of three.
 
     Both are put into at most three groups: intervals of about as many rows, or the two largest
     categories and the rest. The tests are the F-test of a mean for each cell against the additive
-    model, which assumes the same variance in all cells, and for each feature the test of Kruskal
-    and Wallis within the groups of the other, which does not. Of several targets, such as
+    model, which assumes the same variance in all cells, and for each feature the test of the target
+    between its groups within the groups of the other, which does not. Of several targets, such as
     indicators of classes, the smallest p-value counts, times their number.
     """
     a, b = (
@@ -55,7 +45,7 @@ def interaction_p_value(
     )
     distinct = targets[1:] if len(targets) == 2 else targets  # of two indicators one will do
     p_values = [
-        max(_cells_p_value(a, b, y), _within_p_value(a, b, y), _within_p_value(b, a, y))
+        max(_cells_p_value(a, b, y.numbers), _within_p_value(a, b, y), _within_p_value(b, a, y))
         for y in distinct
     ]
     return min(1.0, min(p_values) * len(distinct))
@@ -82,18 +72,11 @@ def _cells_p_value(a: IntArray, b: IntArray, y: FloatArray) -> float:
     return float(fdtrc(n_cells - rank, n - n_cells, ratio))
 
 
-def _within_p_value(groups: IntArray, strata: IntArray, y: FloatArray) -> float:
-    """Return the p-value of Kruskal and Wallis' test between groups, summed over strata."""
-    from scipy.stats import chi2, kruskal
-
-    total, degrees = 0.0, 0
-    for stratum in np.unique(strata):
-        here = strata == stratum
-        parts = [y[here & (groups == group)] for group in np.unique(groups[here])]
-        if len(parts) > 1 and np.ptp(y[here]) > 0:
-            total += float(kruskal(*parts).statistic)
-            degrees += len(parts) - 1
-    return float(chi2.sf(total, degrees)) if degrees else 1.0
+def _within_p_value(groups: IntArray, strata: IntArray, y: Response) -> float:
+    """Return the p-value of the test of a target between groups, summed over strata."""
+    parts = [strata == stratum for stratum in np.unique(strata)]
+    found = [y.take(here).between(groups[here]) for here in parts]
+    return _p_value(sum(one for one, _ in found), sum(degrees for _, degrees in found))
 
 
 def _intervals(codes: IntArray, at_most: int) -> IntArray:

@@ -31,7 +31,8 @@ def accumulated_local_effects(
        \left[\hat f(z_l, x_{i,\setminus j}) - \hat f(z_{l-1}, x_{i,\setminus j})\right] - c
 
     with c such that the mean over the rows is 0 (Apley and Zhu 2020, eqs. 15 and 16), and f the
-    mean prediction, or the probability of a class. The ends :math:`z_k` of the intervals are
+    mean prediction, the probability of a class or, of survival, the mortality: the number of events
+    to be expected among rows that are all like this one. The ends :math:`z_k` of the intervals are
     quantiles of the feature. Only rows near a point tell what a change there does, so that no
     prediction is needed for combinations of values that do not occur: unlike partial dependence,
     the effect is not biased where features are correlated.
@@ -84,7 +85,7 @@ def accumulated_local_effects(
     True
     """
     function = "accumulated_local_effects"
-    grown = forest_of(forest, function)
+    grown = forest_of(forest, function, survival=True)
     checks.check_integer(function, "n_intervals", n_intervals, 1)
     rows = Rows.of(grown, X, function, max_rows, n_jobs)
     return local_effects(rows, column_of(grown, feature, function), n_intervals, function)
@@ -156,7 +157,7 @@ def partial_dependence(
     ([0.0, 1.0], True)
     """
     function = "partial_dependence"
-    grown = forest_of(forest, function)
+    grown = forest_of(forest, function, survival=True)
     checks.check_integer(function, "n_points", n_points, 1)
     rows = Rows.of(grown, X, function, max_rows, n_jobs)
     j = column_of(grown, feature, function)

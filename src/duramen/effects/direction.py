@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.effects.association import interaction_p_value, shape_p_value, trend
+from duramen.effects.association import interaction_p_value, shape_p_value
 from duramen.effects.curves import POINTS, local_effects
 from duramen.effects.interactions import strengths_of
-from duramen.effects.rows import FloatArray, Rows, column_of
+from duramen.effects.response import FloatArray, Numbers, Response, Survival
+from duramen.effects.rows import Rows, column_of
 from duramen.forests.forest import Forest
 from duramen.importances.arguments import forest_of
 from duramen.results.feature_effect import FeatureEffect
@@ -46,6 +47,8 @@ class Direction:
         Class whose probability it is; empty in regression and where there is no direction.
     partner : str
         Other feature of the interaction, or category with the largest effect.
+    risk : bool
+        Whether predictions are risks of survival.
 
     Examples
     --------
@@ -54,12 +57,15 @@ class Direction:
     'up for ill'
     >>> Direction("x1", "interaction", partner="x2").words
     'by interaction with x2'
+    >>> Direction("age", "up", risk=True).words
+    'risk up'
     """
 
     name: str
     kind: Kind = "none"
     of: str = ""
     partner: str = ""
+    risk: bool = False
 
     @property
     def words(self) -> str:
@@ -67,9 +73,11 @@ class Direction:
         toward = f" for {self.of}" if self.of else ""
         if self.kind == "interaction":
             return f"by interaction with {self.partner}"
+        if self.kind == "none":
+            return "no direction"
         if self.kind == "categories":
-            return f"highest{toward} at {self.partner}"
-        return "no direction" if self.kind == "none" else f"{self.kind}{toward}"
+            return f"highest{' risk' if self.risk else toward} at {self.partner}"
+        return f"risk {self.kind}" if self.risk else f"{self.kind}{toward}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +127,11 @@ def describe_effects(
     tests on three groups of each feature support it: the F-test of the interaction, and Kruskal
     and Wallis' test of each feature within the groups of the other.
 
+    Of survival, the direction is that of the effect on the risk, which is the expected number of
+    events (mortality; Ishwaran et al. 2008), and log-rank tests support it: that for trend, of the
+    ranks of the feature, in place of Spearman's correlation, that between groups in place of the
+    test of Kruskal and Wallis, and martingale residuals in the F-test.
+
     Parameters
     ----------
     forest : fitted estimator or Forest
@@ -149,7 +162,7 @@ def describe_effects(
     >>> [one.words for one in found.directions]
     ['up', 'down', 'no direction']
     """
-    grown = forest_of(forest, _FUNCTION)
+    grown = forest_of(forest, _FUNCTION, survival=True)
     rows = Rows.of(grown, data, _FUNCTION, max_rows, n_jobs)
     columns = [column_of(grown, name, _FUNCTION) for name in features]
     columns = [j for j in columns if rows.present(j).any()]
@@ -178,13 +191,14 @@ def describe_effects(
     )
 
 
-def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> FloatArray:
-    """Return numbers, or an indicator of each class, one row an output: shape (C, n)."""
+def _targets(forest: Forest, data: LearningSet[EncodedTable]) -> list[Response]:
+    """Return the numbers, the survival, or an indicator of each class: one an output."""
     values = np.asarray(data.target.values)
+    if data.task == "survival":
+        return [Survival((values // 2).astype(np.int64), values % 2 == 1)]
     if forest.classes is None:
-        return np.asarray(values[None], dtype=np.float64)
-    classes = np.arange(len(forest.classes))[:, None]
-    return np.asarray(values[None] == classes, dtype=np.float64)
+        return [Numbers(values.astype(np.float64))]
+    return [Numbers((values == k).astype(np.float64)) for k in range(len(forest.classes))]
 
 
 def _order(forest: Forest, effect: FeatureEffect) -> list[int]:
@@ -202,16 +216,16 @@ def _main(
     table: EncodedTable,
     effect: FeatureEffect,
     j: int,
-    targets: FloatArray,
+    targets: list[Response],
     level: float,
 ) -> tuple[Direction, int]:
     """Return the direction of the effect of one feature by itself, and the output it is about."""
     codes, known = table.codes(j), table.codes(j) < len(table.values(j))
-    codes, targets = codes[known].astype(np.int64), targets[:, known]
+    codes, targets = codes[known].astype(np.int64), [one.take(known) for one in targets]
     order = _order(forest, effect)
     for output in order:
         name = "" if forest.classes is None else str(forest.classes[output])
-        said = Direction(effect.name, of=name)
+        said = Direction(effect.name, of=name, risk=isinstance(targets[0], Survival))
         curve, y, limit = effect.values[:, output], targets[output], level / len(order)
         if effect.kind == "nominal":
             if shape_p_value(codes, y, nominal=True) <= limit:
@@ -219,7 +233,7 @@ def _main(
                 return replace(said, kind="categories", partner=best), output
             continue
         slope = _monotonicity(effect, curve, table, j, codes)
-        rho, p_value = trend(codes, y)
+        rho, p_value = y.trend(codes)
         if abs(slope) >= _MONOTONE and slope * rho > 0 and p_value <= limit / 2:
             return replace(said, kind="up" if slope > 0 else "down"), output
         if abs(slope) < _MONOTONE and shape_p_value(codes, y) <= limit / 2:
@@ -236,14 +250,14 @@ def _monotonicity(
     if effect.labels:  # ordinal: the codes that occurred, in their order
         place = {str(label): code for code, label in enumerate(table.values(j).tolist())}
         points = np.array([place[label] for label in effect.labels], dtype=np.float64)
-    return trend(codes, np.interp(values, points, curve))[0]
+    return Numbers(np.interp(values, points, curve)).trend(codes)[0]
 
 
 def _interactions(
     rows: Rows,
     data: LearningSet[EncodedTable],
     columns: list[int],
-    targets: FloatArray,
+    targets: list[Response],
     found_before: Collection[int],
 ) -> tuple[InteractionStrengths | None, list[tuple[str, str]]]:
     """Return the interactions of pairs, and the pairs where the data support one."""

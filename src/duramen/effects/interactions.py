@@ -75,7 +75,7 @@ def interaction_strength(
     (('x0', 'x1'), True)
     """
     function = "interaction_strength"
-    grown = forest_of(forest, function)
+    grown = forest_of(forest, function, survival=True)
     given = range(grown.n_features) if features is None else features
     columns = list(dict.fromkeys(column_of(grown, one, function) for one in given))
     if len(columns) < 2:

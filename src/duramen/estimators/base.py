@@ -37,7 +37,8 @@ from duramen.tables.memory import require_memory
 from duramen.tables.weights import row_weights
 
 _NEEDS_BAGS = (
-    " needs trees that leave rows out. Hint: bootstrap=True, or max_samples below all the rows."
+    " needs trees that leave rows out. Hint: use bootstrap=True, or max_samples below the "
+    "number of rows."
 )
 
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_", "oob_error_curve_")
@@ -292,8 +293,8 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{self._owner}.proximity: oob=True{_NEEDS_BAGS}")
         if not prediction.leads_to_training_counts(self.forest_, leaves):
             raise ValueError(
-                f"{self._owner}.proximity: oob=True needs the table that the forest was grown "
-                f"on, {self.forest_.n_rows} rows in the same order; for other rows leave oob=False"
+                f"{self._owner}.proximity: oob=True needs the table that the forest was grown on, "
+                f"{self.forest_.n_rows} rows in the same order; for other rows use oob=False"
             )
 
     @property

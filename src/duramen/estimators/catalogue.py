@@ -72,7 +72,7 @@ FORESTS = (
     ForestKind(
         "totally-randomized-trees",
         "TotallyRandomizedTrees",
-        "Totally randomized trees: a random feature at each node, one child a value",
+        "Totally randomized trees: a random feature at each node, one child for each value",
     ),
     ForestKind(
         "bagged-trees",

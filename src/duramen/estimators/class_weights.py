@@ -34,8 +34,8 @@ def combine_class_weight(
     combined = of_class if weights is None else of_class * weights
     if not combined.any():
         raise ValueError(
-            f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; "
-            "give some class that occurs a weight above 0"
+            f"{owner}.fit: every row has weight 0 after class_weight={class_weight!r}; give at "
+            "least one class of y a weight above 0"
         )
     return of_ordinary_size(combined)
 

@@ -86,7 +86,7 @@ def association_p_values(table: EncodedTable, target: Target, owner: str) -> Flo
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
                 f"{owner}: column {quoted(table.names[j])} has {len(values)} labels without an "
-                "order, for which there is no t-test. Hint: feature_weights='importance'."
+                "order, for which there is no t-test. Hint: use feature_weights='importance'."
             )
         there = np.flatnonzero(codes < len(values))
         numbers = values.astype(np.float64) if kind == "numeric" else np.arange(len(values)) * 1.0

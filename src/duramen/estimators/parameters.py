@@ -113,21 +113,22 @@ PARAMETERS = (
     Parameter(
         "max_depth",
         "int or None",
-        "Largest depth of a leaf; None for no limit.",
+        "Maximum depth of the trees; None for no limit.",
         _limit(1),
         "max_depth",
     ),
     Parameter(
         "min_samples_split",
         "int or float",
-        "Least number of distinct rows at a node that is split; a float is a fraction of all rows.",
+        "Minimum number of distinct rows at a node that is split; a float is a fraction of "
+        "all rows.",
         _rows(2),
         "min_samples_split",
     ),
     Parameter(
         "min_samples_leaf",
         "int or float",
-        "Least number of distinct rows at a child; a float is a fraction of all rows.",
+        "Minimum number of distinct rows at a child; a float is a fraction of all rows.",
         _rows(1),
         "min_samples_leaf",
     ),
@@ -142,14 +143,14 @@ PARAMETERS = (
     Parameter(
         "max_leaf_nodes",
         "int or None",
-        "Largest number of leaves; the splits that decrease impurity most come first.",
+        "Maximum number of leaves; nodes whose splits decrease impurity most are split first.",
         _limit(2),
         "max_leaf_nodes",
     ),
     Parameter(
         "min_impurity_decrease",
         "float",
-        "Least decrease of impurity of a split, times the fraction of the weight at the node.",
+        "Minimum decrease of impurity of a split, times the fraction of the weight at the node.",
         lambda given, name, value: checks.check_real(given.owner, name, value, 0),
         "min_impurity_decrease",
     ),

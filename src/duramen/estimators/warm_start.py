@@ -29,19 +29,19 @@ def check_kept(
     """
     if n_trees < grown.n_trees:
         raise ValueError(
-            f"{owner}: n_estimators must be at least {grown.n_trees}, the trees that there are, "
-            f"with warm_start=True, got {n_trees}"
+            f"{owner}: n_estimators must be at least {grown.n_trees}, the number of trees already "
+            f"grown, with warm_start=True, got {n_trees}"
         )
     if data.fingerprint != grown.fingerprint:
         raise ValueError(
-            f"{owner}: with warm_start=True trees are added on the rows that the others were grown "
-            "on, but X, y or the weights are others. Hint: warm_start=False, or a new estimator"
+            f"{owner}: with warm_start=True, X, y and the weights must be those of the previous "
+            "fit, but they differ. Hint: use warm_start=False, or a new estimator"
         )
     now, then = settings.to_dict(), grown.settings.to_dict()
     changed = [name for name in now if now[name] != then[name]]
     if changed:
         raise ValueError(
-            f"{owner}: with warm_start=True trees are added with the same parameters, but "
+            f"{owner}: with warm_start=True, parameters must be those of the previous fit, but "
             f"{', '.join(changed)} changed. Hint: warm_start=False, or a new estimator"
         )
 

@@ -188,8 +188,8 @@ def evaluate_selection(
     before = None
     if where == "outside":
         warn(
-            f"{_OWNER}: selection='outside' selects on test rows, too: scores are biased upward. "
-            "Hint: selection='inside'."
+            f"{_OWNER}: selection='outside' also uses the test rows for selection: scores are "
+            "biased upward. Hint: selection='inside'."
         )
         before = _selected(chosen, subject.part(np.arange(data.n_rows), "all"), seed, OBSERVED)
     told = {

@@ -284,7 +284,7 @@ class _Maker:
         measure = self._measure(given.measure)
         if measure.classes and self.task != "classification":
             raise ValueError(
-                f"{self.owner}: measure {measure.name!r} is for classes, the target is numbers."
+                f"{self.owner}: measure {measure.name!r} needs a target of classes, got numbers."
             )
         template = self.template
         if given.estimator is not None:

@@ -228,8 +228,8 @@ class SelectionEvaluation(Result):
         rankings = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if not rankings:
             raise ValueError(
-                "enough: a ranking must be cut at two numbers of features or more, got none. "
-                "Hint: evaluate_selection('mdi', X, y)."
+                "enough: there must be a ranking that is evaluated at two or more numbers of "
+                "features, got none. Hint: evaluate_selection('mdi', X, y)."
             )
         checks.check_flag("enough", "corrected", corrected)
         count = checks.check_integer("enough", "n_bootstraps", n_bootstraps, 1)
@@ -238,7 +238,7 @@ class SelectionEvaluation(Result):
         )
         rows, values = self.rows(name), self._scores(score)
         if (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
-            raise ValueError("enough: the score must be defined in two splits, got fewer.")
+            raise ValueError("enough: the score must be defined in at least two splits, got fewer.")
         sizes = self.cuts[rows]
         factor = self.variance_factor if corrected else 1 / self.n_resamples
         at, low, high, best, error, probability = enough_of(
@@ -311,8 +311,8 @@ class SelectionEvaluation(Result):
         below: tuple[str, ...] = ()
         if len(shown) < len(self.methods):
             below = (
-                "Of rankings the smallest number of features within one standard error of the "
-                f"best; to_frame() has all {len(self.methods)} rows.",
+                "Of each ranking, the smallest number of features within one standard error of "
+                f"the best; to_frame() has all {len(self.methods)} rows.",
             )
         return Summary(heading, columns, below)
 

@@ -175,7 +175,7 @@ class Forest(TreeArrays, Summarized):
             )
         validation.check(self, self.schema, self.classes)
         if (self.leaf_events is None) == (self.task == "survival"):
-            raise ValueError("Forest.check: leaves have events in survival, and in nothing else")
+            raise ValueError("Forest.check: leaves must have events for survival, and only then")
         if self.leaf_events is not None:
             self.leaf_events.check(len(self.leaf_values))
 
@@ -271,7 +271,9 @@ class Tree:
     _derived: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     feature = _View[np.int32]("offsets", "Column a node splits on; -1 at a leaf.")
-    child = _View[np.int32]("offsets", "First child of an internal node; number of a leaf.")
+    child = _View[np.int32](
+        "offsets", "First child of an internal node; number of the leaf at a leaf."
+    )
     cut = _View[np.uint32]("offsets", "Code of the cut, or offset into :attr:`pool`.")
     threshold = _View[np.float64]("offsets", "Cut of a numeric column in real values, or NaN.")
     split = _View[np.uint8]("offsets", "Family and flags of the split.")
@@ -280,7 +282,7 @@ class Tree:
     weight = _View[np.float64]("offsets", "Training weight.")
     impurity = _View[np.float64]("offsets", "Impurity in the criterion's unit.")
     pool = _View[np.uint32]("pool_offsets", "Bit sets and multiway code maps of the tree.")
-    values = _View[np.float64]("leaf_offsets", "Values of the leaves, one row a leaf.")
+    values = _View[np.float64]("leaf_offsets", "Values of the leaves, one row per leaf.")
     n_children = _View[np.int64]("derived", "Number of children; 0 at a leaf.")
     parent = _View[np.int64]("derived", "Number of the parent; -1 at the root.")
     depth = _View[np.int64]("derived", "Depth, 0 at the root.")

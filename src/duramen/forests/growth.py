@@ -175,13 +175,15 @@ _MOST_COPIES = 2**22
 def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | None) -> None:
     """Check that splits are in two, and weights numbers of copies, of which risk sets are made."""
     if settings.splits == "multiway" or settings.cut == "pert":
-        raise ValueError("grow: survival trees have splits in two, neither multiway nor of PERT")
+        raise ValueError(
+            "grow: survival trees must have binary splits, neither multiway ones nor those of PERT"
+        )
     if weights is None:
         return
     if (weights != np.floor(weights)).any() or weights.sum() > _MOST_COPIES:
         raise ValueError(
-            "sample_weight must be whole numbers with a sum up to 4,194,304 in survival, where a "
-            "weight is a number of copies. Hint: leave it out."
+            "sample_weight must be whole numbers with a sum up to 4,194,304 for survival, where "
+            "a weight is a number of copies. Hint: leave out sample_weight."
         )
 
 
@@ -219,9 +221,10 @@ def refuse_many_categories(table: EncodedTable, settings: GrowthSettings, n_clas
         if settings.splits == "any" or table.kinds[column] == "nominal":
             raise ValueError(
                 f"column {quoted(table.names[column])} has {counts[column]} categories; with "
-                f"{n_classes} classes the best split into two groups is sought among at most "
-                f"{EXHAUSTIVE_CATEGORIES}. Use splits='one-vs-rest' or 'multiway', a forest that "
-                "cuts at random (Extra-Trees), or encode the column as ordinal or numeric"
+                f"{n_classes} classes the best split into two groups is searched for among at "
+                f"most {EXHAUSTIVE_CATEGORIES} categories. Use splits='one-vs-rest' or "
+                "'multiway', a forest that cuts at random (Extra-Trees), or encode the column as "
+                "ordinal or numeric"
             )
 
 

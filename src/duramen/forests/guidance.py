@@ -44,7 +44,7 @@ class Guidance:
         """
         reason = ""
         if settings.splits == "multiway" or settings.cut == "pert":
-            reason = "multiway trees and PERT draw candidates in ways of their own"
+            reason = "multiway trees and PERT draw candidates in other ways"
         elif settings.column_samples:
             reason = "each tree is grown on some of the features"
         elif self.factors is not None and settings.max_leaf_nodes is not None:
@@ -57,8 +57,8 @@ class Guidance:
         if known < settings.max_features:
             raise ValueError(
                 f"{owner}: max_features={settings.max_features} candidates are drawn at a node, "
-                f"but only {known} features have a weight above 0. Hint: a smaller max_features, "
-                "or weights above 0 for more features."
+                f"but only {known} features have a weight above 0. Hint: use a smaller "
+                "max_features, or weights above 0 for more features."
             )
 
     def for_kernel(self) -> _kernel.Guidance:

@@ -49,7 +49,7 @@ def refuse_large_forest(
             f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
             f"columns of up to {int(table.n_codes().max())} values, may take {most / 1e9:.3g} GB, "
             f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
-            "or min_samples_leaf, or leave out columns that number the rows"
+            "or min_samples_leaf, or leave out columns of row numbers"
         )
     if n_trees > PILOT_TREES:
         pilot = grow_pilot(PILOT_TREES)

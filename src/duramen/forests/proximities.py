@@ -140,8 +140,8 @@ def _checked(proximity: ArrayLike, function: str) -> FloatArray:
         )
     if np.isnan(matrix).any():
         raise ValueError(
-            f"{function}: proximity holds NaN: some rows are out of no tree's bag together. Hint: "
-            "grow more trees, or take proximities over all of them (oob=False)."
+            f"{function}: proximity holds NaN: for some pairs of rows, no tree has both out of "
+            "bag. Hint: grow more trees, or use the proximities over all trees (oob=False)."
         )
     if not np.allclose(matrix, matrix.T) or not np.allclose(np.diagonal(matrix), 1.0):
         raise ValueError(f"{function}: proximity must be symmetric with 1 on its diagonal.")

@@ -10,7 +10,12 @@ from duramen.importances.measure import Inputs, Measure, Words
 from duramen.importances.measures.fitted.conditional_mda import CONDITIONAL_MDA, conditional_mda
 from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
-from duramen.importances.measures.fitted.influence import prediction_change, relative_influence
+from duramen.importances.measures.fitted.influence import (
+    PREDICTION_CHANGE,
+    RELATIVE_INFLUENCE,
+    prediction_change,
+    relative_influence,
+)
 from duramen.importances.measures.fitted.mda import MDA, mda
 from duramen.importances.measures.fitted.mdi import MDI, MDI_OOB, mdi
 from duramen.importances.measures.fitted.minimal_depth import (
@@ -63,7 +68,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, RELATIVE_INFLUENCE, PREDICTION_CHANGE),
     ),
 )
 """All importance measures; ``register`` adds one."""

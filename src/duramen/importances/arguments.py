@@ -51,8 +51,8 @@ def refuse_survival(function: str) -> NoReturn:
     """Raise ValueError: a function is not defined for survival."""
     why = _WHY_NOT.get(function, "is defined for classes and numbers")
     raise ValueError(
-        f"{function}: does not take survival: it {why}. Hint: mda, conditional_mda, holdout_mda, "
-        "mdi, frequency and minimal_depth do."
+        f"{function}: is not defined for survival: it {why}. Hint: use mda, conditional_mda, "
+        "holdout_mda, mdi, frequency or minimal_depth."
     )
 
 
@@ -78,8 +78,8 @@ def matched(
     unknown = [label for label in labels if label not in place]
     if unknown:
         raise ValueError(
-            f"{function}: y holds {unknown[0]!r}, which is no class of this forest; its classes "
-            f"are {_shortened(list(place))}."
+            f"{function}: y holds {unknown[0]!r}, which is not a class of this forest; its "
+            f"classes are {_shortened(list(place))}."
         )
     of_label = np.array([place[label] for label in labels], dtype=np.uint32)
     return of_label[target.values]

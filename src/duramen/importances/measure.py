@@ -118,6 +118,9 @@ class Measure(Entry):
         Whether irrelevant features have 0 on average.
     symmetric : bool
         Whether values of irrelevant features lie as far below 0 as above it.
+    favors_many_values : bool
+        Whether irrelevant features of many values have more of it on average than those of few, and
+        those of frequent values more than those of rare ones (docs/biases/cardinality.md).
     spread : str
         What its standard error is over: "trees", or something else.
     default : bool
@@ -147,6 +150,7 @@ class Measure(Entry):
     testable: bool = True
     zero_if_irrelevant: bool = True
     symmetric: bool = True
+    favors_many_values: bool = False
     spread: str = "trees"
     default: bool = False
     of_parts: Callable[[Inputs], Importances] | None = None
@@ -160,5 +164,7 @@ class Measure(Entry):
         return Importances(given.data.names, np.asarray(found), self.name, self.unit)
 
 
-SCATTERS = "{title} of an irrelevant feature scatters about 0: to be above it says little."
+SCATTERS = (
+    "{title} of an irrelevant feature varies about 0: a value above 0 is no evidence of relevance."
+)
 """Caution about a measure whose values are 0 on average for irrelevant features."""

@@ -27,8 +27,8 @@ def template_of(estimator: Any, function: str, *, survival: bool = True) -> Base
     if not isinstance(estimator, BaseForest):
         raise TypeError(
             f"{function}: estimator must be a forest estimator of duramen, such as "
-            f"RandomForestClassifier(), got {type(estimator).__name__}. It is cloned and fitted "
-            "anew, whether it is fitted or not."
+            f"RandomForestClassifier(), got {type(estimator).__name__}. A clone of it is fitted, "
+            "whether it is fitted or not."
         )
     from sklearn.base import clone
 

@@ -66,7 +66,7 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
         raise ValueError(
             f'{function}: with rows="oob", X must be the table that the forest was grown on, '
             f"{forest.n_rows} rows in the same order; these {table.n_rows} rows lead to other "
-            "leaves. Hint: for other rows use rows=None."
+            "leaves. Hint: use rows=None for other rows."
         )
     return Sample(table, target, out_of_bag=True)
 

@@ -77,7 +77,7 @@ class Rows:
         """Start from the values in a checkpoint, as far as there are jobs for them."""
         found = arrays["values"]
         if found.shape[1:] != self._values.shape[1:] or found.dtype != self._values.dtype:
-            raise ValueError("the checkpoint holds replicates of another shape; remove it")
+            raise ValueError("the checkpoint holds replicates of another shape; delete it")
         self._done = min(len(found), len(self._values))
         self._values[: self._done] = found[: self._done]
         return len(found)

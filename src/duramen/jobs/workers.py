@@ -185,8 +185,8 @@ class Parcel:
                     self._task = pickle.loads(self._packed)
                 except FileNotFoundError as error:
                     error.add_note(
-                        "Hint: each worker reads the store itself, at this place; put it into a "
-                        "folder that all of them see, or on object storage"
+                        "Hint: each worker reads the store at this path; put it into a folder "
+                        "that all workers can read, or on object storage"
                     )
                     raise
                 self._packed = b""

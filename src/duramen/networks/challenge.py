@@ -110,7 +110,7 @@ def challenge_score(
     """
     checks.check_integer(_FUNCTION, "n_random", n_random, 1000)
     if not scores:
-        raise ValueError(f"{_FUNCTION}: scores must hold one network at least.")
+        raise ValueError(f"{_FUNCTION}: scores must hold at least one network.")
     rng = np.random.default_rng(checks.draw_seed(random_state))
     of_roc, of_pr, beyond = [], [], []
     for one in scores.values():

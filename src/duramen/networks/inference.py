@@ -281,7 +281,9 @@ def _variables(
     usable = None if knocked_out is None else _usable(knocked_out, table)
     if time is None:
         if series is not None:
-            raise ValueError(f"{_FUNCTION}: series needs time. Hint: give the time of each sample.")
+            raise ValueError(
+                f"{_FUNCTION}: series needs time. Hint: give time, the time of each sample."
+            )
         return Variables(table, sources, wanted, None, usable)
     for j in wanted.tolist():
         if table.kinds[j] != "numeric":
@@ -305,7 +307,7 @@ def _usable(knocked_out: Any, table: EncodedTable) -> NDArray[np.bool_]:
     given = list(knocked_out)
     if len(given) != table.n_rows:
         raise checks.refuse(
-            _FUNCTION, "knocked_out", f"one entry a sample ({table.n_rows})", len(given)
+            _FUNCTION, "knocked_out", f"one entry per sample ({table.n_rows})", len(given)
         )
     usable = np.ones(table.shape, dtype=np.bool_)
     for row, which in enumerate(given):

@@ -105,8 +105,8 @@ class TargetForest:
         unknown = [name for name in self.parameters if name not in kind.defaults]
         if unknown:
             raise ValueError(
-                f"{self.function}: {unknown[0]} is no parameter of forest={self.forest!r}. "
-                f"Parameters of it: {', '.join(kind.defaults)}."
+                f"{self.function}: {unknown[0]} is not a parameter of forest={self.forest!r}. Its "
+                f"parameters: {', '.join(kind.defaults)}."
             )
         if task == "classification":
             return kind.classifier(**{"criterion": "entropy", **self.parameters})

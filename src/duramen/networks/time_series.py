@@ -51,7 +51,7 @@ def pairs_of(
     labels = np.zeros(n) if series is None else np.asarray(series)
     for what, given in (("time", times), ("series", labels)):
         if given.shape != (n,):
-            raise checks.refuse(function, what, f"one entry a sample ({n})", given.shape)
+            raise checks.refuse(function, what, f"one entry per sample ({n})", given.shape)
     if np.isinf(times).any():
         raise checks.refuse(function, "time", "finite, or NaN for steady states", np.inf)
     steady = np.flatnonzero(np.isnan(times))
@@ -62,7 +62,7 @@ def pairs_of(
         if (np.diff(times[rows]) == 0).any():
             raise ValueError(
                 f"{function}: series {quoted(label)} has two samples at the same time. Hint: give "
-                "replicates labels of their own in series."
+                "each replicate its own label in series."
             )
         now.append(rows[:-1])
         following.append(rows[1:])

@@ -140,7 +140,7 @@ def component_spectrum(
     checks.check_choice(function, "quantity", quantity, allowed)
     named = {"": components} if isinstance(components, Components) else dict(components)
     if not named:
-        raise ValueError(f"{function}: components must hold one network at least.")
+        raise ValueError(f"{function}: components must hold at least one network.")
     ax = axes_or_new(ax, 6.4, 3.6)
     for (name, one), dash in zip(named.items(), cycle(_DASHES), strict=False):
         values = getattr(one, quantity)

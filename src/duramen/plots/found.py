@@ -52,7 +52,7 @@ def found(
     for name, line in lines.items():
         if line.ndim != 1 or not line.size or not np.isfinite(line).all():
             raise ValueError(
-                f"plots.found: each curve must be finite numbers, one a tree; {name!r} is not."
+                f"plots.found: each curve must be finite numbers, one per tree; {name!r} is not."
             )
     if not lines:
         raise ValueError("plots.found: curves must hold at least one curve, got none.")

@@ -202,7 +202,7 @@ def _named(scores: Scores, function: str) -> dict[str, NetworkScores]:
     if isinstance(scores, NetworkScores):
         return {"": scores}
     if not scores:
-        raise ValueError(f"plots.{function}: scores must hold one network at least.")
+        raise ValueError(f"plots.{function}: scores must hold at least one network.")
     return {f"{label(name)}: ": one for name, one in scores.items()}
 
 

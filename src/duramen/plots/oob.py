@@ -44,7 +44,7 @@ def oob_error(errors: ArrayLike, *, what: str = "out-of-bag error", ax: Axes | N
     error = np.asarray(errors, dtype=np.float64)
     if error.ndim != 1 or not np.isfinite(error).any():
         raise ValueError(
-            "plots.oob_error: errors must be one number a tree, not all NaN, got shape "
+            "plots.oob_error: errors must be one number per tree, not all NaN, got shape "
             f"{error.shape}."
         )
     ax = axes_or_new(ax, 6.4, 2.8)

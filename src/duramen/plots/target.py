@@ -1,13 +1,14 @@
-"""Distribution of a feature by class, or against a target of numbers."""
+"""Distribution of a feature by class, against a target of numbers, or survival by a feature."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen.plots.canvas import ACCENT, INK, axes_or_new, finish, label
+from duramen.plots.survival import survival_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,19 +25,21 @@ def against_target(
     target_name: str = "target",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the distribution of a feature by class, or its values against a target of numbers.
+    """Draw a feature by class or against a target of numbers, or survival by the feature.
 
     Numbers in classes are drawn as a box plot (median, quartiles, and the most extreme values
     within 1.5 interquartile ranges of them) over a strip of the single rows; numbers against
     numbers as points; numbers by category as box plots by category; classes by category as the
-    fraction of each class in each category.
+    fraction of each class in each category. Survival is drawn as the Kaplan-Meier curves of the
+    lowest, middle and highest third of the values, or of the four largest categories.
 
     Parameters
     ----------
     values : array-like of shape (n,)
         Numbers, or categories as strings; NaN and None are left out.
     target : array-like of shape (n,)
-        Numbers, or classes as strings.
+        Numbers, classes as strings, or survival as a structured array of fields ``event`` and
+        ``time``.
     name, target_name : str
         Names for the axes.
     ax : matplotlib.axes.Axes, optional
@@ -60,6 +63,8 @@ def against_target(
     """
     x, y = _columns(values, target)
     ax = axes_or_new(ax, 4.4, 2.6)
+    if y.dtype.names is not None:
+        return survival_curves(ax, x, y, name, target_name)
     if x.dtype.kind == "f" and y.dtype.kind == "f":
         rows = _some(len(x))
         ax.plot(x[rows], y[rows], "o", color=ACCENT, markersize=3, alpha=0.6, markeredgewidth=0)
@@ -71,7 +76,7 @@ def against_target(
     return _fractions(ax, x, y, label(name))
 
 
-def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[np.object_], ...]:
+def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[Any], ...]:
     """Return both as numbers or strings, without the rows where one is missing."""
     x, y = np.asarray(values), np.asarray(target)
     if x.ndim != 1 or x.shape != y.shape:
@@ -82,11 +87,14 @@ def _columns(values: ArrayLike, target: ArrayLike) -> tuple[NDArray[np.object_],
     known = np.array([_known(one) and _known(other) for one, other in zip(x, y, strict=True)])
     if not known.any():
         raise ValueError("plots.against_target: values must have a row with a value, got none.")
-    taken = [column[known] for column in (x, y)]
-    return tuple(
-        column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(str)
-        for column in taken
-    )
+    return tuple(_plain(column[known]) for column in (x, y))
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as float64, survival as it is, and all else as strings."""
+    if column.dtype.names is not None:
+        return column
+    return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(str)
 
 
 def _known(value: object) -> bool:

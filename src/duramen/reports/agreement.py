@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from duramen.reports.features import DRAWN
 from duramen.reports.measures import words_of
-from duramen.reports.report import Chart, Column, Part, Plot, Table, joined
+from duramen.reports.report import DRAWN, Chart, Column, Part, Plot, Table, joined
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Comparison, Measured
@@ -54,22 +53,22 @@ def _table(comparison: Comparison, few: int | None) -> Table:
     columns.append(Column(f"all {len(comparison):,}", "number"))
     matrices = [comparison.spearman]
     note = (
-        "Rank correlations (Spearman): 1 where two measures put the features in the same order, 0 "
-        "where their orders have nothing to do with each other, -1 where they are reversed."
+        "Rank correlations (Spearman): 1 if two measures order the features in the same way, 0 "
+        "if their orders are unrelated, -1 if one order is the reverse of the other."
     )
     if few is not None:
         matrices += [comparison.top(few).spearman, comparison.overlap(few)]
         columns += [Column(f"first {few}", "number"), Column("in common", "number")]
         note += (
-            f" Among all features, and among the first {few} by {first}; and the fraction of their "
-            f"first {few} features that two measures have in common. Irrelevant features come in "
-            "any order, and are most of all."
+            f" They are computed over all features and over the first {few} by {first}; the last "
+            f"number is the fraction of their first {few} features that two measures have in "
+            "common. Among all features, most are often irrelevant, and their order is random."
         )
     rows = [
         (titles[i], titles[j], *(_number(matrix[i, j]) for matrix in matrices))
         for i, j in combinations(range(len(titles)), 2)
     ]
-    return Table("How far the measures agree", tuple(columns), tuple(rows), note)
+    return Table("Agreement of the measures", tuple(columns), tuple(rows), note)
 
 
 def _correlations(comparison: Comparison, few: int | None) -> Chart:
@@ -94,11 +93,11 @@ def _ranks(comparison: Comparison) -> Chart:
     return Chart(
         title="Ranks side by side",
         plot=Plot("parallel_ranks", comparison, {"k": k}),
-        text=f"A line for each of the first {k} features by {first}, from its rank there to its "
+        text=f"One line for each of the first {k} features by {first}, from that rank to its "
         f"ranks by {others}. {stay} are among the first {k} by all measures.",
-        caption=f"The first {k} features by {first}, and their ranks by {others}. Grey lines: "
-        f"features that are not among the first {k} by some measure. Lines of measures with much "
-        "chance in them cross for no other reason: more trees would tell.",
+        caption=f"The first {k} features by {first}, and their ranks by {others}. Gray lines: "
+        f"features that are not among the first {k} by some measure. Lines also cross because of "
+        "random variation of the measures, which more trees reduce.",
     )
 
 

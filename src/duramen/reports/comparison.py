@@ -132,13 +132,13 @@ def _where(evaluation: SelectionEvaluation) -> str:
 
 def _cautions(evaluation: SelectionEvaluation) -> tuple[str, ...]:
     lines = [
-        "A method that is chosen because its score is the best here needs other rows for an "
-        "unbiased score.",
-        f"Training sets have most rows in common, {evaluation.n_train:,} of "
-        f"{evaluation.n_train + evaluation.n_test:,}: selections on independent samples agree "
-        "less.",
-        "A good score does not mean that the features are all that are relevant, nor that they "
-        "cause anything.",
+        "The score of a method that is chosen because its score is the best here is biased "
+        "upward; other rows are needed for an unbiased score.",
+        f"Training sets share most of their rows, {evaluation.n_train:,} of "
+        f"{evaluation.n_train + evaluation.n_test:,}: selections on independent samples would "
+        "agree less.",
+        "A good score does not mean that all relevant features were selected, nor that the "
+        "selected features are causes of the target.",
     ]
     if evaluation.selection == "outside":
         lines.insert(

@@ -18,7 +18,7 @@ _NO_ERROR = "the accuracy out of bag is not known, because every tree sees all r
 # Whether the forest predicts better than without features, and whether a feature was found; None
 # where nothing was tested.
 _MEANINGS = {
-    (True, True): "the features predict {target}, and those found are associated with it",
+    (True, True): "the features predict {target}, and the features found are associated with it",
     (True, False): "the features together predict {target}, but no single feature is "
     "distinguished from noise",
     (True, None): "the features together predict {target}",
@@ -44,7 +44,7 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
         return f"{found}; {_NO_ERROR}." if error is None else f"{found}{_concordance(run, error)}."
     accuracy = accuracy_words(run, float(error), float(baseline))
     better = run.results.get("baseline_p_value", 1.0) <= LEVEL
-    known = None if tested is None else bool(tested.selected())
+    known = bool(tested.selected()) if tested is not None and tested.test.controls else None
     meaning = _MEANINGS[better, known].format(target=run.target)
     return f"{found}; out of bag, {accuracy}: {meaning}."
 

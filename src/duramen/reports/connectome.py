@@ -58,7 +58,10 @@ def summarize_connectome(
         sections.append(Prose("Best possible agreement", (ceiling_words(ceiling),)))
     record = METHODS[network.metadata["method"]]
     sections += [
-        Prose("Interpretation", (f"{record.meaning} Weights rank links; they are no strengths.",)),
+        Prose(
+            "Interpretation",
+            (f"{record.meaning} Weights rank links; they are not connection strengths.",),
+        ),
         Prose("Method", (_method_words(network.metadata, record),)),
         Prose("Limitations", _cautions(network), points=True, caution=True),
     ]
@@ -90,7 +93,7 @@ def _graph(network: Network, positions: ArrayLike | None) -> Chart:
         plot=Plot("network_graph", network, {"n": n, "positions": positions}),
         text=f"Graph of the {n} heaviest links. The heaviest is between {source} and {target}, "
         f"with weight {weight:.3g}.",
-        caption=f"The {n} heaviest links{where}, drawn the wider the heavier.",
+        caption=f"The {n} heaviest links{where}, drawn wider the larger their weight.",
     )
 
 
@@ -117,7 +120,8 @@ def _cautions(network: Network) -> tuple[str, ...]:
         "Neurons that were not recorded can drive two recorded ones, which are then associated "
         "without a link.",
         "Light scattered from neighboring neurons makes their signals alike.",
-        "In bursts many neurons fire within a few frames; links cannot be told apart there.",
+        "In bursts many neurons fire within a few frames; links cannot be distinguished in "
+        "these frames.",
         *network.notes,
     ]
     if not network.directed:

@@ -10,8 +10,7 @@ import numpy as np
 from duramen.plots.context import link_limit
 from duramen.reports.contextual import Findings, Level
 from duramen.reports.facts import about, looked_at, plain, thousands, unit_words
-from duramen.reports.features import DRAWN
-from duramen.reports.report import Chart, Column, Fact, Plot, Prose, Report, Section, Table
+from duramen.reports.report import DRAWN, Chart, Column, Fact, Plot, Prose, Report, Section, Table
 from duramen.reports.run import Run
 from duramen.results.context_importances import ContextImportances
 from duramen.results.text import fixed
@@ -24,14 +23,15 @@ _CHARTS = 8
 _FACTS = 4
 
 _NULLS = {
-    "all": "The null hypothesis is also false where the context shifts the class frequencies, or "
-    "the distribution of features, and each feature is associated with the target in the same way "
-    "in all contexts. Where it shifts classes, effects of noise features are found far too often: "
-    "permute the context within the target instead.",
-    "within_target": "The null hypothesis allows for a context that shifts the class frequencies, "
-    "but it is also false where the context shifts the distribution of features that are "
-    "associated with the target in the same way everywhere. shift_p_value in result.csv tests "
-    "this by feature; strata of the propensity score (--propensity-strata) allow for it.",
+    "all": "The null hypothesis is also false if the context only shifts the class frequencies, "
+    "or the distribution of features, while each feature is associated with the target in the "
+    "same way in all contexts. If it shifts class frequencies, effects of noise features are "
+    "found far too often: permute the context within the target instead.",
+    "within_target": "The null hypothesis allows for a context that shifts the class "
+    "frequencies, but it is also false if the context shifts the distribution of features that "
+    "are associated with the target in the same way in all contexts. The column shift_p_value in "
+    "result.csv tests this for each feature; strata of the propensity score "
+    "(--propensity-strata) account for it.",
 }
 _CAVEATS = (
     "The signed effect is biased in small contexts: a node holds fewer rows of a context than of "
@@ -39,8 +39,8 @@ _CAVEATS = (
     "dependence its mean is mostly below 0, the more so the smaller the context, but above 0 "
     "where trees are so deep that single rows of the context are left. Interpret its sign only "
     "where the absolute effect is significant.",
-    "Power is low in contexts of few rows: a feature that is called independent there was not "
-    "found to depend on the context, which does not show that it is independent.",
+    'Power is low in contexts with few rows: "independent" means that no dependence was found, '
+    "which is no evidence of independence.",
     "Dependence on a context is no evidence of a causal effect of the context.",
 )
 _ORDERED = (
@@ -81,7 +81,7 @@ def summarize_context(
     """
     given = {results.context_name: results} if isinstance(results, ContextImportances) else results
     if not given:
-        raise ValueError("summarize_context: results must hold a context at least, got none.")
+        raise ValueError("summarize_context: results must hold at least one context, got none.")
     chosen = level or Level()
     found = [Findings.of(one, chosen) for one in given.values()]
     sections: list[Section] = []
@@ -171,7 +171,7 @@ def relevance_words(one: Findings) -> list[str]:
         return [
             f"{own}: as expected under the null hypothesis.",
             "No feature depends on a context that is irrelevant, alone and together with the "
-            "features: dependences that are reported below are best attributed to chance.",
+            "features: dependences reported below are best attributed to chance.",
         ]
     return [
         f"{own}: more than expected under the null hypothesis.",
@@ -247,9 +247,10 @@ def _effect_chart(one: Findings, c: int) -> Chart:
         f"{value} and the importance of {k} features. Those that depend on it, with the signed "
         f"effect: {listed}.",
         caption=f"The {k} features that depend most on {one.context_name}, in "
-        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right where the feature is "
-        "less informative there, orange to the left where it is more informative. Dot: absolute "
-        f"effect, full where it counts as dependent ({one.rule}). Tick: importance on all rows.",
+        f"{unit_words(result.unit)}. Bar: signed effect, blue to the right if the feature is less "
+        "informative in the context, orange to the left if it is more informative. Dot: absolute "
+        f"effect, filled if the feature depends on the context ({one.rule}). Tick: importance on "
+        "all rows.",
     )
 
 
@@ -291,10 +292,10 @@ def _link_chart(
         text=f"Matrix of the {n} links whose {effect} effect of {name} = {value} is significant "
         "(the table and result.csv hold the numbers).",
         caption=f"{n:,} links whose {effect} effect of {name} = {value} is significant ({level}): "
-        f"from the source of a column to the target of a row. Color: the {color} effect, blue "
-        "where the source is less informative of the target in this context, orange where it is "
-        "more informative, the fuller the more. Empty: not significant. Grey: a variable and "
-        "itself.",
+        f"from the source of a column to the target of a row. Color: the {color} effect, blue if "
+        "the source is less informative about the target in this context, orange if it is more "
+        "informative; stronger colors mean larger effects. Empty: not significant. Gray: a "
+        "variable with itself.",
     )
 
 
@@ -331,7 +332,8 @@ def _targets_table(one: Findings) -> Table:
             for a, n in ((a, counts[a]) for a in order)
         ),
         note="Where the context is irrelevant to a target, alone and together with the other "
-        "variables, no link to it depends on the context. p is not adjusted for their number.",
+        "variables, no link to it depends on the context. These p-values are not adjusted for "
+        "their number.",
     )
 
 
@@ -364,13 +366,14 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         f"Trees are grown on all rows, without the context.{several} The importance of a feature "
         f"is the mean decrease of impurity at the nodes that split on it, in {unit}. At each of "
         "these nodes the decrease over all rows is compared with that over the rows of one "
-        "context. The absolute effect adds up how far the two are apart; the signed effect adds up "
-        f"the differences, all rows less context. A node without rows of the context {empty}.",
+        "context. The absolute effect is the sum of the absolute differences; the signed effect "
+        "is the sum of the differences, all rows minus context. A node without rows of the "
+        f"context {empty}.",
         "Complementary: the feature is always more informative in that context. Redundant: it is "
         "always less informative. Irrelevant: it has no information there. Mixed: it is more "
-        "informative at some nodes and less at others; the word after it names what outweighs. "
-        "Always means that the signed effect has "
-        f"at least {1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
+        "informative at some nodes and less informative at others; the word after it names the "
+        'predominant direction. "Always" means that the signed effect has at least '
+        f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
         f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
         f"context, at {one.rule}"
         + (
@@ -381,24 +384,25 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
     ]
     if result.within is not None:
         lines.append(
-            "Within is the importance by a forest that is grown on the rows of the context alone. "
-            "Importance less within is the plain effect. It misses what averages out, and compares "
-            "different trees: most often it is smaller than the absolute effect."
+            '"Within" is the importance in a forest that is grown only on the rows of the '
+            "context. Importance minus within is the plain effect. It misses differences that "
+            "average out, and it compares different trees; usually it is smaller than the "
+            "absolute effect."
         )
     return (*lines, *_testing(one, len(found)))
 
 
 def _testing(one: Findings, n_contexts: int) -> list[str]:
     if not one.tested:
-        return ["There are no p-values: nothing was permuted."]
+        return ["There are no p-values, because no permutations were made."]
     result = one.analyses[0]
     n = sum(each.absolute.size for each in one.analyses)
     each = " of one context" if n_contexts > 1 else ""
     what = "features" if one.targets is None else "links"
     promise = {
         "fdr": f"q is p adjusted for all {n:,} {what} and values{each} (Benjamini and Hochberg): "
-        f"of those with q up to {one.level.alpha:g}, {one.level.alpha:.0%} are expected to be "
-        "false.",
+        f"of the effects with q up to {one.level.alpha:g}, at most {one.level.alpha:.0%} are "
+        "expected to be false.",
         "fwer": f"p is adjusted for all {n:,} {what} and values{each} (Holm): the chance of any "
         f"false one among those up to {one.level.alpha:g} is at most {one.level.alpha:.0%}.",
         "none": f"p is not adjusted: of {n:,} {what} and values{each} that do not depend on the "

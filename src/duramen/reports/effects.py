@@ -19,12 +19,16 @@ DESCRIBED = 20
 
 _DRAWN = 3
 _PAIRS = 5
-READING = (
-    'A direction is that of the accumulated local effect in this forest: "up" means that larger '
-    "values of the feature go with larger predictions, other features being as they are. It is "
-    "given only where a test of the feature on the rows supports it, adjusted for the number of "
-    'features. "By interaction" means that the effect depends on the other feature more than it '
-    "exists by itself. Effects describe the forest and are not causal."
+_READING = (
+    'A direction is that of the accumulated local effect in this forest: "up" means that the '
+    "prediction increases with the feature while the other features stay the same. It is given "
+    "only where a test of the feature on the rows supports it, adjusted for the number of "
+    'features. "By interaction" means that the interaction with the other feature is stronger '
+    "than the effect of the feature alone. Effects describe the forest and are not causal."
+)
+_RISK = (
+    "Predictions of survival are risks: the expected number of events among rows that are all like "
+    'this one, so that "risk up" means earlier events with larger values.'
 )
 
 
@@ -42,7 +46,7 @@ class Effects:
 
     described: EffectsDescription
     drawn: tuple[Drawn, ...]  # the first features that have a direction
-    target: NDArray[Any]  # numbers, or classes as strings
+    target: NDArray[Any]  # numbers, classes as strings, or events and times
 
     @classmethod
     def of(cls, described: EffectsDescription, data: LearningSet[EncodedTable]) -> Effects:
@@ -56,6 +60,11 @@ class Effects:
     def effect(self, name: str) -> FeatureEffect:
         """Return the accumulated local effect of a feature."""
         return next(one for one in self.described.effects if one.name == name)
+
+
+def interpretation(run: Run) -> tuple[str, ...]:
+    """Return paragraphs on the interpretation of directions."""
+    return (f"{_READING} {_RISK}" if run.task == "survival" else _READING,)
 
 
 def _values(table: EncodedTable, j: int) -> NDArray[Any]:
@@ -90,21 +99,28 @@ def _charts(effects: Effects, one: Drawn, run: Run) -> list[Part]:
     effect = effects.effect(one.name)
     of = effect.classes[effects.described.outputs[index]] if effect.classes else None
     target = run.target or "target"
+    risk = run.task == "survival"
     by = "by class" if effect.classes else f"and {target}"
-    on = f"the probability of {of}" if of else target
+    on = f"the probability of {of}" if of else "risk" if risk else target
+    values = f"Values of {one.name} {by}, one point per row.", f"Values in the data, {by}."
+    if risk:
+        values = (
+            f"Kaplan-Meier curves of {target} by {one.name}.",
+            f"Fraction of the rows without the event (Kaplan-Meier estimate), by {one.name}.",
+        )
     reach = float(np.ptp(effect.values[:, effects.described.outputs[index]]))
     options = {"target": effects.target, "name": one.name, "target_name": target}
     return [
         Chart(
             title=f"{one.name}: {direction.words}",
             plot=Plot("against_target", one.values, options),
-            text=f"Values of {one.name} {by}, a point a row.",
-            caption=f"Values in the data, {by}.",
+            text=values[0],
+            caption=values[1],
         ),
         Chart(
             title=f"{one.name}: effect on {on}",
             plot=Plot("effect", effect, {"of": of}),
-            text=f"Accumulated local effect of {one.name} on {on}; largest less smallest "
+            text=f"Accumulated local effect of {one.name} on {on}; largest minus smallest value "
             f"{reach:.3g}.",
             caption="Accumulated local effect in the forest, 0 on average.",
         ),
@@ -124,8 +140,8 @@ def _interactions(described: EffectsDescription) -> list[Table]:
         (Column("H", "number"), fixed(found.h[places], 2)),
     ]
     note = (
-        "Pairs of the first features whose interaction tests on the rows support. Strength: the "
-        "standard deviation of the interaction in the predictions; H (Friedman and Popescu 2008): "
-        "the square root of the fraction of the variance of their joint effect."
+        "Pairs of the first features whose interaction is supported by tests on the rows. "
+        "Strength: the standard deviation of the interaction in the predictions; H (Friedman and "
+        "Popescu 2008): the square root of the fraction of the variance of their joint effect."
     )
     return [Table.of("Interactions", columns, note)]

@@ -19,10 +19,11 @@ _DEGREES = 16
 
 _CAVEATS = (
     "The numbers are exact for the distribution of these rows. Where the rows are a sample, they "
-    "are the limits of a forest grown on it, sampling error included: from few rows nearly every "
-    "feature appears relevant. --level sets the information that counts as none.",
-    "Features with many distinct values separate rows whatever they mean, and so have more "
-    "importance and relevance than those with few values.",
+    "are the limits of a forest grown on it, sampling error included: with few rows, nearly "
+    "every feature appears relevant. --level sets the information up to which a feature counts "
+    "as irrelevant.",
+    "Features with many distinct values separate rows even if they are irrelevant, and so have "
+    "more importance and relevance than features with few values.",
     "Features that carry the same information share the importance: each of several copies has "
     "less than one alone would, and none of them is strongly relevant.",
     "Neither importance nor relevance is evidence of a causal effect.",
@@ -181,14 +182,15 @@ def _reading(importances: Importances, run: Run) -> tuple[str, ...]:
     level = run.settings["level"]
     none = "no information" if not level else f"at most {level:g} bits"
     lines += [
-        "A feature is relevant if it has information on the target that some set of other features "
-        "leaves open, strongly relevant if all others leave it open, weakly relevant if only some "
-        "do, and irrelevant if it adds nothing to any set. Its degree is the size of the smallest "
-        "set given which it is relevant; the table names the smallest such sets, of which no part "
-        f"is enough. Here {none} counts as nothing.",
-        "A Markov boundary is a minimal set of features with all the information that the features "
-        "have on the target. Every boundary contains the strongly relevant "
-        "features; where copies can stand in for each other there are several."
+        "A feature is relevant if it adds information about the target to some set of other "
+        "features, strongly relevant if it adds information to all other features together, "
+        "weakly relevant if it does so only for smaller sets, and irrelevant if it adds nothing "
+        "to any set. Its degree is the size of the smallest set given which it is relevant; the "
+        f"table names the minimal such sets, those without a part that suffices. Here {none} "
+        "counts as nothing.",
+        "A Markov boundary is a minimal set of features with all the information that the "
+        "features have about the target. Every boundary contains the strongly relevant features; "
+        "if copies can replace each other, there are several boundaries."
         + (" No level applies to boundaries." if level else ""),
     ]
     return tuple(lines)
@@ -202,8 +204,8 @@ def _mdi_words(importances: Importances, run: Run) -> tuple[str, ...]:
     unit = unit_words(importances.unit)
     return (
         f"The importances are those of {trees_words(run)}, grown on all rows: their mean decrease "
-        f"of impurity in {unit}. They are computed, not estimated: no seed and no number of "
-        "trees enters.",
+        f"of impurity in {unit}. They are computed, not estimated, and so depend neither on a "
+        "seed nor on a number of trees.",
         _sum_words(importances, run),
     )
 
@@ -224,7 +226,7 @@ def _accuracy_words(importances: Importances, run: Run) -> tuple[str, ...]:
         f"The importances are those of {trees_words(run)}, grown on all rows: the "
         f"{loss_words(importances)} on the same rows when a feature is permuted among {within}, "
         f"averaged over all permutations; {_SCORED[chosen['votes']]}. They are computed, not "
-        "estimated: no seed and no number of trees enters.",
+        "estimated, and so depend neither on a seed nor on a number of trees.",
         "An importance of 0 does not mean that a feature is irrelevant: trees that read another "
         "feature in its place lose nothing, and neither does a split that changes no vote.",
     )

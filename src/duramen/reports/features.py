@@ -6,12 +6,9 @@ import numpy as np
 
 from duramen.reports.facts import unit_words
 from duramen.reports.ranked import Ranked
-from duramen.reports.report import Bar, Chart, Plot
+from duramen.reports.report import DRAWN, Bar, Chart, Plot
 from duramen.reports.significance import Verdict
 from duramen.results.importances import Importances
-
-DRAWN = 20
-"""The most features that a figure shows."""
 
 
 def shares_of_first(best: Importances) -> list[float]:
@@ -21,17 +18,20 @@ def shares_of_first(best: Importances) -> list[float]:
 
 
 def bars(best: Ranked) -> list[Bar]:
-    """Return a bar for each importance, with its standard error, muted for noise."""
+    """Return a bar for each importance, with its interval or standard error, muted for noise."""
     values, errors = best.first.values, best.first.standard_error
-    half = np.zeros(len(values)) if errors is None else errors
-    most = float((values + half).max(initial=0.0))
+    known = None if best.precision is None else best.precision.ends(best.first.names)
+    if known is None and errors is not None:
+        known = values - errors, values + errors
+    low_ends, high_ends = (values, values) if known is None else known
+    most = float(high_ends.max(initial=0.0))
     lengths, lows, highs = (
         (np.clip(ends / most, 0.0, 1.0) if most > 0 else np.zeros(len(values))).tolist()
-        for ends in (values, values - half, values + half)
+        for ends in (values, low_ends, high_ends)
     )
     faint = best.faint or [False] * len(values)
     return [
-        Bar(length, faint=muted) if errors is None else Bar(length, low, high, muted)
+        Bar(length, faint=muted) if known is None else Bar(length, low, high, muted)
         for length, low, high, muted in zip(lengths, lows, highs, faint, strict=True)
     ]
 
@@ -103,12 +103,13 @@ def _degrees_words(importances: Importances) -> str:
     if settings.get("max_features") == 1:
         return (
             "Each node has one random candidate (K = 1): degree 0 holds the information of a "
-            "feature by itself, higher degrees what it adds once others are known."
+            "feature by itself, higher degrees the information that it adds given other features."
         )
     return (
-        "Each node is split on the best of several candidates (K > 1): degree 0 holds what a "
-        "feature gains where it wins the first split, not its information by itself. A weaker "
-        "feature has little there even if no features interact; to see interactions, use K = 1."
+        "Each node is split on the best of several candidates (K > 1): degree 0 holds the "
+        "decrease of impurity when a feature is chosen for the first split, not its information "
+        "by itself. A weaker feature has little importance at degree 0 even if no features "
+        "interact; to see interactions, use K = 1."
     )
 
 

@@ -172,8 +172,8 @@ _LAYOUTS: dict[str, Callable[[Any, Options], _Layout]] = {
 
 
 def _classes(target: NDArray[Any]) -> int:
-    """Return the letters beside the axes: of the longest class, or of numbers."""
-    return 8 if target.dtype.kind == "f" else max(6, min(16, max(map(width, np.unique(target)))))
+    """Return the letters beside the axes: of the longest class, or of numbers (survival)."""
+    return 8 if target.dtype.kind in "fV" else max(6, min(16, max(map(width, np.unique(target)))))
 
 
 def _longest(titles: Sequence[str]) -> int:

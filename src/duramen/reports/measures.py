@@ -88,8 +88,9 @@ def adjusted_words(one: Significance) -> str:
     """Say what q-values are."""
     adjusted = _ADJUSTED.get(one.adjustment, one.adjustment)
     return (
-        f"q is p adjusted for the number of features (after {adjusted}): of the features with q up "
-        f"to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false, if the p-values hold."
+        f"q is p adjusted for the number of features (after {adjusted}): of the features with q "
+        f"up to {LEVEL:g}, at most {LEVEL:.0%} are expected to be false discoveries, if the "
+        "p-values are valid."
     )
 
 
@@ -97,6 +98,6 @@ def _tested(one: Significance, words: Words) -> str:
     trees = one.metadata.get("n_trees")
     depends = "" if trees is None else words.p_values.format(n_trees=trees)
     return (
-        f"The p-value of {words.title} is that of this null hypothesis: {one.null} {depends}"
-        f"{adjusted_words(one)}"
+        f"The p-value of {words.title} tests this null hypothesis: {one.null} "
+        f"{depends}{adjusted_words(one)}"
     )

@@ -50,7 +50,7 @@ def summarize_network(
             (
                 "The weight of a link is the importance of the regulator in the forest that "
                 "predicts the target: the part of the target's variability that splits on the "
-                "regulator explain. Weights rank links; they are no probabilities.",
+                "regulator explain. Weights rank links; they are not probabilities.",
             ),
         ),
         Prose("Limitations", _cautions(network), points=True, caution=True),
@@ -78,9 +78,10 @@ def score_words(scores: NetworkScores) -> str:
 
 def _cautions(network: Network) -> tuple[str, ...]:
     lines = [
-        "A link says that the regulator helps to predict the target. Indirect links, common causes "
-        "and the reverse of a link do so, too.",
-        "The data are observations: directions are suggested by the asymmetry of weights only.",
+        "A link means that the regulator helps to predict the target. Indirect regulation, "
+        "common causes and the reverse of a regulation also produce links.",
+        "The data are observational: directions are suggested only by the asymmetry of the "
+        "weights.",
         *network.notes,
     ]
     if network.p_values is not None:
@@ -99,7 +100,7 @@ def _graph(network: Network) -> Chart:
         plot=Plot("network_graph", network, {"n": n}),
         text=f"Graph of the {n} heaviest links. The heaviest goes from {source} to {target}, with "
         f"weight {weight:.3g}.",
-        caption=f"The {n} heaviest links, drawn the wider the heavier.",
+        caption=f"The {n} heaviest links, drawn wider the larger their weight.",
     )
 
 

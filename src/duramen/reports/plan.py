@@ -16,20 +16,20 @@ from duramen.theory.subspaces import Plan, PlanOption
 FloatArray = NDArray[np.float64]
 
 _READING = (
-    "Where memory does not hold all features, each tree is grown on some of them. The random "
-    "subspace method draws these anew for every tree (alpha = 0); the sequential random subspace "
-    "method gives a fraction alpha of the places to features that were found before, so that those "
-    "which are relevant only together with them can be found.",
-    "A feature of degree 0 has information on the target by itself; one of degree k only given k "
-    "others. The probability that a tree holds a feature together with its companions falls "
-    "steeply with the degree, unless the companions are kept.",
+    "If memory does not hold all features, each tree is grown on some of them. The random "
+    "subspace method draws new features for every tree (alpha = 0); the sequential random "
+    "subspace method gives a fraction alpha of the places to features that were found before, so "
+    "that features that are relevant only together with these can be found.",
+    "A feature of degree 0 has information about the target by itself; a feature of degree k has "
+    "it only given k other features. The probability that a tree holds a feature together with "
+    "its companions decreases steeply with the degree, unless these companions are kept.",
 )
 _CAVEATS = (
-    "The model assumes trees that test every feature they are given.",
+    "The model assumes that each tree tests every feature that it is given.",
     "The advice depends on the relevant features that were assumed: with more of them, or of "
     "higher degree, more trees are needed.",
     "Memory is counted for the codes of the features and for growing one tree at a time; each "
-    "further thread needs as much again.",
+    "additional thread needs the same amount again.",
 )
 
 
@@ -52,7 +52,12 @@ def summarize_plan(
         Prose("Why", advice.reasons, points=True),
         _table(advice),
         *(_chart(what, by_share, advice.keep) for what, by_share in curves.items()),
-        Prose(f"What {advice.n_rows:,} rows change", advice.cautions, points=True, caution=True),
+        Prose(
+            f"Effect of a sample of {advice.n_rows:,} rows",
+            advice.cautions,
+            points=True,
+            caution=True,
+        ),
         Prose("Interpretation", _READING),
         Prose("Limitations", _CAVEATS, points=True, caution=True),
     ]
@@ -82,8 +87,8 @@ def assumption_words(advice: Plan) -> str:
     trees = "1 tree finds" if advice.n_trees == 1 else f"{advice.n_trees:,} trees find"
     return (
         f"{trees} all relevant features with probability {1.0 - advice.risk:g} if rows are "
-        f"infinitely many; with {advice.n_rows:,} rows it takes more, and weak features may not be "
-        "found at all."
+        f"infinitely many; with {advice.n_rows:,} rows more trees are needed, and weak features "
+        "may not be found at all."
     )
 
 
@@ -126,10 +131,10 @@ def _table(advice: Plan) -> Table:
             *(Column(title, "number") for title in OPTION_TITLES[1:]),
         ),
         rows=tuple(option_cells(option) for option in advice.options),
-        note=f"Numbers of trees. To find all relevant features, and to see every feature at least "
-        f"once, each but for a risk of {advice.risk:g}; and the expected number until a chain up "
-        "to the highest degree is found, and until all of degree 0 are. As in result.csv and "
-        "result.parquet.",
+        note="Numbers of trees needed to find all relevant features, and to see every feature at "
+        f"least once, each with a risk of failure of {advice.risk:g}; and the expected numbers "
+        "until a chain up to the highest degree is found, and until all features of degree 0 are "
+        "found. The table is that in result.csv and result.parquet.",
     )
 
 

@@ -19,6 +19,7 @@ from duramen.results.significance import Significance
 
 if TYPE_CHECKING:
     from duramen.importances.after.comparison import Measured
+    from duramen.reports.precision import Precision
 
 
 NO_DIRECTION = Direction("").words
@@ -71,6 +72,7 @@ class Ranked:
     # What a test of one of the measures says of the features.
     tested: tuple[VerdictColumn, ...] = ()
     directions: tuple[str, ...] = ()  # of the effects, in words
+    precision: Precision | None = None  # intervals of the first measure, and stability
 
     def tests(self, one: Scores) -> list[tuple[str, list[str]]]:
         """Return p- and q-values of a measure as text, each with the title of its column."""
@@ -99,10 +101,16 @@ class Ranked:
         if not names:
             return ""
         return (
-            f"Called noise, and yet with a direction: {joined(names, shown=5)}. The verdict "
-            "compares importances, and that of a weaker feature is small beside a stronger one; "
-            "the direction rests on a test of the feature by itself."
+            f"Features called noise that have a direction: {joined(names, shown=5)}. The verdict "
+            "compares importances, and the importance of a weak feature is small next to a "
+            "strong one; the direction is based on a test of the feature by itself."
         )
+
+    def intervals(self) -> tuple[str, list[str]] | None:
+        """Return the heading and the cells of a column of intervals; None if there are none."""
+        if self.precision is None or self.precision.intervals is None:
+            return None
+        return self.precision.heading, self.precision.cells(self.first.names)
 
     @property
     def faint(self) -> list[bool] | None:
@@ -113,6 +121,8 @@ class Ranked:
     def columns(self) -> dict[str, object]:
         """Return the columns of a table of results: the first, other measures, then the test."""
         columns: dict[str, object] = self.first.columns()
+        if self.precision is not None:
+            columns.update(self.precision.columns(self.first.names))
         for i, one in enumerate(self.scores):
             columns.update(one.columns(first=i == 0))
         columns.update({column.name: column.values for column in self.tested})
@@ -127,6 +137,7 @@ def ranked(
     *,
     tested: Verdict | None = None,
     described: EffectsDescription | None = None,
+    precision: Precision | None = None,
 ) -> Ranked:
     """Put all measures in the order of the first.
 
@@ -140,6 +151,8 @@ def ranked(
         A test of one of the measures.
     described : EffectsDescription, optional
         Effects of some of the features.
+    precision : Precision, optional
+        Intervals of the first measure, and stability of its ranking.
 
     Raises
     ------
@@ -153,6 +166,7 @@ def ranked(
         tuple(_scores(one, best.names) for one in measures),
         () if tested is None else tuple(tested.columns(best.names)),
         () if described is None else _directions(described, best.names),
+        precision,
     )
 
 

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from duramen.reports.agreement import agreement
 from duramen.reports.conclusion import conclusion, remarks
-from duramen.reports.effects import READING, Effects, effect_sections
+from duramen.reports.effects import Effects, effect_sections, interpretation
 from duramen.reports.facts import about, looked_at, thousands
 from duramen.reports.features import bars, degree_charts, ranking_chart, rows_note
+from duramen.reports.groups import GroupImportances
 from duramen.reports.measures import (
     LEVEL,
     as_importances,
@@ -25,6 +26,7 @@ from duramen.reports.measures import (
     spread_of,
     words_of,
 )
+from duramen.reports.precision import Precision
 from duramen.reports.ranked import Ranked, ranked
 from duramen.reports.report import (
     Cell,
@@ -54,7 +56,7 @@ _COMPACT = 10
 _CAVEATS = (
     "Features that carry the same information share it: each of several copies is less important "
     "than one alone would be.",
-    "An importance measures the use of a feature by the forest; it is no evidence of a causal "
+    "An importance measures how much the forest uses a feature; it is no evidence of a causal "
     "effect.",
 )
 
@@ -67,6 +69,8 @@ def summarise(
     left_out: Sequence[str] = (),
     tested: Verdict | None = None,
     effects: Effects | None = None,
+    precision: Precision | None = None,
+    groups: GroupImportances | None = None,
     oob_errors: ArrayLike | None = None,
     n_rows: int = _ROWS,
 ) -> Report:
@@ -86,6 +90,10 @@ def summarise(
         A test of one of the measures.
     effects : Effects, optional
         Effects of the first features.
+    precision : Precision, optional
+        Intervals, stability, and the number of trees.
+    groups : GroupImportances, optional
+        Importances of groups of features.
     oob_errors : array-like of shape (T,), optional
         Out-of-bag error after each tree.
     n_rows : int
@@ -98,18 +106,22 @@ def summarise(
     """
     measures = (importances, *others)
     described = None if effects is None else effects.described
-    best = ranked(measures, n_rows, tested=tested, described=described)
+    best = ranked(measures, n_rows, tested=tested, described=described, precision=precision)
     sections: list[Section] = [_table(best, measures, tested)]
+    if groups is not None:
+        sections.append(groups.table())
     if effects is not None:
         sections += effect_sections(effects, run)
     if left_out:
         sections.append(Prose("Not computed", tuple(left_out)))
     caveats = (*cautions(measures), *_CAVEATS)
     sections += [
-        Prose("Interpretation", (*_reading(measures), *([] if effects is None else [READING]))),
+        Prose(
+            "Interpretation", (*_reading(best, measures), *(interpretation(run) if effects else ()))
+        ),
         Prose("Limitations", caveats, points=True, caution=True),
         Prose("Command", (run.command,)),
-        *_folded(measures, run, tested, _known(oob_errors)),
+        *_folded(measures, run, tested, precision, _known(oob_errors)),
     ]
     return Report(
         kind="ranking of features",
@@ -125,6 +137,7 @@ def _folded(
     measures: Sequence[Measured],
     run: Run,
     tested: Verdict | None,
+    precision: Precision | None,
     errors: tuple[float, ...] | None,
 ) -> list[Group]:
     """Return what stands behind the ranking, folded."""
@@ -132,20 +145,26 @@ def _folded(
     forest: list[Part] = [*degree_charts(as_importances(first))]
     if errors is not None:
         forest.append(_errors(errors, oob_name(run.task)))
-    sources = sources_of(measures, tested)
+    if precision is not None:
+        forest += precision.of_trees()
+    sources = sources_of(measures, tested, precision)
     cited = [Prose("References", sources, points=True)] if sources else []
     groups: dict[str, list[Part]] = {
         "Other measures": [*_rankings(others, tested), *agreement(measures)],
         "Significance test": [] if tested is None else verdict_sections(tested),
+        "Confidence intervals and stability": [] if precision is None else precision.sections(),
         "Forest": forest,
         "Settings, data and references": [*about(run), *cited],
     }
     return [Group(title, tuple(parts)) for title, parts in groups.items() if parts]
 
 
-def sources_of(measures: Sequence[Measured], tested: Verdict | None) -> tuple[str, ...]:
-    """Return the sources of the measures and of the test."""
-    return (*references(measures), *([] if tested is None else tested.references()))
+def sources_of(
+    measures: Sequence[Measured], tested: Verdict | None, precision: Precision | None = None
+) -> tuple[str, ...]:
+    """Return the sources of the measures, of the test, and of intervals and stability."""
+    known = [one.references() for one in (tested, precision) if one is not None]
+    return (*references(measures), *(source for sources in known for source in sources))
 
 
 def oob_name(task: str | None) -> str:
@@ -201,21 +220,24 @@ def _errors(errors: tuple[float, ...], what: str) -> Chart:
         plot=Plot("oob_error", errors, {"what": what}),
         text=f"Line chart of the {what} against the number of trees; after {len(errors)} trees it "
         f"is {errors[-1]:.3g}.",
-        caption="Error on the rows that a tree was grown without. Where the line is flat, more "
-        "trees do not predict better; a stable ranking can need many more.",
+        caption="Error of out-of-bag predictions. Where the line is flat, more trees do not "
+        "improve the predictions; a stable ranking can need many more trees.",
     )
 
 
 def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -> Table:
     k, first = len(best.first), best.first
-    title = "importance" if len(measures) == 1 else best.scores[0].heading
+    heading = "importance" if len(measures) == 1 else best.scores[0].heading
     columns: list[tuple[Column, Sequence[Cell]]] = [
         (Column("rank", "number", minor=True), [str(i + 1) for i in range(k)]),
         (Column("feature", "name"), first.names),
         (Column("fraction of the largest importance", "bar"), bars(best)),
-        (Column(title, "number"), fixed(first.values, 4)),
+        (Column(heading, "number"), fixed(first.values, 4)),
     ]
-    if first.standard_error is not None:
+    if (intervals := best.intervals()) is not None:
+        title, cells = intervals
+        columns.append((Column(title, "number", minor=True), cells))  # the bars show them
+    elif first.standard_error is not None:
         errors = Column("standard error", "number", minor=True)  # the bars show it
         columns.append((errors, fixed(first.standard_error, 2)))
     columns += [
@@ -232,7 +254,9 @@ def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -
 def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
     words = [rows_note(len(best.first), len(measured))]
     bar = "Bars: the importance, as a fraction of the largest"
-    if best.first.standard_error is not None:
+    if (intervals := best.intervals()) is not None:
+        bar += f"; lines: {intervals[0].replace(' interval', ' confidence intervals')}"
+    elif best.first.standard_error is not None:
         bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
     words.append(f"{bar}." + ("" if best.faint is None else " Gray bars: noise."))
     if tested is not None and (line := tested.order_note()):
@@ -247,12 +271,18 @@ def _known(errors: ArrayLike | None) -> tuple[float, ...] | None:
     return known if any(map(math.isfinite, known)) else None
 
 
-def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
+def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
     lines = readings(measures)
     if len(measures) > 1:
         lines.insert(0, f"The order of the features is that of {words_of(measures[0]).title}.")
     first = as_importances(measures[0])
-    if any(as_importances(one).standard_error is not None for one in measures):
+    if best.intervals() is not None:
+        lines.append(
+            "The lines of the ranking are confidence intervals, which include the sampling error "
+            "of the data. Other error bars are one standard error over forests of the same size on "
+            "the same data: more trees shrink them."
+        )
+    elif any(as_importances(one).standard_error is not None for one in measures):
         lines.append(
             "The error bars are one standard error over forests of the same size on the same data: "
             "more trees shrink them. They do not include the sampling error of the data."
@@ -260,7 +290,7 @@ def _reading(measures: Sequence[Measured]) -> tuple[str, ...]:
     if first.by_degree is not None:
         lines.append(
             "The heat map by interaction degree decomposes an importance by the number of splits "
-            "above. Nodes far down hold few rows, where noise features have importance by chance "
+            "above. Deep nodes hold few rows, where noise features have importance by chance "
             "too: little at degree 0 and more at higher degrees is no evidence of an interaction."
         )
     return tuple(lines)

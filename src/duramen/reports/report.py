@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+DRAWN = 20
+"""The most features that a figure shows."""
+
 
 @dataclass(frozen=True)
 class Fact:

@@ -191,6 +191,6 @@ def _table(selection: Selection, n_rows: int) -> Table:
     return Table.of(
         "Features found",
         shown,
-        f"{some}, in the order of their importance; "
-        f"result.csv and result.parquet hold {'all features' if rest else 'all that were found'}.",
+        f"{some}, in the order of their importance; result.csv and result.parquet hold "
+        f"{'all features' if rest else 'all that were found'}.",
     )

@@ -118,7 +118,8 @@ class Signals:
         if self.grown:
             return (
                 f"{len(self.clusters.names):,} features form {len(self.clusters):,} clusters, "
-                f"{several:,} of them with several members; ranked are their representatives"
+                f"{several:,} of them with several members; the ranking lists their "
+                "representatives"
             )
         labels = [int(self.clusters.labels[self._place[name]]) for name in best]
         counted = len({label for label in labels if label >= 0}) + labels.count(-1)
@@ -181,9 +182,9 @@ class Signals:
         return Chart(
             title="Manhattan plot",
             plot=Plot("manhattan", result, {"positions": places, "threshold": threshold}),
-            text=f"Scatter plot of the {what} of {len(result):,} features along "
-            f"{len(named):,} chromosome{'' if len(named) == 1 else 's'}. "
-            "The columns chromosome and position of result.csv hold the places.",
+            text=f"Scatter plot of the {what} of {len(result):,} features along {len(named):,} "
+            f"chromosome{'' if len(named) == 1 else 's'}. The positions are in the columns "
+            "chromosome and position of result.csv.",
             caption=f"The {what} of {len(result):,} features by chromosome and position.{line}",
         )
 
@@ -209,7 +210,7 @@ class Signals:
         return Table.of(
             title,
             columns,
-            f"{len(several):,} clusters of several members, in the order of importance.{more} "
+            f"{len(several):,} clusters with several members, in the order of importance.{more} "
             f"{explained} The columns cluster, representative and correlation of result.csv hold "
             "all.",
         )
@@ -236,17 +237,18 @@ def _explained(known: Mapping[str, Any], *, grown: bool) -> str:
     if grown:
         return (
             f"Features were clustered by their {kind} correlation (|r| of {threshold:g} on "
-            "average within a cluster), without the target, and the forest and its test saw one "
-            "representative of each, the member that correlates most with the others. Its numbers "
-            "are those of all members: the data do not tell them apart."
+            "average within a cluster), without the target, and the forest and its test used one "
+            "representative of each, the member that correlates most with the others. The "
+            "results of the representative stand for all members: the data cannot distinguish "
+            "them."
         )
     within = ""
     if known.get("distance") is not None:
         within = f" and lies within {known['distance'] / 1000:g} kb of it"
     return (
         f"The most important feature represents its cluster; a member has a {kind} correlation of "
-        f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). What members "
-        "of a cluster say of the target may be one signal."
+        f"|r| >= {threshold:g} with it{within} (clumping, as PLINK does by p-values). The "
+        "associations of the members of a cluster with the target may be a single signal."
     )
 
 

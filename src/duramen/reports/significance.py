@@ -25,22 +25,23 @@ if TYPE_CHECKING:
     from duramen.significance import SignificanceTest
 
 _VERDICTS = (
-    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} are "
-    f"confirmed. Of the others, those with an estimated false discovery rate (FDR) up to {LEVEL:g} "
-    "are candidates: the rate is that of taking all features with as large a standardized "
-    "importance. The rest is called noise: not distinguished from it, which is no evidence that "
-    "a feature is irrelevant."
+    f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
+    "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
+    f"{LEVEL:g} are candidates: the rate is that of selecting all features with at least this "
+    "standardized importance. The others are called noise, because they were not distinguished "
+    "from noise; this is no evidence that a feature is irrelevant."
 )
 _STANDARDIZED = (
     "Verdicts compare importances standardized under permuted labels, so their order may differ "
     "from that of the table."
 )
 _OTHER_ORDER = (
-    "The test grew {forests:,} forests of its own, with {trees} trees each and other seeds than "
-    "the forest of this report. It compares features by standardized importances: the excess "
-    "over the mean under permuted labels, in units of the standard deviation there. The table "
-    "is in the order of the importances in the forest of this report. Where the two orders "
-    "differ, a feature may be ranked above another and have the weaker verdict."
+    "The test grew {forests:,} forests, with {trees} trees each and with seeds other than that "
+    "of the forest of this report. It compares features by their standardized importance: the "
+    "excess over its mean under permuted labels, in units of its standard deviation under "
+    "permuted labels. The table is ordered by the importances in the forest of this report. If "
+    "the two orders differ, a feature may be ranked above another and yet have the weaker "
+    "verdict."
 )
 
 
@@ -65,7 +66,7 @@ class Verdict:
     """A test of a measure."""
 
     result: Significance | ErrorRates  # of the features that were ranked, in any order
-    measure: str  # as its function is called
+    measure: str  # as its function is called; "" of a test that is about none
     notes: tuple[str, ...] = ()  # what was to be said when it was computed
 
     @property
@@ -80,7 +81,7 @@ class Verdict:
         """The method and the measure, for sentences."""
         from duramen.importances import catalogue
 
-        if sum(map(self.test.suits, catalogue)) == 1:  # its title says which
+        if sum(map(self.test.suits, catalogue)) <= 1:  # its title says which
             return self.test.title
         return f"{self.test.title} of {catalogue[self.measure].words.title}"
 
@@ -89,14 +90,15 @@ class Verdict:
         """Criterion of the selected features, in a few words."""
         if isinstance(self.result, Significance):
             return f"q up to {LEVEL:g}"
-        return f"an error rate up to {LEVEL:g}"
+        article = "an" if self.test.rate[0] in "aeiou" else "a"
+        return f"{article} {self.test.rate} up to {LEVEL:g}"
 
     @property
     def meaning(self) -> str:
         """Null hypothesis, or meaning of the rates, in one sentence with a name before it."""
         if isinstance(self.result, Significance):
             return f"Null hypothesis: {self.result.null}"
-        return f"Error rate: {self.result.meaning}"
+        return f"{self.test.rate.capitalize()}: {self.result.meaning}"
 
     @property
     def note(self) -> str:
@@ -140,7 +142,7 @@ class Verdict:
         if counts := self.n_by_verdict():
             return [
                 (f"confirmed by {self.title}", counts[CONFIRMED]),
-                ("more candidates", counts[CANDIDATE]),
+                ("candidate" if counts[CANDIDATE] == 1 else "candidates", counts[CANDIDATE]),
             ]
         return [(f"with {self.limit} by {self.title}", len(self.selected()))]
 
@@ -153,12 +155,16 @@ class Verdict:
                 f"candidate (false discovery rate {LEVEL:g}) by {self.title}: none is "
                 "distinguished from noise"
             )
-        are = "is" if sure == 1 else "are"
+        confirmed = (
+            f"{f'{sure:,}' if sure else 'None'} of {p:,} features {'are' if sure > 1 else 'is'} "
+            f"confirmed by {self.title} (family-wise error rate {LEVEL:g})"
+        )
+        if not likely:
+            return confirmed
+        among = f"among all {sure + likely:,} " if sure + likely > 1 else ""
         return (
-            f"{sure:,} of {p:,} features {are} confirmed by {self.title} (family-wise error rate "
-            f"{LEVEL:g}), {likely:,} more {'is a' if likely == 1 else 'are'} "
-            f"candidate{'' if likely == 1 else 's'} (estimated false discovery rate among all "
-            f"{sure + likely:,} at most {LEVEL:g})"
+            f"{confirmed}, {_candidates(sure, likely)} (estimated false discovery rate "
+            f"{among}at most {LEVEL:g})"
         )
 
     def columns(self, names: Sequence[str]) -> list[VerdictColumn]:
@@ -167,8 +173,7 @@ class Verdict:
         lacking = [name for name in names if name not in place]
         if lacking:
             raise ValueError(
-                f"reports: {self.result.method} must be about all features; it lacks "
-                f"{lacking[0]!r}."
+                f"reports: {self.result.method} must have all features; it lacks {lacking[0]!r}."
             )
         index = np.array([place[name] for name in names], dtype=np.intp)
         name, title = self.test.name, self.test.title
@@ -177,8 +182,10 @@ class Verdict:
             known = (index < self.result.n_known).tolist()
             pairs = zip(rates.tolist(), known, strict=True)
             cells = [f"{rate:.2g}" if here else f"> {LEVEL:g}" for rate, here in pairs]
-            own = f"{name.removesuffix('_error_rate')}_error_rate"
-            return [VerdictColumn(own, "error rate", rates, cells)]
+            rate = self.test.rate
+            word = rate.replace(" ", "_")
+            own = f"{name.removesuffix(f'_{word}')}_{word}"
+            return [VerdictColumn(own, rate, rates, cells)]
         if isinstance(self.result, AdjustedSignificance):
             verdicts = self.result.verdicts(LEVEL)
             return [
@@ -213,17 +220,28 @@ class Verdict:
         if isinstance(self.result, AdjustedSignificance):
             verdicts = dict(zip(self.result.names, self.result.verdicts(LEVEL), strict=True))
             counts = [verdicts[name] for name in shown]
-            return (
-                f"Of these, {counts.count(CONFIRMED)} are confirmed and {counts.count(CANDIDATE)} "
-                f"more are candidates by {self.title}."
-            )
+            sure, likely = counts.count(CONFIRMED), counts.count(CANDIDATE)
+            words = [f"{sure or 'none'} {'are' if sure > 1 else 'is'} confirmed"]
+            words += [_candidates(sure, likely)] if likely else []
+            return f"Of these, {' and '.join(words)} by {self.title}."
         chosen, threshold = set(self.selected()), self.threshold(importances)
         if threshold is None:
             return f"No line: no feature has {self.limit} by {self.title}."
         beyond = sum(value >= threshold and name not in chosen for name, value in importances)
         count = f"the {len(chosen):,} features" if len(chosen) > 1 else "the only feature"
         line = f"Dashed: the smallest importance of {count} with {self.limit} by {self.test.title}."
-        return f"{line} {beyond:,} more beyond it have not." if beyond else line
+        return (
+            f"{line} {beyond:,} more features are beyond it, but do not meet this limit."
+            if beyond
+            else line
+        )
+
+
+def _candidates(sure: int, likely: int) -> str:
+    """Say how many features are candidates beside those that are confirmed."""
+    one = likely == 1
+    more = f"{likely:,} more" if sure else f"{likely:,}"
+    return f"{more} {'is a candidate' if one else 'are candidates'}"
 
 
 def verdict_sections(tested: Verdict) -> list[Part]:
@@ -276,6 +294,7 @@ def _grown(tested: Verdict) -> list[str]:
         trees = known.get("parameters", {}).get("n_estimators", "as many")
         return [_OTHER_ORDER.format(forests=known.get("n_permutations", 0) + 1, trees=trees)]
     return [
-        "The test grew forests of its own, with other seeds than the forest of this report, so "
-        "that its scores differ from the importances shown by the error of a forest."
+        "The test grew its own forests, with seeds other than that of the forest of this report, "
+        "so that its scores differ from the importances shown by random variation between "
+        "forests."
     ]

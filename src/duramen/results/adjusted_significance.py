@@ -72,7 +72,7 @@ class AdjustedSignificance(Significance):
         owner = "AdjustedSignificance"
         for what in ("q_values", "p_adjusted", "statistics"):
             if getattr(self, what) is None:
-                raise ValueError(f"{owner}: {what} must be given, one number a feature.")
+                raise ValueError(f"{owner}: {what} must be given, one number per feature.")
         super().__post_init__()
         order = self.order()
         for what in ("p_adjusted", "q_values"):
@@ -134,10 +134,11 @@ class AdjustedSignificance(Significance):
 
     def _summary(self, rows: int) -> Summary:
         best, found = self.top(rows), self.verdicts()
+        likely = found.count(CANDIDATE)
         heading = (
             f"AdjustedSignificance: {self.method} of {self._tested()}, {found.count(CONFIRMED)} "
-            f"confirmed (family-wise error rate {_LEVEL:g}), {found.count(CANDIDATE)} more "
-            f"candidates (false discovery rate {_LEVEL:g})"
+            f"confirmed (family-wise error rate {_LEVEL:g}), {likely} more "
+            f"candidate{'' if likely == 1 else 's'} (false discovery rate {_LEVEL:g})"
         )
         columns = [
             *best._scored(),

@@ -58,8 +58,8 @@ def read_archive(
         raise ValueError(f"{function}: {path} holds a {kind}, not {what}; load it with that class")
     if number > newest:
         raise ValueError(
-            f"{function}: {path} has format {number} of {kind}, this version reads up to {newest}; "
-            "a later duramen wrote it: upgrade"
+            f"{function}: {path} has format {number} of {kind}, this version reads up to "
+            f"{newest}; it was written by a later version: upgrade duramen"
         )
     return header, arrays
 
@@ -78,7 +78,7 @@ def as_damage(path: str | PathLike[str], function: str) -> Iterator[None]:
         lacks = isinstance(error, KeyError)
         what = f"it lacks {error}" if lacks else f"{type(error).__name__}: {_short(error)}"
         raise ValueError(
-            f"{function}: {path} is no file that duramen saved, or was altered ({what})"
+            f"{function}: {path} is not a file saved by duramen, or was altered ({what})"
         ) from None
 
 

@@ -275,8 +275,8 @@ class ContextImportances(Result):
         found = getattr(self, f"{effect}_p_values")
         if found is None:
             raise ValueError(
-                f"{_OWNER}: there are no p-values of the effect {effect!r}. Hint: ask for "
-                "permutations of the context, and for those of the plain effect by itself."
+                f"{_OWNER}: there are no p-values of the effect {effect!r}. Hint: use "
+                "n_permutations above 0 and, for the plain effect, plain_p_values=True."
             )
         return cast(FloatArray, found)
 

@@ -256,7 +256,7 @@ class ContextNetwork(Network):
 def _check(names: tuple[str, ...], analyses: Mapping[str, ContextImportances]) -> None:
     """Raise unless the analyses have all variables but their targets as features."""
     if not analyses:
-        raise ValueError(f"{_OWNER}: analyses must hold one target at least.")
+        raise ValueError(f"{_OWNER}: analyses must hold at least one target.")
     contexts = next(iter(analyses.values())).contexts
     for target, one in analyses.items():
         sources = tuple(name for name in names if name != target)

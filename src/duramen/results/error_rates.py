@@ -90,7 +90,10 @@ class ErrorRates(FeatureResult[float]):
         super().__post_init__()
         owner = "ErrorRates"
         if (np.diff(self.scores) > 0).any():
-            raise ValueError(f"{owner}: scores must not increase; features are the best first.")
+            raise ValueError(
+                f"{owner}: scores must not increase; features must be ordered from the best to "
+                "the worst."
+            )
         if (np.diff(self.rates) < 0).any():
             raise ValueError(f"{owner}: rates must not decrease along the ranking.")
         if not isinstance(self.meaning, str) or not self.meaning.strip():

@@ -24,7 +24,7 @@ def checked_names(owner: str, what: str, names: Any) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise TypeError(f"{owner}: {what} must be strings, got {quoted(name)}.")
         if name in seen:
-            raise ValueError(f"{owner}: {what} must be different, {quoted(name)} comes twice.")
+            raise ValueError(f"{owner}: {what} must be different, {quoted(name)} occurs twice.")
         seen.add(name)
     return given
 
@@ -48,7 +48,7 @@ def frozen(
     if array.ndim != len(shape) or any(
         wanted not in (-1, length) for wanted, length in zip(shape, array.shape, strict=True)
     ):
-        wanted = str(shape).replace("-1", "D") + ("" if names is None else ", one row a name")
+        wanted = str(shape).replace("-1", "D") + ("" if names is None else ", one row per name")
         raise ValueError(f"{owner}: {what} must have shape {wanted}, got {array.shape}.")
     if not np.isfinite(array).all():
         raise ValueError(f"{owner}: {what} must be finite, got NaN or infinity.")

@@ -13,5 +13,5 @@ def frozen_metadata(owner: str, metadata: Mapping[str, Any]) -> Mapping[str, Any
     try:
         copy: dict[str, Any] = json.loads(json.dumps(dict(metadata), allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{owner}: metadata must be what JSON can hold: {error}.") from None
+        raise ValueError(f"{owner}: metadata must be valid JSON: {error}.") from None
     return MappingProxyType(copy)

@@ -104,8 +104,8 @@ class Network(Result):
             settle(self, "p_values", p_values)
         if link_weights.outside(self.weights, self.sources, self.targets):
             raise ValueError(
-                f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are no "
-                "source, and in columns of variables that are no target."
+                f"{_OWNER}: weights must be 0 on the diagonal, in rows of variables that are not "
+                "sources, and in columns of variables that are not targets."
             )
         settle(self, "notes", tuple(self.notes))
         settle(self, "metadata", frozen_metadata(_OWNER, self.metadata))
@@ -407,7 +407,7 @@ class Network(Result):
         i, j = np.nonzero(links & ~links.T & candidates & candidates.T)
         if not len(i) or not self.directed:
             raise ValueError(
-                f"{_OWNER}.orientation: there must be links in gold of one direction, between "
+                f"{_OWNER}.orientation: gold must have links in one direction only, between "
                 "variables that are both sources and targets of a directed network."
             )
         forward, backward = link_weights.at(self.weights, i, j), link_weights.at(self.weights, j, i)

@@ -142,8 +142,8 @@ def score_ranking(weights: FloatArray, truth: NDArray[np.bool_]) -> NetworkScore
     n_true, n_pairs = int(truth.sum()), len(truth)
     if not 0 < n_true < n_pairs:
         raise ValueError(
-            f"{_OWNER}: gold must hold some of the {n_pairs} pairs that are scored, and not all of "
-            f"them, got {n_true}. Hint: compare the names of the network with those of gold."
+            f"{_OWNER}: gold must hold some, but not all, of the {n_pairs} pairs that are scored, "
+            f"got {n_true}. Hint: compare the names of the network with those of gold."
         )
     order = np.argsort(-weights, kind="stable")
     sorted_weights = weights[order]
@@ -232,7 +232,7 @@ def links_of(gold: Any, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDAr
             links[i, j] |= is_link
     if not known:
         raise ValueError(
-            f"{_OWNER}: gold names no pair of this network, whose variables are "
+            f"{_OWNER}: gold contains no pair of this network, whose variables are "
             f"{', '.join(map(quoted, names[:4]))}, ..."
         )
     return links, listed

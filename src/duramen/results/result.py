@@ -165,7 +165,9 @@ class FeatureResult(Result, Generic[NumberT]):
         if "details" in held:
             for name in checked_names(owner, "details", held["details"]):
                 if name in self._COLUMNS:
-                    raise ValueError(f"{owner}: details must not be called {name!r}, a column is.")
+                    raise ValueError(
+                        f"{owner}: details must not be called {name!r}, the name of a column."
+                    )
             details = {
                 what: frozen(owner, f"details[{what!r}]", column, (len(names),), names=names)
                 for what, column in held["details"].items()

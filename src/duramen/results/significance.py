@@ -110,7 +110,7 @@ class Significance(FeatureResult[float]):
         if self.adjustment not in ADJUSTMENTS:
             raise ValueError(
                 f"Significance: adjustment must be one of {list(ADJUSTMENTS)}, got "
-                f"{self.adjustment!r}. Hint: any text describes q_values that are given."
+                f"{self.adjustment!r}. Hint: with q_values, any text can describe the adjustment."
             )
         return false_discovery(self.p_values, cast("Adjustment", self.adjustment), self.n_tests)
 

@@ -15,9 +15,9 @@ from duramen.tables import Task
 Goal = Literal["all-relevant", "minimal", "ranking"]
 
 CAUTIONS = (
-    "Rows that chose the features flatter whatever is fitted to these features alone. Judge it on "
-    "other rows.",
-    "Neither being found nor importance says that a feature causes anything.",
+    "A model of the selected features looks better than it is on the rows by which they were "
+    "selected. Evaluate it on other rows.",
+    "Neither selection nor importance is evidence of a causal effect.",
 )
 """Cautions that hold for every selector."""
 

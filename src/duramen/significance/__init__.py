@@ -12,7 +12,12 @@ from duramen.significance.error_rates.conditional_error_rate import (
 )
 from duramen.significance.error_rates.fdr_curve import FDR_CURVE, fdr_curve
 from duramen.significance.error_rates.multiple_probes import MULTIPLE_PROBES, multiple_probes
-from duramen.significance.error_rates.probe_ranking import forest_probe_ranking, probe_ranking
+from duramen.significance.error_rates.probe_ranking import (
+    FOREST_PROBE_RANKING,
+    PROBE_RANKING,
+    forest_probe_ranking,
+    probe_ranking,
+)
 from duramen.significance.intervals.average_effects import average_effects
 from duramen.significance.intervals.confidence_intervals import confidence_intervals
 from duramen.significance.p_values.altmann import ALTMANN, altmann
@@ -67,7 +72,8 @@ catalogue = Catalogue(
     "significance test",
     (
         *(MAX_T, ALTMANN, JANITZA, MULTIPLE_PROBES, ONE_PROBE, CONDITIONAL_ERROR_RATE, FDR_CURVE),
-        *(FREQUENCY_CONTROL, HAPFELMEIER, MEAN_RANK_TEST),
+        *(FREQUENCY_CONTROL, HAPFELMEIER, MEAN_RANK_TEST, FOREST_PROBE_RANKING),
+        PROBE_RANKING,
     ),
 )
 """All significance tests that ``duramen rank`` can run; ``register`` adds one."""

@@ -138,7 +138,7 @@ def measured(
     if not takes_strata and data.exchangeability.strata is not None:
         raise ValueError(
             f"{function}: the rows of this learning set have strata, which {function} does not "
-            "take. Hint: learning_set without strata."
+            "support. Hint: learning_set without strata."
         )
     identifier = qualified(measure) if callable(measure) else measure
     return Measured(template.set_params(n_jobs=1, verbose=0), data, found, identifier)

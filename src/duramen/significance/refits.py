@@ -20,10 +20,11 @@ NULL = (
 )
 PROMISE = (
     "The p-values are exact under the complete null hypothesis that the target is independent of "
-    "all features together. A small one tells that a feature is associated with the target, which "
-    "features that are correlated with relevant ones are too, without adding to these. Of features "
-    "that are independent of the target and of the relevant ones, p-values tend to be too large: "
-    "relevant features take the splits that they would get by chance."
+    "all features together. A small p-value indicates that a feature is associated with the "
+    "target, which is also true of features that are correlated with relevant ones and add "
+    "nothing to them. The p-values of features that are independent of the target and of the "
+    "relevant features tend to be too large, because relevant features take splits that they "
+    "would get by chance."
 )
 
 

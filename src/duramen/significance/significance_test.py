@@ -20,7 +20,8 @@ class SignificanceTest(Entry):
     name : str
         Name in Python, also that of its function; the option ``--significance`` has hyphens in it.
     function : callable
-        Takes an estimator and a learning set; or importances, if it grows no forests.
+        Takes an estimator and a learning set; or importances, if it grows no forests; or a table
+        and a target, if it is about neither.
     title : str
         Name in tables and sentences.
     promise : str
@@ -35,6 +36,8 @@ class SignificanceTest(Entry):
         Least number of rounds with which anything can be significant at .05.
     suits : callable
         Whether it can test a :class:`duramen.importances.Measure`.
+    of_rows : bool
+        Whether it is about the table and the target alone, and suits no measure.
     permutes : bool
         Whether nearly all of its forests are grown on a permuted target, which takes longer: their
         trees are deeper than those on the data as they are.
@@ -46,6 +49,10 @@ class SignificanceTest(Entry):
         Most trees of a forest that ``duramen rank`` has it grow; None for those of the ranking.
     default : bool
         Whether ``duramen rank`` runs it where the user names no test.
+    rate : str
+        Name of its rates, of a test that gives `ErrorRates`.
+    controls : bool
+        Whether a small number is evidence of relevance for a feature among many.
     adapt : callable, optional
         Further arguments from the grown forest, and whether anything asks for permutations.
 
@@ -65,11 +72,14 @@ class SignificanceTest(Entry):
     forests: Callable[[int, int], int] = lambda rounds, p: rounds + 1
     least: int = 1
     suits: Callable[[Measure], bool] = lambda measure: measure.testable
+    of_rows: bool = False
     permutes: bool = False
     fraction: float = 1.0
     announces: bool = False
     most_trees: int | None = None
     default: bool = False
+    rate: str = "error rate"
+    controls: bool = True
     adapt: Callable[[Any, bool], dict[str, Any]] = lambda forest, permuting: {}
 
     def takes(self, parameter: str) -> bool:

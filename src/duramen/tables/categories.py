@@ -80,7 +80,7 @@ def coded_variable(given: Any, what: str, n_rows: int, function: str) -> tuple[N
     codes, labels = factorize(given, what, function)
     if len(codes) != n_rows:
         raise ValueError(
-            f"{function}: {what} must have one value a row of X, got {len(codes)} values for "
+            f"{function}: {what} must have one value per row of X, got {len(codes)} values for "
             f"{n_rows} rows."
         )
     if is_missing(labels[-1]):
@@ -142,7 +142,7 @@ def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(
-            f"{function}: {what} must have one value a row, got an array of shape {values.shape}."
+            f"{function}: {what} must have one value per row, got an array of shape {values.shape}."
         )
     return values
 

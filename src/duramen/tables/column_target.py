@@ -42,7 +42,7 @@ def refuse_missing(
     lacking = [j for j in targets if table.missing[j]]
     if lacking:
         raise ValueError(
-            f"{function}: {quoted(table.names[lacking[0]])} has missing values, and a target must "
-            f"have none; so have {len(lacking)} targets in all. Hint: leave out the rows, fill "
-            "the gaps, or name the complete columns as targets."
+            f"{function}: {quoted(table.names[lacking[0]])} must have no missing values as a "
+            f"target; {len(lacking)} targets have some. Hint: leave out the rows, fill the gaps, "
+            "or name the complete columns as targets."
         )

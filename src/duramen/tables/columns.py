@@ -285,7 +285,7 @@ def numbers_of_categories(column: Categories, *, function: str, name: str | None
     if column.labels.dtype == object and len(column.labels):
         example = column.labels[0]
         raise ValueError(
-            f"{function}: {describe(name)} is asked to be numeric, but holds strings such as "
+            f"{function}: {describe(name)} must hold numbers to be numeric, got strings such as "
             f"{example!r}; convert it to numbers, or let it be nominal"
         )
     labels = np.append(column.labels.astype(np.float64), np.nan)

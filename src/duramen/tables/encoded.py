@@ -142,7 +142,9 @@ class EncodedTable(Summarized, KernelOwner):
         """Return the columns of the given indices, or of a boolean mask, in that order."""
         chosen = self._positions(index, self.n_columns, "take_columns")
         if len(np.unique(chosen)) < len(chosen):
-            raise ValueError("take_columns: an index occurs twice, and column names are unique")
+            raise ValueError(
+                "take_columns: indices must be different, since column names are unique"
+            )
         block_of = self.block_of[chosen]
         slot = np.empty(len(chosen), dtype=np.int64)
         blocks: list[Any] = []

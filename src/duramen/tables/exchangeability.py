@@ -100,10 +100,15 @@ class Exchangeability:
     def clause(self) -> str:
         """Clause on strata and blocks for the sentence of a null hypothesis; "" for none."""
         if self.blocks is None:
-            within = " Rows are exchanged within strata only, on which all may depend."
+            within = (
+                " Rows are exchanged only within strata, on which features and target may depend."
+            )
             return "" if self.strata is None else within
         within = "" if self.strata is None else " within strata"
-        return f" Whole blocks of rows are exchanged{within}: the rows of a block may be alike."
+        return (
+            f" Whole blocks of rows are exchanged{within}: rows of one block may depend on each "
+            "other."
+        )
 
     def identity(self) -> dict[str, str]:
         """Return fingerprints of strata and blocks, for checkpoints; empty where there are none."""
@@ -202,8 +207,9 @@ class Exchangeability:
         count = self.count(values)
         if count == 1:
             raise ValueError(
-                f"{function}: {given} must leave something to exchange, but {self._stuck(values)}. "
-                "Hint: give coarser strata, or blocks of equal size or with one target value each."
+                f"{function}: {given} must leave rows to exchange, but {self._stuck(values)}. "
+                "Hint: give coarser strata, or blocks of equal size or with one target value "
+                "each."
             )
         if count <= n_draws:
             warn(

@@ -88,9 +88,11 @@ def read_table(
     table = formats.whole(path, chosen, request)
     repeated = shown_repeated(table.column_names)
     if repeated:
-        raise ValueError(f"{function}: {path} names more than one column {repeated}; rename them")
+        raise ValueError(
+            f"{function}: {path} has more than one column named {repeated}; rename them"
+        )
     if table.num_rows == 0:
-        raise ValueError(f"{function}: {path} names its columns but has no rows")
+        raise ValueError(f"{function}: {path} has column names but no rows")
     return table
 
 
@@ -137,7 +139,7 @@ def target_column(
             hint = f"its columns are {shown}" + (", ..." if len(names) > 10 else "")
         raise ValueError(f"{function}: the table has no column {quoted(name)}; {hint}")
     if len(names) == 1:
-        raise ValueError(f"{function}: the table has no column but the target {quoted(name)}")
+        raise ValueError(f"{function}: the table has no column besides the target {quoted(name)}")
     position = names.index(name)
     return table.remove_column(position), table.column(position)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import quoted
+from duramen.tables.diversity import unequal_values
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode
 from duramen.tables.finding import Finding, columns, them
@@ -46,8 +47,8 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
     Parameters
     ----------
     X : table of shape (n, p), EncodedTable or ColumnStore
-        Of a store, only columns with many values are read, 256 at most, and duplicates are not
-        looked for.
+        Of a store, only columns with many values are read, 256 at most, and as many to compare
+        values, and duplicates are not looked for.
     y : array-like of shape (n,), optional
         Classes or numbers.
     target : str
@@ -56,7 +57,8 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
     Returns
     -------
     tuple of Finding
-        Those that the command line refuses first.
+        Those that the command line refuses first. "unequal values" is for rankings by MDI and other
+        measures that favor many values; commands tell of it only if they rank by one.
 
     Raises
     ------
@@ -82,7 +84,14 @@ def findings(X: Any, y: Any = None, *, target: str = "y") -> tuple[Finding, ...]
         found += map(of_stray, stray)
     if X is not None:
         found += of_codes(X, [one.name for one in stray])
+        unequal = unequal_values(X, told=names_in(found))
+        found += [] if unequal is None else [unequal]
     return in_order(found)
+
+
+def names_in(found: Iterable[Finding]) -> frozenset[str]:
+    """Return the columns that findings name."""
+    return frozenset(name for one in found for name in one.columns)
 
 
 def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -239,17 +248,20 @@ def _closely(table: EncodedTable, nameless: IntArray, told: Sequence[str]) -> li
             Finding(
                 "index",
                 names,
-                f"{columns(names)} {'has' if len(names) == 1 else 'have'} the name of an index "
-                "that was written with the table",
+                f"{columns(names)} {'has' if len(names) == 1 else 'have'} a name like that of an "
+                "index saved with the table",
                 f"leave {them(names)} out",
             )
         )
-    found += _one_each(table, rising, "row order", "rises from row to row, as a number of the row")
+    found += _one_each(table, rising, "row order", "increases from row to row, as row numbers do")
     found += _one_each(
         table, dates, "date", "has dates as text, each of which is treated as a category"
     )
     found += _one_each(
-        table, many, "many values", "has different text in most rows, which favors it by chance"
+        table,
+        many,
+        "many values",
+        "has different text in most rows, which raises its importance by chance",
     )
     return [*found, *_signs_of_missing(table)]
 
@@ -327,8 +339,8 @@ def _signs_of_missing(table: EncodedTable) -> list[Finding]:
                 Finding(
                     "missing code",
                     (name,),
-                    f"column {quoted(name)} has {value:g} far from its other numbers, as a code of "
-                    "missing values",
+                    f"column {quoted(name)} has {value:g} far from its other numbers, as codes of "
+                    "missing values are",
                     "read it as missing",
                     values=(f"{value:g}",),
                 )
@@ -364,8 +376,8 @@ def _duplicate(names: tuple[str, ...]) -> Finding:
     return Finding(
         "duplicate",
         tuple(others),
-        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that they share "
-        "their importance",
+        f"{columns(others)} {have} the same order of values as {quoted(first)}, so that the "
+        "importance is divided among them",
         f"leave {them(others)} out",
     )
 

@@ -20,7 +20,8 @@ def joined(left: EncodedTable, right: EncodedTable, function: str) -> EncodedTab
     """
     if left.n_rows != right.n_rows:
         raise ValueError(
-            f"{function}: tables must have as many rows, got {left.n_rows} and {right.n_rows}."
+            f"{function}: tables must have the same number of rows, got {left.n_rows} and "
+            f"{right.n_rows}."
         )
     check_apart(left.names, right.names, function)
     heights = np.array([len(block) for block in left.blocks], dtype=np.int64)

@@ -291,13 +291,13 @@ def given_set(
     beside = [name for name, value in {"y": y, **others}.items() if value is not None]
     if beside:
         raise ValueError(
-            f"{function}: X is a learning set, which holds {beside[0]} already; leave out "
+            f"{function}: X is a learning set, which already holds {beside[0]}; leave out "
             f"{beside[0]}, or give it to learning_set."
         )
     if task is not None and X.task != task:
         has = {"classification": "classes", "regression": "numbers"}.get(X.task, X.task)
         raise ValueError(
-            f"{function}: the target of this learning set is {has}, but {task} is asked for. "
+            f"{function}: the target of this learning set is {has}, but {task} was requested. "
             f"Hint: learning_set(X, y, task={task!r})."
         )
     return X
@@ -308,7 +308,7 @@ def refuse_weights(data: LearningSet[TableT], function: str) -> LearningSet[Tabl
     if data.weights is not None:
         raise ValueError(
             f"{function}: the rows of this learning set have weights, which {function} does not "
-            "take. Hint: learning_set without sample_weight."
+            "support. Hint: learning_set without sample_weight."
         )
     return data
 

@@ -57,8 +57,8 @@ def check_names(names: Iterable[str], n_columns: int, function: str) -> tuple[st
             )
     if len(names) != n_columns:
         raise ValueError(
-            f"{function}: names has {len(names)} entries, but X has {n_columns} columns; "
-            "give one name a column"
+            f"{function}: names has {len(names)} entries, but X has {n_columns} columns; give one "
+            "name per column"
         )
     _require_unique(names, function)
     return tuple(str(name) for name in names)
@@ -102,13 +102,13 @@ def resolve_kinds(
     if not isinstance(kinds, Iterable):
         raise TypeError(
             f"{function}: kinds is a {type(kinds).__name__}; give one of {KINDS}, a mapping from "
-            "name or index to kind, or one kind a column"
+            "name or index to kind, or one kind per column"
         )
     kinds = list(cast("Iterable[str | None]", kinds))
     if len(kinds) != n_columns:
         raise ValueError(
-            f"{function}: kinds has {len(kinds)} entries, but X has {n_columns} columns; "
-            "give one kind a column, or a mapping from name to kind"
+            f"{function}: kinds has {len(kinds)} entries, but X has {n_columns} columns; give one "
+            "kind per column, or a mapping from name to kind"
         )
     return tuple(None if kind is None else _check_kind(kind, function) for kind in kinds)
 
@@ -129,7 +129,7 @@ def _index_of(key: Any, index: Mapping[str, int], n_columns: int, function: str)
 
         close = get_close_matches(key, list(index), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{function}: kinds names the column {key!r}, which X lacks{hint}")
+        raise ValueError(f"{function}: kinds names the column {key!r}, which X does not have{hint}")
     try:
         j = int(key)
     except (TypeError, ValueError):

@@ -124,7 +124,7 @@ def _as_table(source: Any, function: str) -> pa.Table:
         if source is None:
             raise ValueError(
                 f"{function}: positions of the columns of this store are not known. Hint: a store "
-                "that was packed of a PLINK file has them."
+                "packed from a PLINK file has them."
             )
     table = pa.table(dict(source)) if isinstance(source, dict) else as_arrow(source)
     if table is None:

@@ -195,7 +195,7 @@ def _chosen(array: FloatArray, keep: NDArray[np.bool_], file: Path) -> Recording
     """Return the chosen neurons of neurons by frames."""
     if len(keep) != len(array):
         raise ValueError(
-            f"{_FUNCTION}: {file} has {len(array)} neurons, and what is known of them is of "
+            f"{_FUNCTION}: {file} has {len(array)} neurons, but the list of accepted neurons has "
             f"{len(keep)}"
         )
     if not keep.any():
@@ -219,12 +219,14 @@ def _suite2p(file: Path, only: bool, neuropil: float | None) -> Recording:
     around = file.with_name("Fneu.npy")
     if not around.is_file():
         raise FileNotFoundError(
-            f"{_FUNCTION}: neuropil needs {around}, which is not there. Hint: neuropil=None "
+            f"{_FUNCTION}: neuropil needs {around}, which does not exist. Hint: neuropil=None "
             "subtracts nothing."
         )
     other = _npy(around)
     if other.shape != light.shape:
-        raise ValueError(f"{_FUNCTION}: {around} is of shape {other.shape}, {file} {light.shape}")
+        raise ValueError(
+            f"{_FUNCTION}: {around} has shape {other.shape}, but {file} has {light.shape}"
+        )
     less = np.asarray(found.fluorescence - other.dtype.type(neuropil) * other[keep].T)
     return Recording(less, found.names)
 
@@ -254,7 +256,7 @@ def _hdf5(file: Path, layout: str, key: str | None, neurons: str, only: bool) ->
     keep = np.ones(len(array), dtype=np.bool_)
     if places is not None:
         if places.size and not (places.min() >= 0 and places.max() < len(array)):
-            raise ValueError(f"{_FUNCTION}: {file} has accepted neurons that it does not hold")
+            raise ValueError(f"{_FUNCTION}: {file} lists accepted neurons that are not in it")
         keep = np.isin(np.arange(len(array)), places)
     return _chosen(array, keep, file)
 
@@ -337,7 +339,7 @@ def _without_missing(found: Recording, missing: str, file: Path) -> Recording:
     empty = [name for name, column in zip(found.names, light.T, strict=True) if _all_gaps(column)]
     if empty or (missing == "drop" and count == len(light)):
         what = f"the neurons {', '.join(empty[:5])}" if empty else "any frame"
-        raise ValueError(f"{_FUNCTION}: {file} must hold finite numbers for {what}, got NaN alone")
+        raise ValueError(f"{_FUNCTION}: {file} must hold finite numbers for {what}, got only NaN")
     if missing == "drop":
         return Recording(np.ascontiguousarray(light[~gaps]), found.names)
     filled, frames = np.array(light), np.arange(len(light))

@@ -62,7 +62,9 @@ def with_probes(
     )
     rows = np.array([_permutation(order, table.n_rows, function) for order in np.asarray(orders)])
     if len(rows) != len(chosen):
-        raise ValueError(f"{function}: {len(chosen)} columns need as many orders, got {len(rows)}.")
+        raise ValueError(
+            f"{function}: {len(chosen)} columns need one order each, got {len(rows)} orders."
+        )
     heights = _heights(table)
     block_of = table.block_of[chosen]
     slot = np.empty(len(chosen), dtype=np.int64)

@@ -174,8 +174,8 @@ def warn_of_stray_values(found: Sequence[StrayValues], function: str) -> None:
     warning = StrayValuesWarning(
         f"{function}: {shown}{rest}. {them} treated as categorical. Hint: convert to numbers with "
         "missing values (pandas.to_numeric with errors='coerce'; na_values= or decimal= where a "
-        f"file is read), or give kinds={{{quoted(found[0].name)}: 'nominal'}}, which is not "
-        "warned of."
+        f"file is read), or give kinds={{{quoted(found[0].name)}: 'nominal'}}, which silences "
+        "this warning."
     )
     warning.columns = tuple(found)
     warn(warning)

@@ -316,8 +316,8 @@ def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
         pass
     shown = ", ".join(sorted(t.__name__ for t in types))
     raise TypeError(
-        f"{function}: y holds values of the types {shown}; each must be a string, or each a "
-        "number: argument must be a string or a number"
+        f"{function}: y holds values of the types {shown}; all must be strings, or all numbers: "
+        "argument must be a string or a number"
     )
 
 
@@ -327,8 +327,8 @@ def _is_nan(value: Any) -> bool:
 
 def _missing(function: str, row: int) -> str:
     return (
-        f"{function}: Input y contains NaN or another missing value, first at row {row}; "
-        "a target has none: drop such rows from X and y"
+        f"{function}: Input y contains NaN or another missing value, first at row {row}; a target "
+        "must have none: drop such rows from X and y"
     )
 
 

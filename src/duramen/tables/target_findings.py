@@ -100,12 +100,12 @@ def _of_values(values: Any, counts: NDArray[np.int64], name: str, task: str) -> 
         return []
     labels = values.to_pylist()
     if numeric and m > FEW_VALUES:
-        what = f"has {m:,} different numbers, which are {m:,} classes without an order"
-        return [_finding("many classes", name, what, "take it for numbers")]
+        what = f"has {m:,} different numbers, which are treated as {m:,} classes without an order"
+        return [_finding("many classes", name, what, "treat it as numbers")]
     found = _of_classes(labels, counts, name)
     if whole and task == "auto" and m >= _ORDERED:
-        what = f"has {m:,} different whole numbers, which are taken for classes without an order"
-        found.append(_finding("classes of numbers", name, what, "take it for numbers"))
+        what = f"has {m:,} different whole numbers, which are treated as classes without an order"
+        found.append(_finding("classes of numbers", name, what, "treat it as numbers"))
     return found
 
 
@@ -122,7 +122,7 @@ def _of_classes(labels: list[Any], counts: NDArray[np.int64], name: str) -> list
     if few and n >= 4 * _FEW_ROWS:
         listed = ", ".join(f"{quoted(labels[i])} ({counts[i]})" for i in few[:_SHOWN])
         more = f" and {len(few) - _SHOWN:,} more" if len(few) > _SHOWN else ""
-        what = f"has classes of few rows, of which little can be learned: {listed}{more}"
+        what = f"has classes with few rows, about which little can be learned: {listed}{more}"
         found.append(
             _finding(
                 "rare class",
@@ -136,9 +136,9 @@ def _of_classes(labels: list[Any], counts: NDArray[np.int64], name: str) -> list
     if counts[least] < _RARE * n and counts[most] > n / 2:
         what = (
             f"has {quoted(labels[least])} in {counts[least]:,} of {n:,} rows, so that a forest "
-            f"that always says {quoted(labels[most])} is right in {counts[most] / n:.0%}"
+            f"that always predicts {quoted(labels[most])} is right in {counts[most] / n:.0%}"
         )
-        hint = "judge the error by class, and weight the classes"
+        hint = "examine the error of each class, and weight the classes"
         found.append(_finding("imbalance", name, what, hint))
     return found
 

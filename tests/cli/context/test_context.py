@@ -266,7 +266,7 @@ def test_without_permutations(gates, out):
     assert run["results"]["time"]["relevance_p_value"] is None
     assert "(more than 20% of the largest importance)" in result.stdout
     assert "so its significance is not known" in result.stdout
-    assert "There are no p-values: nothing was permuted." in page(out)
+    assert "There are no p-values, because no permutations were made." in page(out)
 
 
 def test_too_few_permutations_are_pointed_out(gates, out):
@@ -324,12 +324,12 @@ def test_a_context_of_numbers_is_cut(gates, out):
     assert 11 < found["cuts"][0] < 13
     assert list(found["rows"].values()) == [96, 96]
     assert found["features_that_depend"] == 2
-    assert "note: hour is a number and became 2 intervals by quantiles" in result.stderr
+    assert "note: the numeric context hour was cut into 2 quantile intervals" in result.stderr
     assert f"cut at {found['cuts'][0]:.6g}" in page(out)
     result, run = done(out, *words, "--categorical", "hour", "--permutations", 1)
     assert run["results"]["hour"]["cuts"] is None
     assert len(run["results"]["hour"]["rows"]) > 80
-    assert "some values of hour have few rows" in result.stderr
+    assert "some contexts of hour have few rows" in result.stderr
 
 
 def test_missing_values(holes, out):
@@ -503,7 +503,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--target", "y", "--context", "y"], "--context y is the target"),
         (["FILE", "--target", "x", "--context", "time"], "no column 'x'"),
         (["FILE", "--target", "y", "--context", "time", "--context", "time"], "given twice"),
-        (["FILE", "--target", "y", "--context", "time", "--drop", "time"], "is a context"),
+        (
+            ["FILE", "--target", "y", "--context", "time", "--drop", "time"],
+            "must not name a context",
+        ),
         (["FILE", "--target", "y", "--context", "time", "--targets", "left"], "needs --network"),
         (
             ["FILE", "--target", "y", "--context", "time", "--criterion", "variance"],
@@ -518,8 +521,11 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
         (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
         (["FILE", "--network", "--context", "time", "--context", "coin"], "takes one --context"),
-        (["FILE", "--network", "--context", "time", "--task", "regression"], "--task has no use"),
-        (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no use with"),
+        (
+            ["FILE", "--network", "--context", "time", "--task", "regression"],
+            "--task has no effect",
+        ),
+        (["FILE", "--network", "--context", "time", "--criterion", "gini"], "has no effect with"),
         (["FILE", "--network", "--context", "time", "--permutations", "0"], "--permutations of 1"),
         (["FILE", "--network", "--context", "time", "--targets", "lft"], "'lft'"),
         (["FILE", "--network", "--context", "time", "--categorical", "gat"], "did you mean gate?"),

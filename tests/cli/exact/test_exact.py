@@ -205,7 +205,7 @@ def test_a_search_that_stops_early_says_so(copied, out):
     assert run["settings"]["max_degree"] == 0
     assert by_name(out, "relevance")["X1"] == "unknown"
     for said in (result.stdout, page(out)):
-        assert "for 3 features, called unknown, nothing was found" in said
+        assert "3 features for which it was not found are called unknown" in said
 
 
 def test_too_many_boundaries_are_left_out(copied, out, monkeypatch):
@@ -259,8 +259,8 @@ def test_many_numbers_become_intervals(patients, out):
     words = ["exact", patients, "--target", "risk", "--drop", "patient", "--drop", "score"]
     result, run = done(out, *words)
     assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {"age": 4}
-    assert "became 5 intervals by quantiles: age" in result.stderr
-    assert "became 5 intervals by quantiles: age" in page(out)
+    assert "were cut into 5 quantile intervals: age" in result.stderr
+    assert "were cut into 5 quantile intervals: age" in page(out)
     result, run = done(out, *words, "--discretize", "uniform", "--bins", 3)
     assert {name: len(cuts) for name, cuts in run["settings"]["cuts"].items()} == {
         **{"age": 2, "dose": 2}
@@ -479,8 +479,8 @@ def test_mda_of_the_digits_is_that_of_the_theory(digits, out):
     "options, message",
     [
         (("--measure", "mda", "--splits", "any"), "needs --splits multiway"),
-        (("--votes", "ensemble"), "has no use with --measure mdi"),
-        (("--given", "associated"), "has no use with --measure mdi"),
+        (("--votes", "ensemble"), "has no effect with --measure mdi"),
+        (("--given", "associated"), "has no effect with --measure mdi"),
     ],
 )
 def test_options_of_mda_are_checked(digits, out, options, message):

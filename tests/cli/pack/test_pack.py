@@ -61,7 +61,7 @@ def test_options(out, table, tmp_path):
     store = open_store(out)
     assert store.kinds[3] == "nominal"
     assert store.target("y")[1].tolist() == list(range(30))
-    assert "Of the rows it keeps y" in result.stdout
+    assert "Also stored for each row: y" in result.stdout
     assert run["command"] == (
         "duramen pack genes.csv --samples who.csv --categorical g3 --memory 2MB"
     )
@@ -79,7 +79,7 @@ def test_options(out, table, tmp_path):
     ("words", "message"),
     [
         (["nothing.csv"], "there is no file"),
-        (["genes.csv", "--memory", "1kB"], "memory must be 1MB at the least"),
+        (["genes.csv", "--memory", "1kB"], "memory must be at least 1MB"),
         (["genes.csv", "--layer", "raw"], "layer='raw' is for .h5ad files"),
         (["genes.csv", "--samples", "genes.tsv"], "there is no file"),
         (["genes.csv", "--categorical", "g99"], "kinds names the column 'g99'"),
@@ -99,7 +99,7 @@ def test_places_that_are_taken(out, table):
     (out / "mine").touch()
     result = duramen("pack", table, "--out", out, "--overwrite")
     assert result.exit_code == 2
-    assert "is a folder that is no column store and is left as it is" in result.stderr
+    assert "is a folder that is not a column store and is left as it is" in result.stderr
     pack(np.eye(3), out.parent / "s")
     result = duramen("pack", table, "--out", out.parent / "s")
     assert result.exit_code == 2
@@ -132,13 +132,15 @@ def test_ctrl_c_and_going_on(tmp_path):
     assert process.returncode == 130
     lines = complaint.strip().splitlines()
     assert lines[-1] == "duramen pack: interrupted, nothing was written"
-    assert lines[-2] == "note: .out.part keeps what is done: the same command goes on from it"
+    assert (
+        lines[-2] == "note: .out.part holds the work done so far; the same command resumes from it"
+    )
     assert not (tmp_path / "out").exists()
     noted = json.loads((tmp_path / ".out.part" / "progress.json").read_text())
     assert 0 < noted["n_columns"] < 3000
     again = as_program(tmp_path, *words)
     assert again.returncode == 0
-    assert "note: looking at what an earlier run left in .out.part" in again.stderr
+    assert "note: checking what an earlier run left in .out.part" in again.stderr
     expected = pack(tmp_path / "a.npy", tmp_path / "s")
     assert open_store(tmp_path / "out").fingerprint() == expected.fingerprint()
     assert not (tmp_path / ".out.part").exists()

@@ -17,6 +17,7 @@ from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue
 from duramen.importances.measures.fitted.conditional_mda import conditional_mda
 from duramen.importances.measures.fitted.frequency import frequency
+from duramen.importances.measures.fitted.influence import prediction_change, relative_influence
 from duramen.importances.measures.fitted.mda import mda
 from duramen.importances.measures.fitted.mdi import mdi
 from duramen.importances.measures.fitted.minimal_depth import minimal_depth
@@ -105,6 +106,8 @@ def by_the_library(name, forest, unfitted, X, y):
         "air": lambda: air(unfitted, X, y, **again),
         "sandri": lambda: sandri(unfitted, X, y, **again),
         "mcfs": lambda: mcfs(X, y, **again).importances,
+        "relative-influence": lambda: relative_influence(forest, X),
+        "prediction-change": lambda: prediction_change(forest, X, **again),
     }
     return calls[name]()
 
@@ -136,7 +139,10 @@ def test_each_measure_is_that_of_the_library(name, everything, grown):
     own = OPTIONS[name].name
     column, error = own, f"{own}_standard_error"
     assert_same(columns, "importance" if first else column, wanted)
-    assert_same(columns, "standard_error" if first else error, wanted, wanted.standard_error)
+    if wanted.standard_error is None:
+        assert error not in columns
+    else:
+        assert_same(columns, "standard_error" if first else error, wanted, wanted.standard_error)
     assert {name for name, _ in wanted.top(2)} == {"x2", "x4"}
     assert record["settings"][own] == dict(wanted.metadata[wanted.measure])
     assert record["results"]["units"][own] == wanted.unit
@@ -152,7 +158,7 @@ def test_a_measure_alone_has_its_standard_errors_in_the_terminal(name, file, tmp
     assert np.all(np.diff(columns["importance"]) <= 0)
     assert record["settings"]["measures"] == [name]
     assert "std. error" in result.stdout
-    assert "How far the measures agree" not in titles(tmp_path / "out")
+    assert "Agreement of the measures" not in titles(tmp_path / "out")
 
 
 def test_every_measure_of_numbers(file, tmp_path):
@@ -230,7 +236,7 @@ def test_report_has_p_and_q_and_what_they_are(file, tmp_path):
     shown = titles(tmp_path / "out")
     wanted = [
         *("Other measures", "Ranking by MDA", "Ranking by J_chi2"),
-        *("How far the measures agree", "Rank correlations", "Ranks side by side"),
+        *("Agreement of the measures", "Rank correlations", "Ranks side by side"),
         *("Forest", "By interaction degree"),
     ]
     place = shown.index("Other measures")
@@ -348,7 +354,7 @@ def test_all_measures_at_once_fit_the_terminal_and_the_report(everything):
     shown = titles(out)
     assert sum(title.startswith("Ranking by ") for title in shown) == len(OPTIONS) - 1
     pairs = len(OPTIONS) * (len(OPTIONS) - 1) // 2
-    between = page(out).split("How far the measures agree</h3>")[1]
+    between = page(out).split("Agreement of the measures</h3>")[1]
     assert between.split("</table>")[0].count("<tr>") == pairs + 1
 
 

@@ -84,6 +84,7 @@ def test_writes_four_files(file, tmp_path):
         "grow",
         *measured,
         "effects",
+        "trees needed",
         "report",
         "write",
     ]
@@ -248,7 +249,7 @@ def test_a_plink_file_with_what_is_known_of_its_rows(tmp_path):
         ([], "give a FILE and --target NAME, or --demo"),
         (["FILE"], "--target is missing"),
         (["FILE", "--target", "stat"], "did you mean 'state'?"),
-        (["FILE", "--target", "state", "--drop", "f77"], "--drop f77 is no column of the table"),
+        (["FILE", "--target", "state", "--drop", "f77"], "--drop f77 is not a column of the table"),
         (["FILE", "--target", "state", "--drop", "state"], "--drop state is the target"),
         (["FILE", "--target", "state", "--categorical", "numbr"], "did you mean number?"),
         (["FILE", "--target", "state", "--max-features", "many"], "got 'many'"),

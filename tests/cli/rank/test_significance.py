@@ -24,7 +24,8 @@ from duramen.significance.measured import Measured
 
 N, P, TREES = 80, 6, 20
 CER = "conditional-error-rate"
-RATES = ("multiple-probes", CER, "fdr-curve")
+PROBES = ("forest-probe-ranking", "probe-ranking")  # whose rates bound no error
+RATES = ("multiple-probes", CER, "fdr-curve", *PROBES)
 OPTIONS = {test.option: test for test in tests}
 REFITTING = [test.option for test in tests if test.repeats]
 
@@ -71,6 +72,8 @@ def by_the_library(method, file):
     if method == "janitza":
         with pytest.warns(UserWarning, match="are negative"):
             return function(dm.importances.holdout_mda(forest, X, y, random_state=0))
+    if method == "probe-ranking":
+        return function(X, y)
     # The command tests the measure of its ranking; these have MDA by default in Python.
     own = {"measure": "mdi"} if method in ("hapfelmeier", "max-t") else {}
     return function(forest, X, y, **{entry.repeats: 19, "random_state": 0}, **own)
@@ -101,15 +104,16 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     short = method.replace("-", "_").removesuffix("_error_rate")
     assert pa_csv.read_csv(tmp_path / "out" / "result.csv").column_names == list(columns)
     place = [wanted.names.index(name) for name in columns["name"]]
-    ends = ("_p_value", "_q_value", "_error_rate")
+    rate = "probe_rate" if method in PROBES else "error_rate"
+    ends = ("_p_value", "_q_value", f"_{rate}")
     own = [name for name in columns if name.startswith(f"{short}_") and name.endswith(ends)]
     if method == "max-t":
         assert_verdicts(wanted, columns, place, result, record)
         return
     if method in RATES:
-        assert own == [f"{short}_error_rate"]
+        assert own == [f"{short}_{rate}"]
         assert columns[own[0]] == wanted.rates[place].tolist()
-        n_found, what = np.count_nonzero(wanted.rates <= 0.05), "error_rate"
+        n_found, what = np.count_nonzero(wanted.rates <= 0.05), rate
         meaning = wanted.meaning
     else:
         assert own == [f"{short}_p_value", f"{short}_q_value"]
@@ -123,7 +127,7 @@ def test_method_says_what_the_library_says(method, file, tmp_path):
     assert meaning in result.stdout
     assert record["settings"]["significance"]["method"] == wanted.method
     assert meaning in page(tmp_path / "out")
-    assert tests[wanted.method].promise in page(tmp_path / "out")
+    assert tests[wanted.method].promise.format(level=0.05) in page(tmp_path / "out")
 
 
 def test_records_fit_their_functions():
@@ -131,7 +135,8 @@ def test_records_fit_their_functions():
     for test in tests:
         assert test.name == test.function.__name__
         assert getattr(dm.significance, test.name) is test.function
-        assert any(test.suits(measure) for measure in measures)
+        assert any(test.suits(measure) for measure in measures) != test.of_rows
+        assert test.controls != (test.option in PROBES)
         assert all(measure.testable for measure in measures if test.suits(measure))
         assert test.title
         assert test.promise
@@ -268,7 +273,7 @@ def test_line_of_the_ranking():
     assert two.selected() == ("a", "c")
     assert two.threshold(importances) == 2.0
     assert two.line(importances).endswith(
-        "with q up to 0.05 by Altmann. 1 more beyond it have not."
+        "with q up to 0.05 by Altmann. 1 more features are beyond it, but do not meet this limit."
     )
     one = verdict([0.001, 0.9, 0.9, 0.9])
     assert one.threshold(importances) == 4.0
@@ -338,7 +343,9 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
     said = " ".join(result.stderr.split())
     told = record["results"]["significance"]["notes"]
     assert [one for one in told if "q-values of normal tails are too small" in one] == told[:1]
-    assert re.search(rf"the p-values of \d of {P} features are tails of a normal", told[1])
+    assert re.search(
+        rf"the p-values of \d of {P} features are tail probabilities of a normal", told[1]
+    )
     assert len(told) == 2
     for one in told:
         assert one.startswith("altmann: ")
@@ -385,7 +392,7 @@ def test_features_have_the_rate_of_their_group(words, choices, file, groups, tmp
     assert (settings["groups"], settings["n_groups"]) == ("groups.csv", 4)
     assert settings["how"] == choices.get("how", "mean")
     told = record["results"]["significance"]["notes"][-1]
-    assert "rates are of 4 groups, by the " in told
+    assert "rates are those of 4 groups, ranked by the " in told
     assert told.endswith("1 of the groups have a rate up to 0.05: said")
     assert told in page(tmp_path / "out")
     assert "--groups groups.csv" in record["command"]
@@ -406,7 +413,7 @@ def test_groups_of_all_features_in_one_or_each_alone(file, tmp_path):
 
 
 def test_early_stopping_and_groups_lower_what_is_announced(file, groups, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", CER, "--groups", groups)
     assert f"note: conditional-error-rate of mdi: at most {19 * 4} forests" in result.stderr
     result, _ = asked(file, tmp_path / "out", "altmann", "--stop-after", 2, permutations=3)
@@ -468,7 +475,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
 
 
 def test_long_runs_are_announced(file, tmp_path, monkeypatch):
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)
     assert re.search(r"note: altmann of mdi: 4 forests, \d+ at a time: about ", result.stderr)
     result, _ = asked(file, tmp_path / "out", CER)
@@ -500,20 +507,23 @@ def test_names_of_no_method(file, no_growth):
     ("words", "message"),
     [
         (["--permutations", 9], "--significance max-t needs --permutations 19 or more"),
-        (["--no-test", "--permutations", 99], "--permutations has no use with --no-test"),
-        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no use with --no-test"),
+        (["--no-test", "--permutations", 99], "--permutations has no effect with --no-test"),
+        (["--no-test", "--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
         (
             ["--no-test", "--permutations", 99, "--strata", "g", "--checkpoint", "kept"],
-            "--permutations, --strata and --checkpoint have no use with --no-test",
+            "--permutations, --strata and --checkpoint have no effect with --no-test",
         ),
         (
             ["--significance", "janitza", "--permutations", 9, "--checkpoint", "k", "--rank-based"],
-            "--permutations and --checkpoint have no use with --significance janitza, which grows "
-            "no forests; --rank-based has no use",
+            "--permutations and --checkpoint have no effect with --significance janitza, which "
+            "grows no forests; --rank-based has no effect",
         ),
-        (["--no-test", "--significance", "fdr-curve"], "--significance has no use with --no-test"),
-        (["--significance", "janitza", "--permutations", 9], "--permutations has no use"),
-        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no use"),
+        (
+            ["--no-test", "--significance", "fdr-curve"],
+            "--significance has no effect with --no-test",
+        ),
+        (["--significance", "janitza", "--permutations", 9], "--permutations has no effect"),
+        (["--significance", "janitza", "--checkpoint", "kept"], "--checkpoint has no effect"),
         (
             ["--significance", CER, "--permutations", 18],
             "needs --permutations 19 or more",
@@ -522,27 +532,28 @@ def test_names_of_no_method(file, no_growth):
         (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
         (
             ["--stop-after", 3],
-            "--stop-after has no use for --significance max-t; allowed with altm",
+            "--stop-after has no effect with --significance max-t; allowed with altm",
         ),
         (
             ["--rank-based"],
-            "has no use for --significance max-t; allowed with conditional-error-rate",
+            "has no effect with --significance max-t; allowed with conditional-error-rate",
         ),
         (
             ["--significance", "fdr-curve", "--stop-after", 3],
-            "--stop-after has no use for --significance fdr-curve; allowed with altmann, hap",
+            "--stop-after has no effect with --significance fdr-curve; allowed with altmann, hap",
         ),
         (
             ["--significance", "hapfelmeier", "--distribution", "gamma"],
-            "--distribution has no use for --significance hapfelmeier; allowed with altmann",
+            "--distribution has no effect with --significance hapfelmeier; allowed with altmann",
         ),
         (
             ["--significance", "multiple-probes", "--rank-based"],
-            f"--rank-based has no use for --significance multiple-probes; allowed with {CER}",
+            f"--rank-based has no effect with --significance multiple-probes; allowed with {CER}",
         ),
         (
-            ["--significance", "janitza", "--groups", "g.csv"],
-            "--groups has no use for --significance janitza; allowed with conditional-error-rate",
+            ["--significance", "janitza", "--probes", 5],
+            "--probes has no effect with --significance janitza; allowed with "
+            "forest-probe-ranking, probe-ranking",
         ),
         (
             ["--significance", "altmann", "--distribution", "gamma", "--stop-after", 3],
@@ -566,10 +577,10 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
     ("lines", "message"),
     [
         (["f", "x0"], "must have two columns, the features and the group of each; it has 1"),
-        (["f,g", "x0,a", "x0,b"], "'x0' comes twice; groups must not overlap"),
+        (["f,g", "x0,a", "x0,b"], "'x0' occurs twice; groups must not overlap"),
         (["f,g", ",a"], "row 1 names no feature"),
-        (["f,g", "x0,"], "puts no feature in a group"),
-        (["f,g", "x11,a"], "--groups: x11 is no column of the table; did you mean x1?"),
+        (["f,g", "x0,"], "assigns no feature to a group"),
+        (["f,g", "x11,a"], "--groups: x11 is not a column of the table; did you mean x1?"),
         (["f,g", "y,a"], "--groups: y is the target"),
         (["f,g", "x0,x1"], "'x1' is a group and also a column in none"),
     ],

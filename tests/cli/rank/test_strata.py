@@ -57,7 +57,7 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert sorted(found["name"]) == sorted(named)
     place = [wanted.names.index(name) for name in found["name"]]
     assert found["altmann_p_value"] == wanted.p_values[place].tolist()
-    assert f"{column} is the column of --{option} and not a feature" in result.stderr
+    assert f"{column} is the column of --{option} and is not used as a feature" in result.stderr
     assert run["settings"][option] == column
     assert run["settings"]["significance"][option] == wanted.metadata[option]
     assert run["results"]["significance"]["null"] == wanted.null
@@ -75,7 +75,8 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
 @pytest.mark.parametrize("method", catalogue, ids=lambda test: test.option)
 def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
     able = method.takes("strata")
-    assert able == (method.option not in ("janitza", "one-probe"))
+    refused = ("janitza", "one-probe", "forest-probe-ranking", "probe-ranking")
+    assert able == (method.option not in refused)
     words = ["rank", file, "--target", "y", *TEST, method.option, "--strata", "population"]
     if method.repeats == "":
         words = [word for word in words if word not in ("--permutations", 19)]
@@ -84,7 +85,8 @@ def test_every_method_takes_strata_or_refuses_them(method, file, tmp_path):
         assert "strata" in run["settings"]["significance"]
     else:
         message = (
-            f"--strata has no use for --significance {method.option}; allowed with max-t, altmann, "
+            f"--strata has no effect with --significance {method.option}; allowed with max-t, "
+            "altmann, "
         )
         assert_refused("rank", tmp_path / "out", words[1:], message)
 
@@ -95,7 +97,7 @@ def test_the_default_test_takes_strata_and_blocks(file, tmp_path):
         tmp_path / "out", "rank", file, "--target", "y", *words, "--blocks", "person"
     )
     assert "exchanged within strata" in run["results"]["significance"]["null"]
-    assert "person is the column of --blocks and not a feature" in result.stderr
+    assert "person is the column of --blocks and is not used as a feature" in result.stderr
     said = shlex.split(run["command"])
     assert said[said.index("--strata") :][:4] == ["--strata", "population", "--blocks", "person"]
 
@@ -161,8 +163,8 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--strata", "population", "--no-test"], "--strata has no use with --no-test"),
-        (["--blocks", "person", "--no-test"], "--blocks has no use with --no-test"),
+        (["--strata", "population", "--no-test"], "--strata has no effect with --no-test"),
+        (["--blocks", "person", "--no-test"], "--blocks has no effect with --no-test"),
         ([*TEST, "altmann", "--strata", "populatoin"], "did you mean population?"),
         ([*TEST, "altmann", "--blocks", "y"], "--blocks y is the target"),
         (
@@ -173,7 +175,7 @@ def test_warnings_of_few_arrangements_are_notes(tmp_path):
             [*TEST, "altmann", "--strata", "x0", "--blocks", "person"],
             "each block must lie in one stratum",
         ),
-        ([*TEST, "altmann", "--strata", "row"], "strata must leave something to exchange"),
+        ([*TEST, "altmann", "--strata", "row"], "strata must leave rows to exchange"),
         ([*TEST, "altmann", "--strata", "gaps"], "that of row 3 is missing"),
     ],
     ids=str,

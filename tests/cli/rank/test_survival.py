@@ -3,11 +3,15 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
 from tests.estimators.test_survival import drawn
+from tests.tables.store.stores import write_bed
+
+import duramen as dm
 
 
 @pytest.fixture
@@ -36,6 +40,9 @@ def test_ranks_what_the_hazard_depends_on(file, tmp_path):
     assert (tmp_path / "out" / "result.xlsx").stat().st_size > 0
     report = (tmp_path / "out" / "report.html").read_text()
     assert "sum of the log-rank statistics" in report
+    assert "Kaplan-Meier" in report
+    assert ranked["direction"][0].as_py().startswith("risk ")
+    assert 0 < ranked["concordance"][0].as_py() < 1
     done(tmp_path / "out", "rank", "--no-test", *words[:-1], file)
     assert not (tmp_path / "out" / "result.xlsx").exists()  # it would be of another run
 
@@ -53,7 +60,7 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
     [
         (["--task", "survival"], "--task survival needs --event"),
         (["--event", "died", "--task", "regression"], "--event is for --task survival"),
-        (["--event", "dead"], "--event dead is no column of the table"),
+        (["--event", "dead"], "--event dead is not a column of the table"),
         (["--event", "months"], "--event months is the target"),
         (["--event", "x1"], "events must be booleans or 0 and 1"),
         (["--event", "died", "--measure", "vote-change"], "does not take survival"),
@@ -80,3 +87,30 @@ def test_missing_events_are_found_by_the_look(file, tmp_path):
     _, run = done(tmp_path / "out", *words, "--drop-missing-target")
     assert run["n_rows"] == 119
     assert json.dumps(run)
+
+
+@pytest.mark.parametrize("kind", ["store", "bed", "annotations"])
+def test_events_of_stores_and_sample_annotations(kind, tmp_path):
+    """Times and events are columns of a store, or of the annotations of a .bed or other file."""
+    X, time, event = drawn(0, 80, 3, distinct=30, values=3)
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    clinic = pd.DataFrame({"months": time, "died": pd.array(event, dtype="Int64")})
+    clinic.loc[3, "died"] = pd.NA
+    words = ["--samples", tmp_path / "s.csv"]
+    if kind == "store":
+        file, words = tmp_path / "store", []
+        dm.pack(pd.concat([frame, clinic], axis=1), file)
+    elif kind == "bed":
+        file = write_bed(tmp_path / "a.bed", X.astype(int), names=["x0", "x1", "x2"])
+        clinic.insert(0, "id", [f"I{i}" for i in range(80)])
+    else:
+        file = tmp_path / "a.csv"
+        frame.to_csv(file, index=False)
+        words += ["--samples-by-position"]
+    clinic.to_csv(tmp_path / "s.csv", index=False)
+    words = "rank", file, *words, "--target", "months", "--event", "died", "--no-test"
+    result = duramen(*words, "--out", tmp_path / "out")
+    assert "target 'died' is missing in 1 of 80 rows" in result.stderr
+    assert "--drop-missing-target" in result.stderr
+    _, run = done(tmp_path / "out", *words, "--drop-missing-target", "--trees", 20)
+    assert (run["task"], run["n_rows"], run["n_features"]) == ("survival", 79, 3)

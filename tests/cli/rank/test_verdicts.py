@@ -78,7 +78,7 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     assert "confirmed by max-T of MDA" in html
     assert "confirmed by max-T of MDA (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
-    assert "The test grew 40 forests of its own, with 20 trees each" in html
+    assert "The test grew 40 forests, with 20 trees each" in html
     assert "the two orders differ" in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
 
@@ -117,7 +117,7 @@ def test_a_test_that_does_not_fit_in_memory_is_left_out(file, tmp_path, monkeypa
 
 def test_a_long_test_that_nobody_asked_for_says_how_to_do_without(file, tmp_path, monkeypatch):
     few = ("--permutations", 19)
-    monkeypatch.setattr("duramen.cli.rank.significance._LONG", 0.0)
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     assert "skips it" not in run(file, tmp_path / "short", *few)[0].stderr
     monkeypatch.setattr("duramen.cli.rank.significance._TOO_LONG", 0.0)
     assert re.search(r"max-t .*; --no-test skips it", run(file, tmp_path / "long", *few)[0].stderr)

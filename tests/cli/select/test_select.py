@@ -320,8 +320,8 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     result = duramen(*words, "--out", out)
     assert result.exit_code == 130
     assert result.stderr == (
-        "note: kept.npz keeps what is done: the same command goes on from it\n"
-        "note: interrupted after 19 trees, of which these results are\n"
+        "note: kept.npz holds the work done so far; the same command resumes from it\n"
+        "note: interrupted; the results are those after 19 trees\n"
         f"duramen select: interrupted, the results are in {out}\n"
     )
     run = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -401,7 +401,7 @@ def test_demo_takes_other_settings(out):
             "--subspace: must be an integer from 1 or a fraction",
         ),
         (["genes.csv", "--target", "kind", "--subspace", "500"], "an int in 1..102"),
-        (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be 1MB at the least"),
+        (["genes.csv", "--target", "kind", "--memory", "1kB"], "memory must be at least 1MB"),
         (["genes.csv", "--target", "kind", "--max-features", "x"], "--max-features: must be auto"),
         (["genes.csv", "--target", "kind", "--tree", "random", "--max-features", "3"], "must be"),
         (["genes.csv", "--target", "kind", "--probes", "3"], "--probes is for --relevance probe"),
@@ -411,18 +411,21 @@ def test_demo_takes_other_settings(out):
         ),
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
         (["gaps.csv", "--target", "y"], "missing"),
-        (["folder", "--target", "y"], "is no column store"),
-        (["memory://none.store", "--target", "y"], "there is no column store at memory://"),
+        (["folder", "--target", "y"], "is not a column store"),
+        (["memory://none.store", "--target", "y"], "there is not a column store at memory://"),
         (["none.bed", "--target", "y"], "there is no folder or file none.bed"),
         (["s", "--target", "kin"], "s has no column 'kin'; did you mean 'kind'?"),
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),
         (["s", "--target", "kind", "--drop", "kind"], "--drop kind is the target"),
         (["s", "--target", "kind", "--categorical", "g1"], "--categorical g1 is for duramen pack"),
-        (["s", "--target", "kind", "--samples", "few.csv"], "samples has 4 rows, the table 150"),
+        (
+            ["s", "--target", "kind", "--samples", "few.csv"],
+            "samples has 4 rows, but the table has 150",
+        ),
         (["s", "--target", "kind", "--samples", "no.csv"], "no.csv"),
         (["genes.csv", "--target", "kind", "--samples", "few.csv"], "--samples needs --samples-id"),
         (["gaps", "--target", "y"], "--drop-missing-target leaves these rows out"),
-        (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column beside the target"),
+        (["gaps", "--target", "y", "--drop", "x"], "--drop leaves no column besides the target"),
     ],
 )
 def test_bad_input(genes, out, tmp_path, monkeypatch, words, message):

@@ -110,6 +110,23 @@ command(
     "rank t.csv --target y --drop z --drop batch --trees 6 --blocks person --permutations 19",
     write,
 )
+command(
+    "probes",
+    f"{CLASSES} --significance forest-probe-ranking --permutations 3 --probes 8",
+    write,
+)
+command(
+    "intervals and stability",
+    "rank t.csv --target y --drop z --drop batch --drop person --trees 16 --no-test --intervals "
+    "--stability 2 --resamples 4 --confidence 0.9",
+    write,
+)
+command("group mda", f"{CLASSES} --no-test --groups groups.csv", write)
+command(
+    "clusters as groups",
+    "rank g.bed --target phenotype --trees 6 --no-test --clusters 0.3 --groups clusters",
+    write_plink,
+)
 command("checkpoint", f"{CLASSES} --permutations 19 --checkpoint kept", write)
 for forest in (
     "random-forest",

@@ -6,7 +6,7 @@ from tests.grid import one_test
 import duramen as dm
 from duramen import estimators
 from duramen.importances import mdi
-from duramen.importances.after.correlations import standardized
+from duramen.importances.after.correlations import absolute, standardized
 from duramen.importances.after.representatives import representatives
 from duramen.results.importances import Importances
 
@@ -201,12 +201,49 @@ def test_clear_errors(options, message):
         representatives(correlated(), **options)
 
 
-def test_refuses_columns_without_a_correlation():
-    labels = pd.DataFrame({"a": ["x", "y", "z"], "b": [1, 2, 3]})
-    with pytest.raises(ValueError, match="column 'a' has 3 labels without an order"):
-        representatives(labels, threshold=0.5)
-    with pytest.raises(ValueError, match="column 'x1' has missing values"):
-        representatives([[1.0, np.nan], [2.0, 1.0]], threshold=0.5)
+def test_labels_without_an_order_are_alone():
+    frame = pd.DataFrame({"a": ["x", "y", "z"] * 4, "b": range(12), "c": range(3, 15)})
+    found = representatives(frame, threshold=0.1)
+    assert found.members() == {"a": ("a",), "b": ("b", "c")}
+    with pytest.raises(ValueError, match=r"method must be 'medoid' .* 3 labels in column 'a'"):
+        representatives(frame, threshold=0.5, method="centroid")
+
+
+def test_correlations_are_over_the_rows_where_both_are_known():
+    random = np.random.default_rng(5)
+    X = random.normal(size=(80, 4)) + random.normal(size=(80, 1))
+    X[random.random(X.shape) < 0.2] = np.nan
+    columns = standardized(dm.encode(X), "pearson")
+    found = absolute(columns, columns)
+    for i, j in np.ndindex(4, 4):
+        both = ~np.isnan(X[:, [i, j]]).any(axis=1)
+        assert found[i, j] == pytest.approx(abs(np.corrcoef(X[both][:, [i, j]].T)[0, 1]))
+
+
+def test_missing_values_are_kept():
+    """A copy with gaps joins its original; centroids are means over the members that are known."""
+    random = np.random.default_rng(6)
+    X = random.normal(size=(60, 3))
+    X[:, 2] = X[:, 0]
+    X[random.random(60) < 0.3, 2] = np.nan
+    X[0, [0, 2]] = np.nan
+    found = representatives(X, threshold=0.9)
+    assert found.members() == {"x0": ("x0", "x2"), "x1": ("x1",)}
+    assert found.table.missing.tolist() == [True, False]
+    chosen = {"method": "centroid", "correlation": "pearson"}
+    centroids = representatives(X, threshold=0.9, **chosen).table
+    codes, values = centroids.codes(0), centroids.values(0)
+    assert np.flatnonzero(codes == len(values)).tolist() == [0]
+    assert np.corrcoef(values[codes[1:]], X[1:, 0])[0, 1] > 0.99
+
+
+def test_few_common_rows_do_not_correlate():
+    """Over two rows any correlation is 1 in size."""
+    X = np.full((20, 2), np.nan)
+    X[:11, 0], X[9:, 1] = np.arange(11), np.arange(11)
+    assert len(representatives(X, threshold=0.5)) == 2
+    X[:10, 1] = np.arange(-10, 0)
+    assert len(representatives(X, threshold=0.5)) == 1
 
 
 def test_too_many_features_are_refused_before_any_work(monkeypatch):

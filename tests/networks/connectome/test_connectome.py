@@ -172,7 +172,9 @@ def test_silent_neurons_are_named():
 
 
 def test_a_recording_in_another_unit_is_named():
-    with pytest.warns(UserWarning, match=r"% of the differences reach the threshold 0.12"):
+    with pytest.warns(
+        UserWarning, match=r"% of the differences between frames reach the threshold 0.12"
+    ):
         found = dm.connectome(1000 * bursting(), method="pearson")
     assert "scale the recording" in found.notes[0]
 
@@ -189,7 +191,7 @@ def test_fewer_frames_than_neurons_are_named_first():
     "given, words",
     [
         ({"method": "magic"}, "connectome: method must be one of 'averaged'"),
-        ({"thresholds": []}, "connectome: thresholds must be one number at least"),
+        ({"thresholds": []}, "connectome: thresholds must be at least one number"),
         ({"thresholds": -1}, "connectome: thresholds must be a number > 0"),
         ({"filters": {"f7": 1}}, "connectome: filters must be one of"),
         ({"filters": {"f1": 0}}, r"connectome: filters\['f1'\] must be a number > 0"),

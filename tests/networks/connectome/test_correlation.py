@@ -204,7 +204,7 @@ def test_errors():
         dc.partial_correlation(spiky(), precision="best")
     with pytest.raises(ValueError, match="n_components must be a number in"):
         dc.partial_correlation(spiky(), precision="pca", n_components=1.5)
-    with pytest.raises(ValueError, match="covariance: signal must be two frames at least"):
+    with pytest.raises(ValueError, match="covariance: signal must be at least two frames"):
         dc.covariance(np.zeros((1, 3)))
     with pytest.raises(ValueError, match="components: matrix must be"):
         dc.components(np.zeros(3))

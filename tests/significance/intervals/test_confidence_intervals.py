@@ -425,7 +425,10 @@ def test_few_rows_are_noted():
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
-        ({"kind": "normal"}, "95 % normal intervals covered features that matter in .86 to .98"),
+        (
+            {"kind": "normal"},
+            "95 % normal intervals covered the importance of relevant features in .86 to .98",
+        ),
         ({"kind": "percentile"}, "95 % percentile intervals covered"),
         ({"subsample": 0.3}, "subsamples of 24 of 80 rows give standard errors that are too small"),
         ({"correction": False}, "coverage was measured for subsamples with correction=True"),

@@ -120,7 +120,7 @@ def test_wrong_arguments_are_refused():
     X, y = noise(0, n=20, p=3)
     several = dm.RandomForestClassifier(2, max_features=2, random_state=0).fit(X, y)
     for null in (None, "permuted"):
-        with pytest.raises(ValueError, match=r"needs X and y beside the estimator.*here 2.*Hint"):
+        with pytest.raises(ValueError, match=r"needs X and y besides the estimator.*here 2.*Hint"):
             frequency_control(several, null=null)
     with pytest.raises(ValueError, match="X and y must be given together"):
         frequency_control(several, X)

@@ -204,7 +204,7 @@ def test_what_the_function_returns_is_checked(importance, message):
         ({"n_jobs": 0}, ValueError, "permutation_test: n_jobs"),
         ({"y": 3}, ValueError, "y must have at least one row"),
         ({"names": "abcde"}, TypeError, "names must be a sequence of strings, got 'abcde' alone"),
-        ({"names": ["a"]}, ValueError, "names must be 5, one a feature, got 1"),
+        ({"names": ["a"]}, ValueError, "names must be 5, one per feature, got 1"),
         ({"X": {"a": 1}, "importance": lambda X, y, seed: [1.0]}, TypeError, "cannot be recogni"),
     ],
 )

@@ -120,7 +120,7 @@ def test_what_is_no_table_of_selections(selections, message):
 
 
 def test_other_arguments():
-    with pytest.raises(ValueError, match="names must be 4, one a column, got 2"):
+    with pytest.raises(ValueError, match="names must be 4, one per column, got 2"):
         stability(KNOWN, names=["a", "b"])
     with pytest.raises(ValueError, match=r"level must be a number in \(0, 1\), got 1"):
         stability(KNOWN, level=1)

@@ -135,9 +135,13 @@ def test_hapmap(tmp_path, shared_data):
 def test_kinds_and_names(tmp_path):
     copies = genotypes(20, 5)
     path = write_bed(tmp_path / "x.bed", copies, names=["."] * 5)
-    with pytest.raises(ValueError, match=r"x\.bim names more than one column '\.'.*Hint: plink2"):
+    with pytest.raises(
+        ValueError, match=r"x\.bim has more than one column named '\.'.*Hint: plink2"
+    ):
         open_store(path)
-    with pytest.raises(ValueError, match=r"x\.bim names more than one column '\.'.*give names="):
+    with pytest.raises(
+        ValueError, match=r"x\.bim has more than one column named '\.'.*give names="
+    ):
         pack(path, tmp_path / "s")
     names = list("abcde")
     store = pack(path, tmp_path / "s", names=names, kinds="nominal")

@@ -56,7 +56,11 @@ def test_samples_of_ones_own_take_the_place_of_what_is_known(store, tmp_path):
 @pytest.mark.parametrize(
     ("samples", "error", "message"),
     [
-        (pd.DataFrame({"y": [1, 2]}), ValueError, "open_store: samples has 2 rows, the table 30"),
+        (
+            pd.DataFrame({"y": [1, 2]}),
+            ValueError,
+            "open_store: samples has 2 rows, but the table has 30",
+        ),
         ([1, 2], TypeError, "open_store: samples is a list; give a data frame"),
         ("no.csv", FileNotFoundError, "no.csv"),
     ],
@@ -150,15 +154,17 @@ def test_headers(store, tmp_path):
             open_store(store.path)
     for text in ("", "[]", "{}", json.dumps(good)[:-20]):
         path.write_text(text)
-        with pytest.raises(ValueError, match=r"header\.json is no header of a column store"):
+        with pytest.raises(ValueError, match=r"header\.json is not the header of a column store"):
             open_store(store.path)
     path.unlink()
-    with pytest.raises(ValueError, match=r"s is no column store: it has no header\.json.*pack"):
+    with pytest.raises(ValueError, match=r"s is not a column store: it has no header\.json.*pack"):
         open_store(store.path)
     with pytest.raises(FileNotFoundError, match="there is no folder or file"):
         open_store(tmp_path / "nothing")
     (tmp_path / "a.csv").write_text("x\n1\n")
-    with pytest.raises(ValueError, match=r"a\.csv is no column store; give .*Hint: pack\('a\.csv'"):
+    with pytest.raises(
+        ValueError, match=r"a\.csv is not a column store; give .*Hint: pack\('a\.csv'"
+    ):
         open_store(tmp_path / "a.csv")
 
 
@@ -237,7 +243,7 @@ def test_default_names_are_found(tmp_path):
         ("bad.npy", {}, ValueError, r"is not an \.npy file, or is damaged"),
         ("good.csv", {"layer": "raw"}, ValueError, r"layer='raw' is for \.h5ad files"),
         ("good.csv", {"memory": "much"}, ValueError, "memory must be a size such as '512MB'"),
-        ("good.csv", {"memory": "10kB"}, ValueError, "memory must be 1MB at the least"),
+        ("good.csv", {"memory": "10kB"}, ValueError, "memory must be at least 1MB"),
         ("good.csv", {"memory": True}, ValueError, "memory must be a size"),
         ("good.csv", {"n_jobs": 0}, ValueError, "pack: n_jobs must be an int other than 0"),
         ("good.csv", {"names": ["a", "b"]}, ValueError, "names has 2 entries, but X has 1"),
@@ -260,7 +266,7 @@ def test_bad_sources(tmp_path, monkeypatch, source, options, error, message):
 def test_bad_tables(tmp_path):
     for source, options, error, message in [
         (np.zeros((0, 3)), {}, ValueError, "the table is empty"),
-        (FRAME, {"transpose": True}, ValueError, "a DataFrame is to be transposed before"),
+        (FRAME, {"transpose": True}, ValueError, "a DataFrame must be transposed before"),
         (encode(FRAME), {"transpose": True}, ValueError, "encoded table cannot be transposed"),
         (encode(FRAME), {"kinds": "nominal"}, ValueError, "kinds cannot be given"),
         (FRAME, {"layer": "X"}, ValueError, "not for tables"),
@@ -279,7 +285,7 @@ def test_bad_tables(tmp_path):
     np.save(tmp_path / "t.npy", np.zeros((3, 3)))
     data = (tmp_path / "t.npy").read_bytes()
     (tmp_path / "t.npy").write_bytes(data[:-1])
-    with pytest.raises(ValueError, match="is truncated: it has 199 bytes, its header tells of 200"):
+    with pytest.raises(ValueError, match="is truncated: it has 199 bytes, its header requires 200"):
         pack(tmp_path / "t.npy", tmp_path / "s")
     assert left_over(tmp_path) == []
 

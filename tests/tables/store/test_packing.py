@@ -310,7 +310,7 @@ def test_samples_and_targets(tmp_path):
     np.testing.assert_array_equal(store.target("h")[1], [0.5, 1.0, np.nan])
     with pytest.raises(KeyError, match=r"no column 'ag'.*nor do its samples, with .*'age'"):
         store.target("ag")
-    with pytest.raises(ValueError, match="samples has 2 rows, the table 3"):
+    with pytest.raises(ValueError, match="samples has 2 rows, but the table has 3"):
         pack(X, tmp_path / "n", samples=known[:2])
     with pytest.raises(TypeError, match="samples is a list"):
         pack(X, tmp_path / "n", samples=[1, 2, 3])

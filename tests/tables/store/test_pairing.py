@@ -161,7 +161,7 @@ def test_a_column_of_the_store_names_rows_when_asked(tmp_path):
     store = open_store(tmp_path / "s", known.iloc[ORDER], samples_id="IID")
     assert store.target("age")[1].tolist() == known["age"].tolist()
     plain = open_store(tmp_path / "s", known)  # nothing is said of names: one row for each
-    assert "by position, as s has no names of rows" in plain.samples_pairing
+    assert "by position, as s has no row names" in plain.samples_pairing
     assert plain.target("age")[1].tolist() == known["age"].tolist()
     pack(frame.assign(IID=range(100, 100 + N)), tmp_path / "n")
     numbered = known.assign(IID=range(100, 100 + N)).iloc[ORDER]
@@ -237,9 +237,9 @@ def test_by_position_when_asked_or_without_names(bed, tmp_path):
         pack(bed, tmp_path / "s", samples=plain)
     assert caught[0].filename == __file__
     assert open_store(tmp_path / "s").row_names == store.row_names
-    with pytest.raises(ValueError, match="samples has 39 rows, the table 40"):
+    with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
         open_store(bed, plain[:39])
-    with pytest.raises(ValueError, match="samples has 39 rows, the table 40"):
+    with pytest.raises(ValueError, match="samples has 39 rows, but the table has 40"):
         open_store(bed, known[:39], samples_by_position=True)
 
 
@@ -278,7 +278,7 @@ def test_options_without_what_they_are_for(bed, tmp_path):
     frame = pd.DataFrame({"x": range(N)})
     store = dm.pack(frame, tmp_path / "s")
     assert store.row_names is None
-    with pytest.raises(ValueError, match="needs names of the rows of s, which has none, and no"):
+    with pytest.raises(ValueError, match="needs row names or a column"):
         open_store(tmp_path / "s", annotations(), samples_id="IID")
 
 

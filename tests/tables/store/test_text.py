@@ -143,9 +143,9 @@ def test_lines_that_are_longer_than_a_block_of_arrow(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("x,y\n", "names its columns but has no rows"),
+        ("x,y\n", "has column names but no rows"),
         ("\n\n", "is empty"),
-        ("x,y,x\n1,2,3\n", "names more than one column 'x'; .*Hint: rename"),
+        ("x,y,x\n1,2,3\n", "has more than one column named 'x'; .*Hint: rename"),
         ("x,y\n1,2\n\n3\n4,5\n", "has 1 fields in line 4, but its header has 2"),
         ('x,y\n"1\n1",2\n3,4,5\n', "has 3 fields in line 4, but its header has 2"),
         (b"x,y\na,b\nc,d\xe9\n", "byte 0xe9 at offset 11 .line 3.*LATIN1"),
@@ -180,7 +180,7 @@ def test_bad_transposed_text(tmp_path):
         ("g,s1,s2\na,1,2\nb,1\n", "has 2 fields in line 3"),
         ("g,s1,s2,s3\na,1,2\n", "fields"),
         ("g\na\n", "fields"),
-        ("g,s1\na,1\na,2\n", "names more than one column 'a'"),
+        ("g,s1\na,1\na,2\n", "has more than one column named 'a'"),
     ]:
         path.write_text(text)
         with pytest.raises(ValueError, match=message):

@@ -240,7 +240,7 @@ X = uniform(2)
             {"X": uniform(["a"]), "Y": copy("X", 0.5)},
             {},
             ValueError,
-            "has no value but 'a', so a copy cannot be wrong",
+            "has only the value 'a', so that a copy cannot be wrong",
         ),
         ({"X": uniform(["a", "b"]), "Y": xor("X")}, {}, TypeError, "must be whole numbers or"),
         (

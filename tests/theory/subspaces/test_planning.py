@@ -242,7 +242,7 @@ def test_huge_numbers_of_trees_are_said_to_be_so():
         ({"relevant": {-1: 3}}, "a degree in relevant must be an int >= 0"),
         ({"relevant": {0: 0}}, r"relevant\[0\] must be an int >= 1"),
         ({"relevant": {0: 501}}, "relevant must be at most the 500 features"),
-        ({"relevant": {0: 1, 2: 1}}, "at least 3 features with one of degree 2"),
+        ({"relevant": {0: 1, 2: 1}}, "at least 3 features if one has degree 2"),
         ({"bytes_per_value": 3}, "bytes_per_value must be 1, 2 or 4"),
         ({"risk": 0.0}, "risk must be"),
         ({"keep": [2.0]}, "keep must be a number in"),

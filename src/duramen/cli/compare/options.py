@@ -25,14 +25,14 @@ class Evaluation:
     )
     measure: tuple[str, ...] = option(
         (),
-        "Importance measure of duramen rank, whose ranking is cut at numbers of features; repeat "
-        "for more. Without --selector and --measure: mdi, mda and all-features.",
+        "Importance measure of duramen rank, evaluated with its first --features; repeat for "
+        "more. Without --selector and --measure: mdi, mda and all-features.",
         metavar="NAME",
     )
     features: tuple[int, ...] = option(
         (),
-        "Number of features at which rankings are cut; repeat for more. By default 1, 2, 5, 10, "
-        "20, 50, ... below the number of columns.",
+        "Number of features to keep from the top of a ranking; repeat for more. By default 1, 2, "
+        "5, 10, 20, 50, ... below the number of columns.",
         metavar="K",
         parameter="n_features",
     )
@@ -46,7 +46,7 @@ class Evaluation:
     )
     score: tuple[str, ...] = option(
         (),
-        "Score of the predictions, balanced-accuracy, auc or r2; repeat for more. By default "
+        "Score of the predictions: balanced-accuracy, auc or r2; repeat for more. By default "
         "balanced-accuracy for classes and r2 for numbers.",
         metavar="NAME",
     )
@@ -63,8 +63,8 @@ class Evaluation:
     selection: str = choice(
         "inside",
         "duramen.evaluation.selections:SELECTIONS",
-        "Rows that choose the features: training rows (inside), or all rows (outside), whose "
-        "scores are biased.",
+        "Rows on which features are selected: the training rows (inside), or all rows (outside), "
+        "which biases the scores upward.",
     )
 
 

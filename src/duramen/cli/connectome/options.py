@@ -24,24 +24,31 @@ class Fluorescence:
     layout: str = choice("auto", "duramen.tables.recordings:LAYOUTS", "Layout of the file.")
     key: str | None = option(None, "Array to read from an HDF5 file.", metavar="NAME")
     neurons: str = choice(
-        "columns", "duramen.tables.recordings:NEURONS", "Place of the neurons in a table."
+        "columns",
+        "duramen.tables.recordings:NEURONS",
+        "Orientation of a table: neurons in columns, or in rows.",
     )
     neuropil: float | None = option(
-        None, "Fraction of the neuropil of suite2p to subtract, often .7.", metavar="F", min=0.0
+        None,
+        "Fraction of the neuropil signal of suite2p to subtract, often .7; none is "
+        "subtracted by default.",
+        metavar="F",
+        min=0.0,
     )
     missing: str = choice(
         "refuse", "duramen.tables.recordings:MISSING", "Treatment of frames with missing values."
     )
     positions: Path | None = option(
         None,
-        "Table with the place of each neuron, in their order: columns x and y. The network is "
-        "drawn there; weights do not depend on it.",
+        "Table with the position of each neuron in columns x and y, in the order of the neurons. "
+        "It is used to draw the network, not for the weights.",
         metavar="FILE",
     )
     gold: Path | None = option(
         None,
-        "File of known links to score the network against: columns of source and target, as names "
-        "or as numbers from 0 on, and, if there is a third, 1 for links and 0 for others.",
+        "File of known links to score the network against: columns of source and target, as "
+        "names or as numbers counted from 0, and, if there is a third, 1 for links and 0 for "
+        "others.",
         metavar="FILE",
     )
     drop: tuple[str, ...] = option(
@@ -62,15 +69,16 @@ class Inference:
     method: str = choice("averaged", "duramen.networks.connectome:METHODS", "Method.")
     threshold: tuple[float, ...] = option(
         (),
-        "Threshold of the differences of fluorescence, in its unit; repeat to average over more. "
-        "By default .100, .101, ..., .210 for averaged and full, .12 for others.",
+        "Threshold of the differences of fluorescence between frames, in the unit of the data; "
+        "repeat to average over several. By default .100, .101, ..., .210 for averaged and full, "
+        ".12 for others.",
         metavar="T",
         parameter="thresholds",
     )
     precision: str = choice(
         "auto",
         "duramen.networks.connectome.correlation:PRECISIONS",
-        "Estimator of the precision matrix; auto is pca, or oas for few frames with a signal.",
+        "Estimator of the precision matrix; auto is pca, or oas if few frames have a signal.",
     )
     components: float = option(
         0.8,
@@ -82,14 +90,18 @@ class Inference:
     )
     quiet_below: float = option(
         0.25,
-        "Mean fluorescence below which transfer-entropy keeps frames.",
+        "Mean fluorescence below which a frame is used by transfer-entropy.",
         metavar="C",
         parameter="quiet",
     )
     trees: int = option(
-        100, "Trees of each neuron, for genie3.", metavar="T", min=1, parameter="n_estimators"
+        100,
+        "Number of trees for each neuron (genie3).",
+        metavar="T",
+        min=1,
+        parameter="n_estimators",
     )
-    max_depth: int = option(3, "Largest depth of these trees.", metavar="D", min=1)
+    max_depth: int = option(3, "Maximum depth of the trees (genie3).", metavar="D", min=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +111,11 @@ class Options:
     input: Fluorescence = group(Fluorescence, "Data")
     inference: Inference = group(Inference, "Method")
     links: int = option(
-        100_000, "Links in the results, the heaviest.", metavar="N", min=1, section="Results"
+        100_000,
+        "Number of links in the results, those of the largest weights.",
+        metavar="N",
+        min=1,
+        section="Results",
     )
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-connectome"))

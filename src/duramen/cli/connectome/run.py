@@ -29,7 +29,7 @@ def connectome(options: Options) -> None:
     Example: duramen connectome F.npy
 
     Smooths and differences the fluorescence of each neuron, keeps its peaks, and weights links by
-    the association of the processed signals. Prints the heaviest links, and how well they agree
+    the association of the processed signals. Prints the heaviest links, and their agreement
     with known ones, and writes result.csv, result.parquet, run.json and report.html to the folder
     --out.
     """

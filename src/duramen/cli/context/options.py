@@ -20,14 +20,19 @@ class Contexts:
 
     context: tuple[str, ...] = option(
         (),
-        f"Column whose values are the contexts; repeat for more. {_DEMO_CONTEXT} with --demo.",
+        "Column whose values are the contexts, such as sex or hospital; repeat for more. "
+        f"With --demo, it is {_DEMO_CONTEXT}.",
         metavar="NAME",
         record="contexts",
     )
-    network: bool = option(False, "Take every column but the context as a target of the others.")
+    network: bool = option(
+        False,
+        "Use each column except the context in turn as the target, with the others as features.",
+    )
     targets: tuple[str, ...] = option(
         (),
-        "With --network: column that is a target; repeat for more. By default all.",
+        "With --network: column to use as a target; repeat for more. By default, all columns "
+        "are targets.",
         metavar="NAME",
     )
 
@@ -39,7 +44,7 @@ class Analysis(Trees):
     trees: int = option(1000, "Number of trees.", metavar="T", min=1, parameter="n_estimators")
     permutations: int = option(
         1000,
-        "Permutations of the context; 0 for no p-values.",
+        "Number of permutations of the context; 0 for no p-values.",
         metavar="B",
         min=0,
         parameter="n_permutations",
@@ -47,23 +52,24 @@ class Analysis(Trees):
     permute: str = choice(
         "within_target",
         f"{_CHOICES}:PERMUTE",
-        "Rows that exchange contexts for the p-values of effects: those of the same class (or bin) "
-        "of the target, or all.",
+        "Rows among which the context is permuted for the p-values of effects: rows of the same "
+        "class (or bin) of the target, or all rows.",
     )
     empty: str = choice(
         "skip",
         f"{_CHOICES}:EMPTY",
-        "Nodes without rows of a context: skip them, or count zero importance.",
+        "Treatment of nodes without rows of a context: skip them, or count an importance of zero.",
     )
     splits: str = choice(
         "auto",
         f"{_CHOICES}:SPLITS",
-        "Family of splits: one branch for each value, or two; auto is two where a column has many "
-        "numbers.",
+        "Family of splits: one branch for each value (multiway), or two branches (ordered); auto "
+        "is ordered if a column has many distinct numbers.",
     )
     bins: int | None = option(
         None,
-        "Quantile intervals for columns of more numbers; none by default.",
+        "Number of quantile intervals for columns with more distinct numbers than this; none "
+        "by default.",
         metavar="B",
         min=2,
         parameter="n_bins",
@@ -71,18 +77,21 @@ class Analysis(Trees):
     )
     context_bins: int = option(
         3,
-        "Quantile intervals of a context of numbers.",
+        "Number of quantile intervals for a numeric context.",
         metavar="B",
         min=2,
         parameter="n_context_bins",
         record="context_bins",
     )
     plain_p_values: bool = option(
-        False, "Test also the difference of forests, which are grown anew for each permutation."
+        False,
+        "Also test the plain effect, the difference between the importances in a forest of "
+        "all rows and in one of the rows of a context; new forests are grown for each "
+        "permutation.",
     )
     tolerance: float = option(
         0.05,
-        "Relative difference of importances that verdicts call equal.",
+        "Relative difference up to which verdicts treat importances as equal.",
         metavar="FRACTION",
         min=0.0,
         max=0.999,
@@ -97,8 +106,8 @@ class Verdicts:
     control: str = choice(
         "fdr",
         f"{_CHOICES}:Control",
-        "Error rate that --alpha bounds: false discovery rate, family-wise error rate, or none, "
-        "for each p-value on its own.",
+        "Error rate that --alpha bounds: false discovery rate (fdr), family-wise error rate "
+        "(fwer), or the type I error of each p-value alone (none).",
     )
 
 
@@ -112,8 +121,8 @@ class Options:
     rows: Strata = group(Strata, "Permutations")
     propensity_strata: int | None = option(
         None,
-        "Permute the context within S strata of its probability given the columns too; for "
-        "contexts that shift columns. None by default.",
+        "Permute the context also within S strata of its propensity score, the probability of a "
+        "context given the features, if the context shifts features. None by default.",
         metavar="S",
         min=2,
         section="Permutations",

@@ -33,9 +33,9 @@ def context(options: Options) -> None:
 
     Example: duramen context patients.csv --target diagnosis --context sex
 
-    With --network, the links between columns that do. Prints what depends on the context, after
-    the relevance of the context itself, and writes result.csv, result.parquet, run.json and
-    report.html to the folder --out.
+    With --network, finds links between columns that depend on it. Prints the relevance of the
+    context itself and the columns that depend on it, and writes result.csv, result.parquet,
+    run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
@@ -87,17 +87,17 @@ def _check(options: Options) -> None:
         if names.count(name) > 1:
             raise ValueError(f"--context {name} is given twice")
         if name in data.drop:
-            raise ValueError(f"--drop {name} is a context")
+            raise ValueError(f"--drop: must not name a context, got {name}")
     if options.analysis.plain_p_values and not options.analysis.permutations:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
     if options.propensity_strata is not None and (len(names) > 1 or network):
-        raise ValueError("--propensity-strata takes one --context and no --network")
+        raise ValueError("--propensity-strata needs a single --context, without --network")
     if options.propensity_strata is not None and options.rows.strata is not None:
-        raise ValueError("--propensity-strata and --strata go not together; leave out one")
+        raise ValueError("--propensity-strata and --strata cannot be combined; leave out one")
     if options.propensity_strata is not None and options.rows.covariate:
-        raise ValueError("--propensity-strata and --covariate go not together; leave out one")
+        raise ValueError("--propensity-strata and --covariate cannot be combined; leave out one")
     if options.rows.covariate and len(names) > 1:
-        raise ValueError(f"--covariate takes one --context, got {len(names)} of them")
+        raise ValueError(f"--covariate needs a single --context, got {len(names)}")
     options.rows.check(data.drop, names)
     _check_network(options)
 
@@ -109,16 +109,18 @@ def _check_network(options: Options) -> None:
         return
     if options.input.target is not None:
         raise ValueError(
-            "--network takes every column but the context for a target; leave out --target, or "
-            "name some with --targets"
+            "--network uses every column except the context as a target; leave out --target, or "
+            "name some targets with --targets"
         )
     if len(options.names) > 1:
-        raise ValueError(f"--network takes one --context, got {len(options.names)} of them")
+        raise ValueError(f"--network needs a single --context, got {len(options.names)}")
     if not options.analysis.permutations:
         raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
     asked = {"--task": options.input.task, "--criterion": options.analysis.criterion}
     if refused := [option for option, value in asked.items() if value != "auto"]:
-        raise without_use(refused, "with --network, which goes by the kind of each target")
+        raise without_use(
+            refused, "with --network, which chooses the task of each target by its values"
+        )
 
 
 def _read(options: Options, clock: Clock) -> Given:
@@ -198,8 +200,8 @@ def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str
         first, name = one.analyses[0], one.context_name
         if first.metadata["context"]["cuts"]:
             lines.append(
-                f"{name} is a number and became {len(first.contexts)} intervals by quantiles; "
-                "--context-bins and --categorical choose otherwise"
+                f"the numeric context {name} was cut into {len(first.contexts)} quantile "
+                "intervals; change this with --context-bins or --categorical"
             )
         rows = (first.shares * given.table.n_rows).round().astype(int).tolist()
         few = [
@@ -207,8 +209,8 @@ def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str
         ]
         if few:
             lines.append(
-                f"some values of {name} have few rows: {joined(few, shown=5)}; little can be "
-                "found there"
+                f"some contexts of {name} have few rows: {joined(few, shown=5)}; effects "
+                "there are hard to detect"
             )
         lines += _too_few(options, one)
     return lines
@@ -220,9 +222,8 @@ def _too_few(options: Options, one: Findings) -> list[str]:
     n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in one.analyses)
     if not one.tested or one.count() or n <= alpha * (permutations + 1):
         return []
-    more = "" if not alpha else f"; with --permutations {round(n / alpha)} it could"
+    more = "" if not alpha else f"; with --permutations {round(n / alpha)} it can"
     return [
-        f"with {permutations:,} permutations no p-value is below "
-        f"{1 / (permutations + 1):.2g}, which is too large for a single one of {n:,} to "
-        f"have {one.level}{more}"
+        f"with {permutations:,} permutations no p-value is below {1 / (permutations + 1):.2g}, "
+        f"too large for a single effect, among {n:,}, to have {one.level}{more}"
     ]

@@ -46,7 +46,7 @@ def with_target(
     }
     features = source.features.drop_columns(list(contexts))
     if not features.column_names:
-        raise ValueError("there is no column besides the target and --context")
+        raise ValueError("no column is left besides the target and --context")
     rows, notes = exchanged(source.labels, next(iter(values.values())))
     settled = {option: {option: one} for option, one in rows.items()}
     inputs = replace(source, features=features, labels=settled, notes=(*source.notes, *notes))
@@ -192,8 +192,8 @@ def _values(name: str, column: Any, categorical: bool) -> Any:
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
     if missing:
         raise ValueError(
-            f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave them out "
-            "with --missing drop"
+            f"--context {name} is missing in {missing:,} of {len(column):,} rows; leave these "
+            "rows out with --missing drop"
         )
     number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
     if not number or categorical:

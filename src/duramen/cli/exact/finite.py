@@ -39,7 +39,9 @@ def finite(problem: Problem[EncodedTable], how: str, bins: int) -> Finite:
     table: Any = problem.table
     method: Any = "quantile" if how == "auto" else how
     if method == "mdl" and problem.task == "regression":
-        raise ValueError("--discretize mdl needs classes, the target is a number; use quantile")
+        raise ValueError(
+            "--discretize mdl needs a target of classes, got numbers; use --discretize quantile"
+        )
     cuts: dict[str, list[float]] = {}
     if how != "none":
         if how == "auto":

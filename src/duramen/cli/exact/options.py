@@ -33,8 +33,8 @@ class Intervals:
     discretize: str = choice(
         "auto",
         "duramen.theory.distributions.discretization:Method",
-        "Method that puts columns of many numbers into intervals; auto is by quantiles, for "
-        f"columns of more than {FEW} distinct numbers.",
+        f"Method that cuts numeric columns into intervals; auto cuts columns of more than {FEW} "
+        "distinct numbers at quantiles.",
         before=("auto",),
         after=("none",),
     )
@@ -48,12 +48,12 @@ class Splits(Trees):
     splits: str = choice(
         "multiway",
         "duramen.theory.population.splits:FAMILIES",
-        "Family of splits: one branch for each value, or two branches.",
+        "Family of splits: one branch for each value (multiway), or two branches (the others).",
     )
     cut: str = choice(
         "random",
         "duramen.theory.population.recursion:CUTS",
-        "Cut that a feature offers where a split has two branches: a random one, or its best.",
+        "Cut of a feature into two branches: a random one, or the best one.",
     )
 
 
@@ -71,16 +71,16 @@ class Measured:
     votes: str = choice(
         "tree",
         "duramen.theory.population.accuracy:VOTES",
-        "Prediction that --measure mda scores: that of single trees; the vote of the ensemble, "
-        "where each tree permutes for itself; or that of the forest as one predictor, where all "
-        "permute alike.",
+        "Prediction that --measure mda scores: that of single trees (tree); the vote of all "
+        "trees, each with its own permutation (ensemble); or the vote of all trees, with one "
+        "permutation for all (predictor).",
         echo="changed",
     )
     given: str = choice(
         "none",
         "duramen.theory.population.accuracy:GIVEN",
-        "Features within whose values --measure mda permutes a feature: none, or those associated "
-        "with it by more than 0.01 bits.",
+        "Features given which --measure mda permutes a feature, among rows with equal values of "
+        "these: none, or those associated with it by more than 0.01 bits.",
         before=("none",),
         echo="changed",
     )
@@ -92,15 +92,15 @@ class Search:
 
     level: float = option(
         0.0,
-        "Information up to which a feature is irrelevant.",
+        "Information, in bits, up to which a feature counts as irrelevant.",
         metavar="BITS",
         min=0.0,
         echo="changed",
     )
     max_degree: int | None = option(
         None,
-        "Size of the largest sets of features that relevance is conditioned on; by default as many "
-        "sets as are searched in some seconds.",
+        "Size of the largest sets of features that relevance is conditioned on; by default, the "
+        "largest size that takes a few seconds.",
         metavar="N",
         min=0,
     )

@@ -210,13 +210,13 @@ def _not_searched(relevance: Sequence[Relevance]) -> str:
     searched, most = relevance[0].searched_degree, len(relevance) - 1
     unknown = sum(one.relevance == "unknown" for one in relevance)
     left = (
-        f"for {unknown:,} features, called unknown, nothing was found"
+        f"{unknown:,} features for which it was not found are called unknown"
         if unknown
-        else ("larger conditionings are not listed")
+        else ("larger sets of conditioning features are not listed")
     )
     return (
-        f"Relevance was looked for given up to {searched} other features, not up to {most}: "
-        f"{left}. --max-degree sets how far the search goes."
+        f"Relevance was tested given up to {searched} other features, not up to {most}: "
+        f"{left}. --max-degree sets the largest number."
     )
 
 

@@ -59,7 +59,9 @@ def _check(options: Options) -> None:
         ("--given", measured.given, "none"),
     ):
         if value != default:
-            raise ValueError(f"{option} {value} has no use with --measure mdi; use --measure mda")
+            raise ValueError(
+                f"{option} {value} has no effect with --measure mdi; use --measure mda"
+            )
 
 
 def _find(options: Options, _: None, clock: Clock) -> tuple[Given, Found]:
@@ -123,14 +125,15 @@ def _notes(options: Options, problem: Problem[EncodedTable], table: Finite) -> l
     lines = list(problem.told)
     if table.cuts and options.intervals.discretize == "auto":
         lines.append(
-            f"columns of many numbers became {options.intervals.bins} intervals by quantiles: "
-            f"{listed(table.cuts)}; --discretize, --bins and --categorical choose otherwise"
+            f"columns of many distinct numbers were cut into {options.intervals.bins} quantile "
+            f"intervals: {listed(table.cuts)}; change this with --discretize, --bins or "
+            "--categorical"
         )
     naming = names_of_rows(problem, table.dist)
     if naming:
         lines.append(
-            f"{listed(naming)} has another value in every row, which identifies these rows and "
-            "is of no use for others: --drop it?"
+            f"{listed(naming)} has a different value in every row: it identifies these rows and "
+            "predicts nothing for others. Consider leaving it out with --drop"
         )
     return lines
 

@@ -25,18 +25,19 @@ class Expression:
     genes: str = choice(
         "columns",
         "duramen.networks.variables:GENES",
-        "Place of the genes: columns, or rows whose first column may hold their names.",
+        "Orientation of the table: genes in columns, or in rows, where the first column may "
+        "hold the gene names.",
     )
     regulators: tuple[str, ...] = option(
         (),
-        "Gene that may regulate others, or a file of names, one a line; repeat for more. By "
-        "default all.",
+        "Gene that may regulate others, or a file of names, one per line; repeat for more. By "
+        "default, all genes.",
         metavar="NAME",
     )
     targets: tuple[str, ...] = option(
         (),
-        "Gene that may be regulated, or a file of names, one a line; repeat for more. By default "
-        "all.",
+        "Gene that may be regulated, or a file of names, one per line; repeat for more. By "
+        "default, all genes.",
         metavar="NAME",
     )
     drop: tuple[str, ...] = option(
@@ -44,14 +45,14 @@ class Expression:
     )
     keep_identifiers: bool = option(
         False,
-        "Analyze columns that have a different value in each row, such as numbers of samples, "
-        "which are refused by default.",
+        "Analyze columns that have a different value in each row, such as sample numbers; by "
+        "default they are refused.",
         echo="changed",
     )
     gold: Path | None = option(
         None,
         "File of known links to score the network against: columns of source, target and, if "
-        "there is a third, 1 for links and 0 for pairs that are none.",
+        "there is a third, 1 for links and 0 for other pairs.",
         metavar="FILE",
     )
     demo: bool = option(False, "Use a simulated network of 50 genes, in place of FILE and --gold.")
@@ -66,7 +67,7 @@ class Scores:
         "random_forest", "duramen.networks.targets:forest_names", "Kind of forest."
     )
     trees: int = option(
-        1000, "Number of trees of each target.", metavar="T", min=1, parameter="n_estimators"
+        1000, "Number of trees for each target.", metavar="T", min=1, parameter="n_estimators"
     )
     max_features: str = option(
         "auto",
@@ -75,10 +76,10 @@ class Scores:
         metavar="K",
     )
     min_samples_leaf: int | None = option(
-        None, "Least number of samples in a leaf; 1 by default.", metavar="N", min=1
+        None, "Minimum number of samples in a leaf; 1 by default.", metavar="N", min=1
     )
     max_depth: int | None = option(
-        None, "Largest depth of the trees; without a limit by default.", metavar="D", min=1
+        None, "Maximum depth of the trees; no limit by default.", metavar="D", min=1
     )
     measure: str = choice(
         "mdi",
@@ -88,18 +89,18 @@ class Scores:
     normalization: str = choice(
         "unit",
         "duramen.networks.targets:NORMALIZATIONS",
-        "Scale of weights: targets of unit variance or entropy, targets whose weights add up to "
-        "1, or the unit of each target.",
+        "Scale of the weights: targets scaled to unit variance or entropy (unit), weights of "
+        "each target scaled to add up to 1 (sum), or the unit of each target (none).",
     )
     source_scaling: str = choice(
         "variance",
         "duramen.networks.inference:SOURCE_SCALINGS",
-        "Multiply the weights of a regulator by their variance over the targets, so that links of "
-        "regulators of many genes go first; none for the published GENIE3.",
+        "Multiply the weights of a regulator by their variance over the targets, so that links "
+        "of regulators of many genes rank higher; none is GENIE3 as published.",
     )
     permutations: int = option(
         0,
-        "Permutations of each target for p-values of links; 0 for none.",
+        "Number of permutations of each target for the p-values of links; 0 for no p-values.",
         metavar="B",
         min=0,
         parameter="n_permutations",
@@ -113,7 +114,11 @@ class Options:
     input: Expression = group(Expression, "Data")
     scores: Scores = group(Scores, "Forests")
     links: int = option(
-        100_000, "Links in the results, the heaviest.", metavar="N", min=1, section="Results"
+        100_000,
+        "Number of links in the results, those of the largest weights.",
+        metavar="N",
+        min=1,
+        section="Results",
     )
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-network"))

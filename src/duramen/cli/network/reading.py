@@ -101,7 +101,7 @@ def names(asked: Sequence[str]) -> list[str] | None:
             continue
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
         if not any(lines):
-            raise ValueError(f"{path} must hold names of genes, one a line, got none")
+            raise ValueError(f"{path} must hold names of genes, one per line, got none")
         found += [line for line in lines if line]
     return found
 

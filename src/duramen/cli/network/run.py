@@ -26,12 +26,12 @@ _AUTO = 1 / 3
 
 
 def network(options: Options) -> None:
-    """Infer which genes regulate which (GENIE3).
+    """Infer the regulatory links between genes (GENIE3).
 
     Example: duramen network expression.csv --regulators factors.txt
 
     Predicts each gene from all regulators with a forest; the importances weight the links. Prints
-    the heaviest links, and how well they agree with known ones, and writes result.csv,
+    the heaviest links, and their agreement with known ones, and writes result.csv,
     result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)

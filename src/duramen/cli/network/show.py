@@ -22,7 +22,7 @@ def show_network(
     lines = [
         f"{printable(run.file or '')}: {run.n_rows:,} samples x {run.n_features:,} genes, "
         f"{int(network.sources.sum()):,} regulators, {int(network.targets.sum()):,} targets, "
-        f"{run.settings['n_estimators']:,} trees a target",
+        f"{run.settings['n_estimators']:,} trees per target",
         *([score_words(scores)] if scores is not None else []),
     ]
     links = network.columns(n)

@@ -18,10 +18,11 @@ class Table:
 
     transpose: bool = option(
         False,
-        "Rows of the file, such as genes, are columns of the table; the first column names them.",
+        "Transpose the file: its rows, such as genes, become columns, and its first column "
+        "names them.",
     )
     layer: str | None = option(
-        None, "Layer of an AnnData file, or raw; X by default.", metavar="NAME"
+        None, "Layer of an AnnData file to read, or raw; X by default.", metavar="NAME"
     )
     annotations: Annotations = group(Annotations)
     reading: Reading = group(Reading)

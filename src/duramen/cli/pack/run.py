@@ -29,8 +29,8 @@ def pack(options: Options) -> None:
 
     Example: duramen pack expression.csv --out expression.store
 
-    Other commands read columns of the store as they need them. Takes little memory however large
-    the file; a run that was stopped goes on where it was. Makes the folder --out, and writes
+    Other commands then read only the columns that they need. Packing takes little memory, however
+    large the file, and the same command resumes a stopped run. Creates the folder --out, and writes
     result.csv, result.parquet, run.json and report.html to it.
     """
     from duramen.cli.pack.show import show_pack, summarize_pack
@@ -73,7 +73,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
         return [part] if (part / PLAN).is_file() else []
 
     if unfinished() and not output.quiet:
-        note(f"looking at what an earlier run left in {part.name}")
+        note(f"checking what an earlier run left in {part.name}")
     with (
         keeping(unfinished, output.quiet),
         warnings_as_notes(output.quiet),

@@ -18,10 +18,11 @@ _SHOWN = 10
 _LISTED = 200
 _TITLES = ("column", "kind", "values", "missing")
 _READING = (
-    "A store holds every column as the ranks of its values, so that columns can be read one by one "
-    "without the rest. Whatever takes a table takes the store: duramen.open_store opens it.",
-    "What is read is checked against the checksums that the store keeps. Do not rename or edit the "
-    "files in it, this report and its companions apart.",
+    "A store holds every column as the ranks of its values, so that single columns can be read "
+    "without the others. Functions that accept a table accept the store, which "
+    "duramen.open_store opens.",
+    "Everything that is read is checked against the checksums in the store. Do not rename or "
+    "edit its files, except for this report and the result files beside it.",
 )
 
 
@@ -34,7 +35,7 @@ def show_pack(store: ColumnStore, table: pa.Table, out: Path) -> None:
     words = ", ".join(f"{fact.value} {fact.name}" for fact in _counts(store, table))
     before = [f"Packed {words}; {_size(store):,} bytes"]
     known = _known(store)
-    after = [f"Of the rows it keeps {', '.join(known)}"] if known else []
+    after = [f"Also stored for each row: {', '.join(known)}"] if known else []
     show(before, columns, table.num_rows - len(cells), out, after)
 
 

@@ -22,16 +22,16 @@ class Options:
     )
     relevant: tuple[str, ...] = option(
         MISSING,
-        "Number of relevant features expected of a degree, such as 0:10,1:5; a number alone is of "
-        "degree 0.",
+        "Expected number of relevant features of each degree, the number of other features that "
+        "they need, such as 0:10,1:5; a number alone is for degree 0.",
         metavar="DEGREE:NUMBER",
     )
     classes: int = option(
-        2, "Number of classes of the target; 1 for a target of numbers.", metavar="C", min=1
+        2, "Number of classes of the target; 1 for a numeric target.", metavar="C", min=1
     )
-    values: int = option(256, "Most distinct values of a feature.", metavar="V", min=2)
+    values: int = option(256, "Maximum number of distinct values of a feature.", metavar="V", min=2)
     risk: float = option(
-        0.05, "Probability that the trees do not find all relevant features.", metavar="R"
+        0.05, "Accepted probability that the trees do not find all relevant features.", metavar="R"
     )
     keep: tuple[float, ...] = option(
         (0.0, 0.5, 1.0),

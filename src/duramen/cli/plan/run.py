@@ -31,12 +31,12 @@ _MOST_FEATURES = 500
 
 
 def plan(options: Options) -> None:
-    """Plan how many trees, of how many features each, to grow.
+    """Plan the number of trees, and the number of features of each, to grow.
 
     Example: duramen plan --rows 1000 --features 500000 --memory 512MB --relevant 0:10,1:5
 
-    For tables of which memory does not hold all features. Prints the advice with its reasons, and
-    writes result.csv, result.parquet, run.json and report.html to the folder --out.
+    For tables with more features than memory holds. Prints the advice with its reasons, and writes
+    result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 

@@ -31,32 +31,40 @@ def target_columns(data: LearningSet[EncodedTable], names: Sequence[str]) -> dic
     """Return the association of features with the target, as columns of the table of results.
 
     For classes the mean in each class, ``mean_`` and its name; for numbers Spearman's rank
-    correlation, ``spearman``. Categories have neither.
+    correlation, ``spearman``; for survival Harrell's concordance, ``concordance``: above .5 where
+    events are earlier the larger the feature. Categories have none of these.
     """
     import numpy as np
     import pyarrow as pa
 
+    from duramen.forests.prediction import concordance
+
     table, classes = data.table, data.target.classes
-    if data.target.task == "survival" or (classes is not None and len(classes) > _CLASSES):
+    if classes is not None and len(classes) > _CLASSES:
         return {}
+    survival = data.task == "survival"
     y = np.asarray(data.target.values)
     place = {name: j for j, name in enumerate(table.names)}
     n_columns = 1 if classes is None else len(classes)
     found = np.full((len(names), n_columns), np.nan)
-    ranks = None if classes is not None else _ranks(np.unique(y, return_inverse=True)[1])
+    by_rank = classes is None and not survival
+    ranks = _ranks(np.unique(y, return_inverse=True)[1]) if by_rank else None
     for row, name in enumerate(names):
         j = place[name]
         codes = table.codes(j)
         known = codes < len(table.values(j))
         if j in table.labels or not known.any():
             continue
-        if ranks is not None:
+        if survival:
+            found[row, 0] = concordance(data.target.take(known), codes[known])
+        elif ranks is not None:
             found[row, 0] = _correlation(codes[known], ranks[known])
         else:
             sizes = np.bincount(y[known], minlength=n_columns)
             sums = np.bincount(y[known], table.values(j)[codes[known]], minlength=n_columns)
             np.divide(sums, sizes, out=found[row], where=sizes > 0)
-    titles = ["spearman"] if classes is None else [f"mean_{one}" for one in classes.tolist()]
+    alone = "concordance" if survival else "spearman"
+    titles = [alone] if classes is None else [f"mean_{one}" for one in classes.tolist()]
     columns = zip(titles, found.T, strict=True)
     return {title: pa.array(values, mask=np.isnan(values)) for title, values in columns}
 

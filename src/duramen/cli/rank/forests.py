@@ -43,7 +43,7 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
                 f"--class-weight: is for classes, but the task is {task}; leave it out"
             )
         if "class_weight" not in parameters:
-            raise ValueError(f"--class-weight: --forest {name} has none; leave it out")
+            raise ValueError(f"--class-weight: --forest {name} has no class weights; leave it out")
         estimator.set_params(class_weight=growth.class_weight)
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)

@@ -35,8 +35,8 @@ class Groups:
         for name in self.of_feature.values():
             if name in alone:
                 raise ValueError(
-                    f"--groups {self.file}: {quoted(name)} is a group and also a column in none; "
-                    "give the column a group, or the group another name"
+                    f"--groups {self.file}: {quoted(name)} is the name of a group and of a column "
+                    "that is in no group; give the column a group, or the group another name"
                 )
 
     def members(self) -> dict[str, list[str]]:
@@ -45,6 +45,11 @@ class Groups:
         for feature, name in self.of_feature.items():
             members.setdefault(name, []).append(feature)
         return members
+
+    def whole(self, features: Sequence[str]) -> dict[str, list[str]]:
+        """Return the features of each group, and after them each feature in none by itself."""
+        alone = {name: [name] for name in features if name not in self.of_feature}
+        return self.members() | alone
 
     def count(self, n_features: int) -> int:
         """Return how many groups there are of so many features, those of one included."""
@@ -86,11 +91,11 @@ def read_groups(path: Path) -> Groups:
             continue
         if feature in of_feature:
             raise ValueError(
-                f"--groups {path}: {quoted(feature)} comes twice; groups must not overlap"
+                f"--groups {path}: {quoted(feature)} occurs twice; groups must not overlap"
             )
         of_feature[feature] = name
     if not of_feature:
-        raise ValueError(f"--groups {path} puts no feature in a group")
+        raise ValueError(f"--groups {path} assigns no feature to a group")
     return Groups(path.name, of_feature)
 
 

@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.clock import Clock
+from duramen.cli.console import notes
 from duramen.cli.rank.significance import figures_of, settings_of
 
 if TYPE_CHECKING:
+    from duramen.cli.problem import Problem
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
     from duramen.reports.effects import Effects
+    from duramen.reports.groups import GroupImportances
+    from duramen.reports.precision import Precision
     from duramen.reports.significance import Verdict
+    from duramen.tables import EncodedTable
 
 
 @dataclass(frozen=True)
@@ -49,22 +54,24 @@ def choose(asked: Sequence[str], *, forest: str, task: str, out_of_bag: bool) ->
         suited = [one for one in catalogue if one.default and _suits(one, task)]
         kept = tuple(one for one in suited if out_of_bag or one.rows != "out-of-bag")
         gone = " and ".join(one.option for one in suited if one not in kept)
-        why = (f"{gone} left out: {unseen}; --bootstrap changes that",) if gone else ()
+        why = (f"{gone} left out: {unseen}; add --bootstrap to compute them",) if gone else ()
         return Choice(kept, asked=False, left_out=why)
     chosen = tuple(catalogue[name] for name in dict.fromkeys(asked))
     for one in chosen:
         if task == "survival" and not one.survival:
             able = ", ".join(m.option for m in catalogue if m.survival)
-            raise ValueError(f"--measure {one.option} does not take survival; {able} do")
+            raise ValueError(
+                f"--measure {one.option} is not defined for survival; use one of {able}"
+            )
         if one.classes and numbers:
             others = " and ".join(m.option for m in catalogue if m.default and not m.classes)
             raise ValueError(
-                f"--measure {one.option} needs classes, the target is a number; {others} take both"
+                f"--measure {one.option} needs a target of classes, got numbers; {others} "
+                "work for both"
             )
         if one.rows == "out-of-bag" and not out_of_bag:
             raise ValueError(
-                f"--measure {one.option} needs rows that a tree was grown without, but {unseen}; "
-                "add --bootstrap"
+                f"--measure {one.option} needs out-of-bag rows, but {unseen}; add --bootstrap"
             )
     return Choice(chosen, asked=True)
 
@@ -76,6 +83,36 @@ def _suits(one: Measure, task: str) -> bool:
     return task == "classification" or not one.classes
 
 
+def with_bias(
+    problem: Problem[EncodedTable], choice: Choice, estimator: Any, quiet: bool
+) -> Problem[EncodedTable]:
+    """Tell of columns that the measure that is ranked by favors by chance; return that as well."""
+    from duramen.importances import catalogue
+    from duramen.importances.refit import leaves_rows_out
+    from duramen.tables.diversity import unequal_values
+    from duramen.tables.findings import names_in
+
+    first = choice.measures[0]
+    if not first.favors_many_values:
+        return problem
+    told = names_in(problem.findings)
+    found = unequal_values(problem.table, first.words.title, told=told)
+    if found is None:
+        return problem
+    out_of_bag = leaves_rows_out(estimator)
+    fair = [
+        one.option
+        for one in catalogue
+        if one.zero_if_irrelevant
+        and _suits(one, problem.task)
+        and (out_of_bag or one.rows != "out-of-bag")
+    ]
+    hint = f"--measure NAME ranks without this bias, with NAME one of {', '.join(fair)}"
+    found = replace(found, hint=hint)
+    notes([str(found)], quiet)
+    return replace(problem, findings=(*problem.findings, found))
+
+
 @dataclass(frozen=True)
 class Found:
     """Importances by the measures."""
@@ -85,13 +122,22 @@ class Found:
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
     effects: Effects | None = None  # of the first features
+    precision: Precision | None = None  # intervals, stability and number of trees
+    groups: GroupImportances | None = None  # importances of groups
+
+    @property
+    def n_selected(self) -> int:
+        """Number of features that the test selects; 0 without a test."""
+        return 0 if self.tested is None else len(self.tested.selected())
 
     def settings(self) -> dict[str, Any]:
         """Return the names of the measures, and the settings of each and of the test."""
         pairs = zip(self.names, self.measures, strict=True)
         measured = {name: dict(one.metadata.get(name, {})) for name, one in pairs}
         test = {} if self.tested is None else {"significance": settings_of(self.tested)}
-        return {"measures": list(self.names), **measured, **test}
+        more = {} if self.precision is None else self.precision.settings()
+        groups = {} if self.groups is None else {"group_mda": self.groups.settings()}
+        return {"measures": list(self.names), **measured, **test, **more, **groups}
 
     def figures(self) -> dict[str, Any]:
         """Return a few figures: unit and sum of the first, units of all, what is significant."""
@@ -108,6 +154,7 @@ class Found:
                 name: n_significant(one) for name, one in pairs if isinstance(one, Significance)
             },
             **({} if self.tested is None else {"significance": figures_of(self.tested)}),
+            **({} if self.precision is None else self.precision.figures()),
         }
 
 

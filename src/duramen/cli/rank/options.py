@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.declaration import choice, given, group, option
+from duramen.cli.declaration import choice, given, group, option, without_use
 from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
 from duramen.cli.problem import Problem
 from duramen.cli.signals import Representing
-from duramen.cli.source import Source
-from duramen.cli.stores import is_store
+from duramen.cli.source import EVENT, Source
 
 if TYPE_CHECKING:
     from duramen.importances import Measure
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
 TESTS = "duramen.significance:catalogue"
+CLUSTERS = "clusters"  # value of --groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,8 @@ class Growth:
     )
     bootstrap: bool | None = option(
         None,
-        "Whether trees draw their rows with replacement; by default as the forest does.",
+        "Draw the rows of each tree with replacement, or use all rows; the default depends "
+        "on --forest.",
         "--bootstrap/--no-bootstrap",
     )
 
@@ -54,14 +55,14 @@ class SurvivalInput(Input):
         "auto",
         "duramen.tables.target:Task",
         "Task: classification of classes, regression of numbers, or survival, with the times in "
-        "--target and the events in --event; auto is survival with --event, else it goes by the "
+        "--target and the events in --event; auto is survival with --event, else decided by the "
         "values of the target.",
         before=("auto",),
     )
     event: str | None = option(
         None,
-        "Column that says, with 1 or true, that the event occurred at the time in --target; in the "
-        "other rows the time is right-censored. It is not a feature.",
+        "Column that is 1 or true if the event occurred at the time in --target, and 0 or false "
+        "if the time is right-censored. It is not used as a feature.",
         metavar="NAME",
     )
 
@@ -70,8 +71,8 @@ class SurvivalInput(Input):
         super().check()
         if self.event is None and self.task == "survival":
             raise ValueError(
-                "--task survival needs --event NAME: the column that tells whether the event "
-                "occurred at the time in --target"
+                "--task survival needs --event NAME: the column that is 1 if the event occurred "
+                "at the time in --target, else 0"
             )
         if self.event is None:
             return
@@ -79,15 +80,14 @@ class SurvivalInput(Input):
             raise ValueError("--event: must be left out with --demo, whose target is classes")
         if self.task not in ("auto", "survival"):
             raise ValueError(f"--event is for --task survival, got --task {self.task}")
-        if self.place is not None and is_store(self.place):
-            raise ValueError(
-                "--event is for tables in a file, got a column store. Hint: learning_set(store, y) "
-                "takes survival in Python"
-            )
+
+    def apart(self, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+        """Return the columns that are set apart, the events among them, by their option."""
+        return labels if self.event is None else {**labels, EVENT: (self.event,)}
 
     def own_source(self, command: str, labels: Mapping[str, Sequence[str]]) -> Source:
         """Read the table and set the events apart."""
-        source = super().own_source(command, labels)
+        source = super().own_source(command, self.apart(labels))
         if self.event is None:
             return source
         source = source.with_event(self.event)
@@ -123,20 +123,24 @@ class Parameters:
     )
     stop_after: int | None = option(
         None,
-        "Permutations with as much importance after which a feature is given up; none by default.",
+        "Number of permutations with at least the importance of a feature after which its "
+        "test stops early; no early stop by default.",
         metavar="H",
         min=1,
     )
-    rank_based: bool = option(False, "Compare ranks instead of importances.")
-    groups: Path | None = option(
+    probes: int | None = option(
         None,
-        "Rank groups of columns: a file of two columns, features and their groups.",
-        metavar="FILE",
+        "Number of random probes, such as 200; by default as many as features in a forest, 1 in a "
+        "linear model.",
+        metavar="R",
+        min=1,
+        parameter="n_probes",
     )
+    rank_based: bool = option(False, "Compare ranks instead of importances.")
     group_score: str | None = choice(
         None,
         "duramen.significance.error_rates.conditional_error_rate:How",
-        "Importance of a group, from those of its features; mean by default.",
+        "Importance of a group of --groups, computed from those of its features; mean by default.",
         parameter="how",
     )
 
@@ -155,12 +159,106 @@ class Test:
     no_test: bool = option(False, "Skip the significance test.")
     permutations: int | None = option(
         None,
-        "Rounds of the test, each with forests of its own; 99 or 100 by default.",
+        "Number of rounds of the test, each with new forests; by default 99 or 100, and 10 for "
+        "forest-probe-ranking.",
         metavar="B",
         min=1,
     )
     parameters: Parameters = group(Parameters)
     rows: Strata = group(Strata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """Intervals and stability of a ranking, from forests on random parts of the rows."""
+
+    intervals: bool = option(
+        False,
+        "Estimate confidence intervals of the importances by the first measure, from forests on "
+        "random parts of the rows.",
+    )
+    stability: int | None = option(
+        None,
+        "Measure how far forests on random halves of the rows agree on the K most important "
+        "features, such as 10.",
+        metavar="K",
+        min=1,
+    )
+    confidence: float | None = option(
+        None,
+        "With --intervals or --stability: confidence level of the intervals, such as 0.9; "
+        "0.95 by default.",
+        metavar="C",
+        parameter="level",
+    )
+    resamples: int | None = option(
+        None,
+        "With --intervals or --stability: number of random parts, each with a forest; by default "
+        "100 for --intervals, 50 for --stability.",
+        metavar="B",
+        min=2,
+    )
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Options that ask for forests on parts of the rows."""
+        stable = () if self.stability is None else ("--stability",)
+        return ("--intervals", *stable) if self.intervals else stable
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If one has no use, or the level is none.
+        """
+        own = {"--confidence": self.confidence, "--resamples": self.resamples}
+        unused = [word for word, value in own.items() if value is not None]
+        if unused and not self.asked:
+            raise without_use(unused, "without --intervals or --stability K")
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise ValueError(
+                f"--confidence: must be a probability between 0 and 1, got {self.confidence:g}. "
+                "Hint: 0.95"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouping(Representing):
+    """Clusters of correlated features, and groups that are permuted together."""
+
+    groups: Path | None = option(
+        None,
+        "Groups of features, each permuted as a whole for its MDA: a file of two columns, the "
+        "features and the group of each, such as groups.csv; or clusters, those of --clusters. "
+        "None by default.",
+        metavar="FILE",
+        echo="changed",
+        keyword=CLUSTERS,
+    )
+
+    @property
+    def of_clusters(self) -> bool:
+        """True if the groups are the clusters that are found."""
+        return self.groups is not None and str(self.groups) == CLUSTERS
+
+    def check(self) -> None:
+        """Check that options go together.
+
+        Raises
+        ------
+        ValueError
+            If not.
+        """
+        super().check()
+        if self.representatives is not None and self.groups is not None:
+            raise ValueError("--groups and --representatives both group features; give one of them")
+        if self.of_clusters and self.clusters is None:
+            raise ValueError(
+                f"--groups {CLUSTERS} needs --clusters R, such as --clusters 0.8. Hint: for a file "
+                f"of that name, --groups ./{CLUSTERS}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,12 +270,13 @@ class Options:
     measure: tuple[str, ...] = choice(
         (),
         MEASURES,
-        "Importance measure; repeat for more, the first one ranks. By default those that the "
-        "forest allows.",
+        "Importance measure; repeat for more, the first one orders the features. By default, "
+        "those marked below, as far as the forest allows.",
         describe=described_measure,
         section="Importances",
     )
     test: Test = group(Test, "Significance test")
-    signals: Representing = group(Representing, "Correlated features")
+    resampling: Resampling = group(Resampling, "Confidence intervals and stability")
+    signals: Grouping = group(Grouping, "Correlated features and groups")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-rank"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from duramen.cli.output import OF_GROUPS
 from duramen.cli.show import Shown, bars, named, ranks, shape_words, show, taken
 from duramen.reports import Run
 from duramen.reports.conclusion import conclusion
@@ -20,32 +21,32 @@ from duramen.results.significance import Significance
 from duramen.results.text import fixed
 
 if TYPE_CHECKING:
-    from duramen.effects import EffectsDescription
+    from duramen.cli.rank.measuring import Found
     from duramen.importances.after.comparison import Measured
-    from duramen.reports.significance import Verdict, VerdictColumn
+    from duramen.reports.significance import VerdictColumn
 
 _DIRECTION = 14  # cells of a direction where the terminal is narrow
 _FEW = 4  # columns of a table that has room for bars
 
 
-def show_ranking(
-    measures: Sequence[Measured],
-    run: Run,
-    top: int,
-    out: Path,
-    tested: Verdict | None = None,
-    described: EffectsDescription | None = None,
-) -> None:
+def show_ranking(found: Found, run: Run, top: int, out: Path) -> None:
     """Print the result, the best features by the first measure, and where the results lie."""
-    best = ranked(measures, top, tested=tested, described=described)
+    measures, tested = found.measures, found.tested
+    described = None if found.effects is None else found.effects.described
+    best = ranked(measures, top, tested=tested, described=described, precision=found.precision)
     columns, hidden = _fitting(_columns(best))
     after = [*_hidden(hidden), *_significant(measures)]
     if tested is not None:
         after.append(tested.note)
     if line := best.directed_noise():
         after.append(line)
+    if found.precision is not None:
+        after += found.precision.lines()
+    if found.groups is not None:
+        after.append(found.groups.line())
     before = [conclusion(run, tested), ", ".join(_headline(run))]
-    show(before, columns, len(measures[0]) - top, out, after)
+    files = [] if found.groups is None else [OF_GROUPS]
+    show(before, columns, len(measures[0]) - top, out, after, files)
 
 
 def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
@@ -57,8 +58,12 @@ def _columns(best: Ranked) -> list[tuple[Shown, bool]]:
         (named("feature", first.names), False),
         (Shown(heading, fixed(first.values, 4), right=True), False),
     ]
+    intervals = best.intervals()
+    if intervals is not None:
+        columns.append((Shown(intervals[0], intervals[1], right=True, wraps=False), False))
     if first.standard_error is not None:
-        columns.append((Shown("std. error", fixed(first.standard_error, 2), right=True), False))
+        errors = Shown("std. error", fixed(first.standard_error, 2), right=True)
+        columns.append((errors, intervals is not None))
     columns += [(_judgment(one), one.minor) for one in best.judgments()]
     for i, one in enumerate(best.scores):
         if i:

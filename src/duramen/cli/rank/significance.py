@@ -20,19 +20,21 @@ _RECORDED_ELSEWHERE = (
 )
 
 # A run that is expected to take longer, in seconds, is announced.
-_LONG = 3.0
+LONG = 3.0
 # Of a test that nobody asked for, seconds after which it is said how to do without.
 _TOO_LONG = 60.0
 
 
-def run_test(request: Request, measure: Measure, scores: Any, given: Inputs) -> Verdict:
-    """Test a measure, whose scores are those of the forest that was grown."""
+def run_test(request: Request, measure: Measure | None, scores: Any, given: Inputs) -> Verdict:
+    """Test a measure, whose scores are those of the forest that was grown, or the rows."""
     from duramen.reports.significance import Verdict
 
     test = request.test
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if not test.repeats:
+        if measure is None:
+            result = _of_rows(request, given)
+        elif not test.repeats:
             result = test.function(scores)
         else:
             options = {
@@ -50,10 +52,18 @@ def run_test(request: Request, measure: Measure, scores: Any, given: Inputs) -> 
     said = [" ".join(str(warning.message).split()) for warning in caught]
     noted = [f"{result.method}: {one}" for one in result.notes]  # some were warnings as well
     told = tuple(dict.fromkeys((*said, *_too_few(result), *noted)))
+    name = "" if measure is None else measure.name
     if request.groups is None:
-        return Verdict(result, measure.name, told)
+        return Verdict(result, name, told)
     told = (*told, _about_groups(result))
-    return Verdict(request.groups.spread(result), measure.name, told)
+    return Verdict(request.groups.spread(result), name, told)
+
+
+def _of_rows(request: Request, given: Inputs) -> Any:
+    """Return the result of a test that is about the rows, not about a measure."""
+    if given.data.target.task == "survival":
+        raise ValueError(f"--significance {request.test.option} does not take survival")
+    return request.test.function(given.data.table, given.data.y, **request.choices)
 
 
 def announce(request: Request, measure: Measure, given: Inputs) -> None:
@@ -76,7 +86,7 @@ def announce(request: Request, measure: Measure, given: Inputs) -> None:
         fraction=test.fraction,
         n_jobs=given.n_jobs,
     )
-    if cost.seconds > _LONG:
+    if cost.seconds > LONG:
         most = "at most " if test.announces or "stop_after" in request.choices else ""
         skip = "; --no-test skips it" if request.default and cost.seconds > _TOO_LONG else ""
         note(f"{test.option} of {measure.option}: {most}{cost}{skip}")
@@ -100,7 +110,7 @@ def settings_of(tested: Verdict) -> dict[str, Any]:
     own = {name: value for name, value in known.items() if name not in _RECORDED_ELSEWHERE}
     if isinstance(result, AdjustedSignificance):
         own = {"n_estimators": int(known["parameters"]["n_estimators"]), **own}
-    return {"method": result.method, "measure": tested.measure, **own}
+    return {"method": result.method, "measure": tested.measure or None, **own}
 
 
 def figures_of(tested: Verdict) -> dict[str, Any]:
@@ -116,7 +126,8 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
     elif isinstance(result, Significance):
         said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
     else:
-        said = {"meaning": result.meaning, f"features_with_error_rate_up_to_{LEVEL:g}": selected}
+        rate = tested.test.rate.replace(" ", "_")
+        said = {"meaning": result.meaning, f"features_with_{rate}_up_to_{LEVEL:g}": selected}
     return {**said, "notes": notes}
 
 
@@ -150,9 +161,9 @@ def _too_few(result: Any) -> list[str]:
         return []
     least = 1 / (rounds + 1)
     return [
-        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, which is "
-        f"too large for a single feature of {p:,} to have q up to {LEVEL:g}; with "
-        f"--permutations {round(p / LEVEL)} it could; tests that give error rates may need fewer"
+        f"{result.method}: with {rounds:,} permutations no p-value is below {least:.2g}, too "
+        f"large for a single feature, among {p:,}, to have q up to {LEVEL:g}; with --permutations "
+        f"{round(p / LEVEL)} it can; tests that give error rates may need fewer"
     ]
 
 
@@ -163,7 +174,7 @@ def _about_groups(result: Any) -> str:
     chosen = [name for name, rate in result if rate <= LEVEL]
     listed = f": {', '.join(chosen[:10])}{', ...' if len(chosen) > 10 else ''}" if chosen else ""
     return (
-        f"{result.method}: rates are of {len(result):,} groups, by the {result.metadata['how']} of "
-        f"their importances, and each feature has that of its group; {len(chosen):,} of the groups "
-        f"have a rate up to {LEVEL:g}{listed}"
+        f"{result.method}: the rates are those of {len(result):,} groups, ranked by the "
+        f"{result.metadata['how']} of the importances of their features; each feature has the "
+        f"rate of its group; {len(chosen):,} of the groups have a rate up to {LEVEL:g}{listed}"
     )

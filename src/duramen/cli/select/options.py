@@ -25,28 +25,30 @@ class TestParameters:
 
     level: float | None = option(
         None,
-        "False discovery rate (decoy, binomial), 0.05 by default; level of the tests of a selector "
-        "that has its own.",
+        "False discovery rate of --relevance decoy and binomial, 0.05 by default; with other "
+        "methods, the level of their tests.",
         metavar="R",
         min=0.0,
         max=1.0,
     )
     min_draws: int | None = option(
         None,
-        "Number of trees of a feature that must be exceeded (probe); 10 by default.",
+        "Number of trees that must be exceeded by those given a feature before it can be "
+        "found (probe); 10 by default.",
         metavar="L",
         min=0,
     )
     confidence: float | None = option(
         None,
-        "Fraction of the trees of a feature in which it beats the probes (probe); 0.95 by default.",
+        "Fraction of the trees given a feature in which it must beat the probes (probe); "
+        "0.95 by default.",
         metavar="B",
         min=0.0,
         max=1.0,
     )
     probes: int | None = option(
         None,
-        "Number of probes of a tree (probe, binomial); 1 by default.",
+        "Number of probes in each tree (probe, binomial); 1 by default.",
         metavar="M",
         min=1,
         parameter="n_probes",
@@ -59,7 +61,7 @@ class Rounds:
 
     measure: str | None = option(
         None,
-        "Importance measure of forests that grow in rounds, such as mdi or scaled-mda.",
+        "Importance measure of methods that grow forests in rounds, such as mdi or scaled-mda.",
         metavar="NAME",
     )
     correction: str | None = choice(
@@ -76,7 +78,7 @@ class Rounds:
     )
     rounds: int | None = option(
         None,
-        "Largest number of rounds; 99 with --method boruta, else 10, by default.",
+        "Maximum number of rounds; 99 with --method boruta, else 10, by default.",
         metavar="R",
         min=1,
         parameter="max_rounds",
@@ -91,8 +93,8 @@ class Rounds:
     rough_fix: bool = option(False, "Decide tentative features by their median importances.")
     features: int | None = option(
         None,
-        "Number of features to select, of filters and sequential searches; by default 10, or that "
-        "of the set with the best score.",
+        "Number of features that filters and sequential searches select; by default 10 for "
+        "filters, the number with the best score for searches.",
         metavar="N",
         min=1,
         parameter="n_features",
@@ -105,7 +107,7 @@ class Search:
 
     subspace: str | None = option(
         None,
-        f"Number of features of a tree, or their fraction of all; by default {SUBSPACE}, or as "
+        f"Number of features given to each tree, or their fraction; by default {SUBSPACE}, or as "
         "many as memory holds if these are fewer.",
         metavar="Q",
         parameter="n_subspace_features",
@@ -126,7 +128,7 @@ class Search:
     )
     trees: int | None = option(
         None,
-        f"Largest number of trees; {TREES} by default, {DEMO_TREES} with --demo.",
+        f"Maximum number of trees; {TREES} by default, {DEMO_TREES} with --demo.",
         metavar="T",
         min=1,
         parameter="n_estimators",
@@ -140,8 +142,9 @@ class Search:
     relevance: str = choice(
         "decoy",
         f"{_SEARCH}.relevance:TESTS",
-        "Test of relevance: against the decoy of the feature, against a random probe in most "
-        "trees, or in more trees than under the null hypothesis.",
+        "Test of relevance: against the decoy of the feature (decoy), against random probes in "
+        "most of its trees (probe) or in more of them than under the null hypothesis (binomial), "
+        "or an importance above 0 (positive).",
     )
     test: TestParameters = group(TestParameters)
     sampling: str = choice(
@@ -151,7 +154,7 @@ class Search:
     )
     batch: int = option(
         1,
-        "Number of trees that can grow at a time. Changes the result.",
+        "Number of trees grown at the same time; it changes the result.",
         metavar="B",
         min=1,
         parameter="batch_size",
@@ -159,7 +162,7 @@ class Search:
     patience: int | None = option(
         None,
         "Number of trees without a new feature after which the search ends, 0 for never; by "
-        "default as many as give each feature to 10 trees on average, at least 200.",
+        "default, the number that gives each feature to 10 trees on average, at least 200.",
         metavar="N",
         min=0,
     )

@@ -38,9 +38,9 @@ def select(options: Options) -> None:
 
     Example: duramen select genotypes.bed --samples people.csv --target disease
 
-    Needs memory for some of the columns only. Grows trees on columns drawn at random and on those
-    found before, prints what was found in order, and writes result.csv, result.parquet, run.json
-    and report.html to the folder --out.
+    Grows each tree on some columns only, drawn at random or found before, so that the table need
+    not fit into memory. Other selectors: --method. Prints the features found, and writes
+    result.csv, result.parquet, run.json and report.html to the folder --out.
     """
     perform(COMMAND, options, _check, _find, _tell)
 
@@ -57,8 +57,8 @@ def _check(options: Options) -> tuple[Selector, BaseSelector]:
         option = next(iter(options.rows.labels()))
         able = " or ".join(one.option for one in catalogue if one.exchanges)
         raise ValueError(
-            f"--{option} has no use for --method {record.option}, which permutes no rows within "
-            f"strata; take --method {able}"
+            f"--{option} has no effect with --method {record.option}, which permutes no rows "
+            f"within strata; use --method {able}"
         )
     return record, _selector(options, record)
 
@@ -181,9 +181,7 @@ def _selector(options: Options, record: Selector) -> BaseSelector:
     for one, _ in (*given(search), *given(options.work)):
         wanted = one.name in options.typed and one.name not in ("seed", "jobs")
         if wanted and not _takes(record, one.parameter):
-            raise ValueError(
-                f"{one.word} is not an option of --method {record.option}; leave it out"
-            )
+            raise ValueError(f"{one.word} does not apply to --method {record.option}; leave it out")
     if _takes(record, "relevance"):
         _check_test(options)
     if search.memory is not None and search.subspace is not None:

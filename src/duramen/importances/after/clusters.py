@@ -224,7 +224,7 @@ def clusters(
         5 * 8 * table.n_rows * (len(seeds) + BLOCK),
         what=f"{len(seeds)} columns of {table.n_rows} rows as numbers",
         function=_FUNCTION,
-        hint="let fewer features represent a cluster (most)",
+        hint="allow fewer clusters (most)",
     )
     columns = _Columns(table, _places(table, names), kind)
     work = _Clumping(columns, len(names), threshold, placed, distance)

@@ -286,7 +286,7 @@ def _places(names: Sequence[str], label: str, one: Measured) -> list[int]:
     if lacking or more:
         told = [f"lacks {_some(lacking)}"] * bool(lacking) + [f"has {_some(more)}"] * bool(more)
         raise ValueError(
-            "compare: measures must be about the same features, but, compared with the first, "
+            "compare: measures must have the same features, but, compared with the first, "
             f"{label!r} {' and '.join(told)}."
         )
     return [place[name] for name in names]

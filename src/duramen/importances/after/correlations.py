@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.magnitude import of_unit_size
-from duramen.results.text import quoted
 from duramen.tables import EncodedTable
 
 Correlation = Literal["spearman", "pearson"]
@@ -16,6 +15,7 @@ FloatArray = NDArray[np.float64]
 
 BLOCK = 512  # columns whose correlations with all others are in memory at once
 DIGITS = 12  # correlations are rounded to so many decimals: that of duplicates is 1
+_FEWEST = 10  # rows that a correlation takes where values are missing
 _CONSTANT = 1e-12  # variance of columns, scaled to [-1, 1], below which they are constant
 
 
@@ -23,37 +23,19 @@ def standardized(table: EncodedTable, correlation: Correlation) -> FloatArray:
     """Return the columns with mean 0 and length 1, so that products are correlations: (n, p).
 
     "spearman" takes the ranks of the values, ties averaged, "pearson" the values; ordered
-    categories are numbered in their order. Constant columns are 0.
-
-    Raises
-    ------
-    ValueError
-        If a column has missing values, or more than two labels without an order.
+    categories are numbered in their order. Missing values are NaN, and mean and length are those of
+    the others. Constant columns are 0, and so are those of more than two labels without an order.
     """
-    columns = np.empty((table.n_rows, table.n_columns), order="F")
+    columns = with_gaps(table, correlation)
     for j in range(table.n_columns):
-        columns[:, j] = _numbers(table, j, correlation)
-        columns[:, j] -= columns[:, j].mean()
-        length = float(np.linalg.norm(columns[:, j]))
-        columns[:, j] /= length if length > 0 else 1.0
+        known = ~np.isnan(columns[:, j])
+        if not known.any():
+            columns[:, j] = 0.0
+            continue
+        part = columns[known, j] - columns[known, j].mean()
+        length = float(np.linalg.norm(part))
+        columns[known, j] = part / (length if length > 0 else 1.0)
     return columns
-
-
-def _numbers(table: EncodedTable, j: int, correlation: Correlation) -> FloatArray:
-    """Return the values or average ranks of a column, of shape (n,), between -1 and 1."""
-    name, kind, codes, values = table.names[j], table.kinds[j], table.codes(j), table.values(j)
-    if table.missing[j]:
-        raise ValueError(
-            f"representatives: column {quoted(name)} has missing values. Hint: fill them in "
-            "first, or leave it out."
-        )
-    if kind == "nominal" and len(values) > 2:
-        raise ValueError(
-            f"representatives: column {quoted(name)} has {len(values)} labels without an order, "
-            "so that "
-            "it has no correlation. Hint: leave it out, or encode it with kinds={...} as ordinal."
-        )
-    return _scaled(_values_of_codes(table, j, codes, correlation)[codes])
 
 
 def _values_of_codes(
@@ -96,7 +78,8 @@ def with_gaps(table: EncodedTable, correlation: Correlation) -> FloatArray:
 def pairwise(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the correlations between columns over the rows where both are known, rounded.
 
-    They are 0 where one of the two is constant over these rows.
+    They are 0 where one of the two is constant over these rows, and where these are fewer than ten
+    and not all: correlations over two or three rows are large by chance.
     """
     here, there = (~np.isnan(columns) for columns in (left, right))
     a, b = np.where(here, left, 0.0), np.where(there, right, 0.0)
@@ -112,13 +95,19 @@ def pairwise(left: FloatArray, right: FloatArray) -> FloatArray:
     product = a.T @ b - sums[0] * sums[1] / n
     spread = [square - total**2 / n for square, total in zip(squares, sums, strict=True)]
     varies = (spread[0] > _CONSTANT * n) & (spread[1] > _CONSTANT * n)
+    varies &= n >= min(_FEWEST, len(a))
     scale = np.sqrt(np.where(varies, spread[0] * spread[1], 1.0))
     r: FloatArray = np.clip(np.where(varies, product / scale, 0.0), -1.0, 1.0).round(DIGITS)
     return r
 
 
 def absolute(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the absolute correlations between columns, rounded."""
+    """Return the absolute correlations between standardized columns, rounded.
+
+    With missing values, those over the rows where both are known.
+    """
+    if np.isnan(left).any() or np.isnan(right).any():
+        return np.abs(pairwise(left, right))
     sizes: FloatArray = np.minimum(np.abs(left.T @ right), 1.0).round(DIGITS)
     return sizes
 

@@ -148,7 +148,7 @@ def grouping_of(
     if isinstance(groups, Mapping):
         if names is not None:
             raise ValueError(
-                f"{function}: names must be None where groups are a mapping: it has them."
+                f"{function}: names must be None if groups are a mapping, which has them already."
             )
         grouping = _from_mapping(groups, features, function)
     else:
@@ -178,8 +178,8 @@ def _from_labels(labels: Any, names: Sequence[str] | None, p: int, function: str
     given = np.asarray(labels, dtype=object)
     if given.shape != (p,):
         raise ValueError(
-            f"{function}: groups must be one label a feature, of shape ({p},), or a mapping, got "
-            f"shape {given.shape}."
+            f"{function}: groups must be one label per feature, of shape ({p},), or a mapping, "
+            f"got shape {given.shape}."
         )
     place: dict[str, int] = {}
     codes = np.full(p, -1, dtype=np.int64)

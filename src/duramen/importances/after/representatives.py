@@ -23,7 +23,7 @@ from duramen.results.importances import Importances
 from duramen.results.metadata import frozen_metadata
 from duramen.results.provenance import versions
 from duramen.results.summary import Summarized, Summary
-from duramen.results.text import printable
+from duramen.results.text import printable, quoted
 from duramen.tables import EncodedTable, encode
 from duramen.tables.memory import require_memory
 
@@ -112,9 +112,9 @@ class Representatives(Summarized):
         own = [self.names[m] for m in self.medoids]
         if len(place) != len(own) or any(name not in place for name in own):
             raise ValueError(
-                "Representatives.spread: importances must be about the representatives, "
-                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. "
-                "Hint: grow the forest on the table of these representatives."
+                "Representatives.spread: importances must be those of the representatives, "
+                f"{len(own)} features such as {own[0]!r}, got {len(place)} features. Hint: grow "
+                "the forest on the table of these representatives."
             )
         spread = importances.take(
             np.array([place[name] for name in own])[self.labels], names=self.names
@@ -165,8 +165,7 @@ def representatives(
     Parameters
     ----------
     X : table of shape (n, p)
-        Anything that `duramen.encode` takes: columns of numbers, ordered categories or two labels,
-        without missing values.
+        Anything that `duramen.encode` takes.
     threshold : float, optional
         Clusters are merged while their correlation, as `linkage` says, is at least that; in
         (0, 1].
@@ -179,7 +178,8 @@ def representatives(
         ``"spearman"``, its ranks are) and turned round where its correlation with the medoid is
         negative.
     correlation : {"spearman", "pearson"}
-        Of ranks, ties averaged, or of numbers; ordered categories are numbered in their order.
+        Of ranks, ties averaged, or of numbers, over the rows where both features are known; ordered
+        categories are numbered in their order.
     linkage : {"average", "complete", "single"}
         Whether the mean, smallest or greatest absolute correlation between the members of two
         clusters counts: with ``"complete"``, all pairs of a cluster reach `threshold`.
@@ -191,14 +191,17 @@ def representatives(
     Raises
     ------
     ValueError
-        If neither or both of `threshold` and `n_clusters` are given, a choice is not allowed, or a
-        column has missing values or more than two labels without an order.
+        If neither or both of `threshold` and `n_clusters` are given, a choice is not allowed, or
+        centroids are asked for and a column has more than two labels without an order.
     MemoryError
         If the p (p - 1) / 2 correlations do not fit in memory: 1.6 GB for p = 20,000, held twice.
 
     Notes
     -----
-    A constant column has correlation 0 with all others.
+    A constant column has correlation 0 with all others, and so has one of more than two labels
+    without an order, and two columns that are both known in fewer than ten rows. A missing value is
+    not filled in: a medoid keeps those that it has, and a centroid is the mean of the members that
+    are known in a row.
 
     References
     ----------
@@ -223,8 +226,8 @@ def representatives(
         16 * (p * (p - 1) // 2) + 8 * table.n_rows * p,
         what=f"clustering {p} features, with {p * (p - 1) // 2} correlations",
         function="representatives",
-        hint="leave out features that do not matter first, or name groups by what is known of "
-        "them and use group",
+        hint="leave out features that do not matter first, or define groups from prior knowledge "
+        "and use group",
     )
     columns = standardized(table, correlation)
     labels = _clusters(distances_between(columns), p, threshold, n_clusters, linkage)
@@ -235,6 +238,7 @@ def representatives(
         chosen = table.take_columns(medoids)
     else:
         names = [table.names[m] for m in medoids]
+        _check_numbers(table)
         chosen = encode(_centroids(columns, labels, medoids), names=names)
     settings = {
         "threshold": threshold,
@@ -253,8 +257,8 @@ def _check_choices(
 ) -> None:
     if (threshold is None) == (n_clusters is None):
         raise ValueError(
-            "representatives: either threshold or n_clusters must be given, and not both. "
-            "Hint: threshold=0.8 is a cautious beginning."
+            "representatives: either threshold or n_clusters must be given, and not both. Hint: "
+            "start with threshold=0.8."
         )
     if threshold is not None:
         checks.check_real("representatives", "threshold", threshold, 0, 1, ends="(]")
@@ -297,12 +301,31 @@ def _medoid(columns: FloatArray, members: IntArray) -> int:
     return int(members[np.argmax(total.round(DIGITS - 3))])
 
 
+def _check_numbers(table: EncodedTable) -> None:
+    """Refuse columns of more than two labels without an order, which have no mean."""
+    for j, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True)):
+        n_values = len(table.values(j))
+        if kind == "nominal" and n_values > 2:
+            raise ValueError(
+                f"representatives: method must be 'medoid' where a column has more than two labels "
+                f"without an order, got 'centroid', and {n_values} labels in column {quoted(name)}."
+            )
+
+
 def _centroids(columns: FloatArray, labels: IntArray, medoids: IntArray) -> FloatArray:
-    """Return the mean of the members of each cluster, in units of one standard deviation."""
-    n, p = columns.shape
-    turned = np.where(np.einsum("ij,ij->j", columns, columns[:, medoids[labels]]) < 0, -1.0, 1.0)
-    mean = turned / np.bincount(labels)[labels] * np.sqrt(n)
+    """Return the mean of the members of each cluster, in units of one standard deviation.
+
+    Over the members that are known in a row; NaN where none is.
+    """
     from scipy import sparse
 
-    weights = sparse.csc_array((mean, (np.arange(p), labels)), shape=(p, medoids.size))
-    return np.asarray(columns @ weights, dtype=np.float64)
+    p, known = columns.shape[1], ~np.isnan(columns)
+    filled = np.where(known, columns, 0.0)
+    turned = np.where(np.einsum("ij,ij->j", filled, filled[:, medoids[labels]]) < 0, -1.0, 1.0)
+    deviations = turned * np.sqrt(known.sum(axis=0))
+    places, shape = (np.arange(p), labels), (p, medoids.size)
+    total = np.asarray(filled @ sparse.csc_array((deviations, places), shape=shape))
+    counts = np.asarray(known @ sparse.csc_array((np.ones(p), places), shape=shape))
+    means = np.full(total.shape, np.nan)
+    np.divide(total, counts, out=means, where=counts > 0)
+    return means

@@ -125,8 +125,8 @@ def _adjacency(neighbors: Any, p: int) -> sparse.csr_array:
     weights = sparse.csr_array(neighbors, dtype=np.float64)
     if weights.shape != (p, p):
         raise ValueError(
-            f"smooth: neighbors must have shape ({p}, {p}), a row and a column a feature, got "
-            f"{weights.shape}."
+            f"smooth: neighbors must have shape ({p}, {p}), one row and one column per feature, "
+            f"got {weights.shape}."
         )
     if not np.isfinite(weights.data).all() or np.any(weights.data < 0):
         raise ValueError("smooth: neighbors must be weights that are finite and at least 0.")
@@ -147,8 +147,8 @@ def _within(positions: ArrayLike, radius: float, p: int) -> sparse.csr_array:
     places = np.asarray(positions, dtype=np.float64)
     if places.ndim != 2 or len(places) != p or not np.isfinite(places).all():
         raise ValueError(
-            f"smooth: positions must be finite numbers of shape ({p}, d), a row a feature, got "
-            f"shape {places.shape}."
+            f"smooth: positions must be finite numbers of shape ({p}, d), one row per feature, "
+            f"got shape {places.shape}."
         )
     if not 0 <= radius < np.inf:
         raise ValueError(f"smooth: radius must be finite and at least 0, got {radius!r}.")

@@ -83,7 +83,7 @@ def _drops(
     """Return what each group costs, of shape (G, 1) or (G, 1 + C)."""
     seen = ballots.trees > 0
     if not seen.any():
-        raise ValueError("mda: no row is out of any bag. Hint: grow more trees.")
+        raise ValueError("mda: no row is out of bag for any tree. Hint: grow more trees.")
     target = sample.target[seen]
     trees = ballots.trees[seen][:, np.newaxis]
     votes = ballots.votes[seen]

@@ -182,7 +182,7 @@ def _shrunk(signal: Any, changes: NDArray[np.int64], kind: str) -> FloatArray:
         16 * n * p,
         what=f"a shrunk covariance of {n} frames x {p} neurons",
         function=_OWNER,
-        hint='precision="exact" or "pca" work on sparse signals',
+        hint='use precision="exact" or "pca", which work on sparse signals',
     )
     dense = np.asarray(as_signal(signal).toarray() if sparse.issparse(signal) else signal)
     estimator = {"oas": OAS, "ledoit_wolf": LedoitWolf}[kind](store_precision=True)
@@ -196,8 +196,8 @@ class _SingularError(ValueError):
 
 def _singular() -> _SingularError:
     return _SingularError(
-        f"{_OWNER}: the covariance must have an inverse; some neurons have equal signals, or there "
-        'are too few frames. Hint: precision="oas".'
+        f"{_OWNER}: the covariance must have an inverse, but some neurons have equal signals, or "
+        'there are too few frames. Hint: use precision="oas".'
     )
 
 

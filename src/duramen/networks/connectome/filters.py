@@ -270,7 +270,7 @@ def emphasize(
     x = as_signal(x)
     if x.nnz and x.data.min() < 0:
         raise ValueError(
-            f"emphasize: x must be nowhere negative, got {x.data.min():g}. Hint: hard_threshold."
+            f"emphasize: x must not be negative, got {x.data.min():g}. Hint: hard_threshold."
         )
     sums = frame_sums(x)
     if tuned is None and k is None:

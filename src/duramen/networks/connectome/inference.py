@@ -210,8 +210,8 @@ def _of_shape(recording: Recording) -> tuple[str, ...]:
     if frames >= p:
         return ()
     return (
-        f"there are fewer frames ({frames:,}) than neurons ({p:,}); if rows are neurons, turn the "
-        "recording",
+        f"there are fewer frames ({frames:,}) than neurons ({p:,}); if rows are neurons, "
+        "transpose the recording",
     )
 
 
@@ -226,14 +226,14 @@ def _of_peaks(recording: Recording, settings: Settings, found: Found) -> tuple[s
         more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
         which = "neuron has" if len(silent) == 1 else "neurons have"
         notes.append(
-            f"{len(silent)} {which} no signal above the threshold, so that their links have no "
-            f"evidence: {shown}{more}"
+            f"{len(silent)} {which} no signal above the threshold, so that there is no evidence "
+            f"for their links: {shown}{more}"
         )
     fraction = found.n_peaks.sum() / recording.frames.size
     if fraction > _TOO_MANY:
         notes.append(
-            f"{fraction:.0%} of the differences reach the threshold {min(settings.thresholds):g}, "
-            "so that noise counts as peaks; scale the recording, to dF/F for instance, or raise "
-            "the thresholds"
+            f"{fraction:.0%} of the differences between frames reach the threshold "
+            f"{min(settings.thresholds):g}, so that noise counts as peaks; scale the recording, "
+            "to dF/F for instance, or raise the thresholds"
         )
     return tuple(notes)

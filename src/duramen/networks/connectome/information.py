@@ -158,10 +158,10 @@ def generalized_transfer_entropy(
     checks.check_real(function, "threshold", threshold, -np.inf)
     cuts = np.asarray(edges, dtype=np.float64)
     if cuts.ndim != 1 or len(cuts) < 3 or not (np.diff(cuts) > 0).all():
-        raise checks.refuse(function, "edges", "3 ascending numbers at least", edges)
+        raise checks.refuse(function, "edges", "at least 3 ascending numbers", edges)
     x = np.asarray(fluorescence)
     if x.ndim != 2 or len(x) < order + 2:
-        raise checks.refuse(function, "fluorescence", f"{order + 2} frames at least", x.shape)
+        raise checks.refuse(function, "fluorescence", f"at least {order + 2} frames", x.shape)
     states = np.empty(x.shape, dtype=np.uint8 if len(cuts) < 250 else np.int64)
     quiet = np.empty(len(x), dtype=np.bool_)
     for first in range(0, len(x), 4096):
@@ -178,7 +178,7 @@ def _rows(function: str, kept: ArrayLike | None, n: int, order: int) -> Codes:
     """Return the frames that count, all of which have a past."""
     mask = np.ones(n, dtype=np.bool_) if kept is None else np.asarray(kept, dtype=np.bool_)
     if mask.shape != (n,):
-        raise checks.refuse(function, "kept", f"one entry a frame ({n})", mask.shape)
+        raise checks.refuse(function, "kept", f"one entry per frame ({n})", mask.shape)
     rows = np.flatnonzero(mask)
     rows = rows[rows >= order]
     if not len(rows):

@@ -225,8 +225,8 @@ METHODS: Catalogue[Method] = Catalogue(
             "Pearson correlation of one processed signal",
             _by_correlation,
             "correlation",
-            "The weight of a link is the correlation of two neurons' processed signals; it has no "
-            "direction, and indirect links have it, too.",
+            "The weight of a link is the correlation of two neurons' processed signals; it has "
+            "no direction, and indirect links also have a weight.",
             "thesis, section 8.3.5",
             filters={NO_FILTER: 1.0},
             weighting="w",
@@ -236,8 +236,8 @@ METHODS: Catalogue[Method] = Catalogue(
             "generalized transfer entropy of rises while the network is quiet",
             _by_transfer_entropy,
             "transfer entropy",
-            "The weight of a link is the information, in bits, that the past of the source adds to "
-            "the past of the target about its next rise, in frames without bursts.",
+            "The weight of a link is the information, in bits, that the past of the source adds "
+            "to that of the target about the next rise of the target, in frames without bursts.",
             "Stetter et al. (2012), Model-free reconstruction of excitatory neuronal connectivity "
             "from calcium imaging signals",
             unit="bit",

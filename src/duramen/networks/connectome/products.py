@@ -54,7 +54,7 @@ def covariance(signal: Any) -> FloatArray:
     """
     signal = signal if sparse.issparse(signal) else np.asarray(signal)
     if signal.ndim != 2 or signal.shape[0] < 2:
-        raise checks.refuse("covariance", "signal", "two frames at least, by neurons", signal.shape)
+        raise checks.refuse("covariance", "signal", "at least two frames, by neurons", signal.shape)
     n, p = signal.shape
     if sparse.issparse(signal):
         signal = as_signal(signal)

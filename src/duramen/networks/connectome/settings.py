@@ -67,7 +67,7 @@ class Settings:
             checks.check_choice(FUNCTION, "filters", name, (*LOW_PASS, NO_FILTER))
             checks.check_real(FUNCTION, f"filters[{name!r}]", weight, 0.0, ends="()")
         if not self.thresholds:
-            raise checks.refuse(FUNCTION, "thresholds", "one number at least", self.thresholds)
+            raise checks.refuse(FUNCTION, "thresholds", "at least one number", self.thresholds)
         for threshold in self.thresholds:
             checks.check_real(FUNCTION, "thresholds", threshold, 0.0, ends="()")
         if self.exponent is not None:
@@ -131,7 +131,7 @@ class Recording:
         if frames.ndim != 2 or frames.dtype.kind not in "fiu" or min(frames.shape) < 2:
             came = f"{frames.dtype} of shape {frames.shape}"
             raise checks.refuse(
-                FUNCTION, "fluorescence", "numbers, 2 frames of 2 neurons at least", came
+                FUNCTION, "fluorescence", "numbers, at least 2 frames of 2 neurons", came
             )
         _refuse_gaps(frames)
         if names is None:

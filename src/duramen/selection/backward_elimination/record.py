@@ -9,12 +9,13 @@ BACKWARD_ELIMINATION = Selector(
     "duramen.selection.backward_elimination.selector:BackwardElimination",
     title="backward elimination",
     words=(
-        "A forest grows on all features, and further ones on fewer and fewer of them, the most "
-        "important ones. The smallest set is selected whose out-of-bag error is within one "
-        "standard error of the smallest error. Features that add nothing to those selected are "
-        "left out, even where they are associated with the target.",
-        "The out-of-bag error of the selected set is too small, as the set was chosen by it; the "
-        "nested error repeats the whole selection without the rows that it is computed on.",
+        "A forest is grown on all features, and further forests on fewer and fewer of the most "
+        "important ones. The smallest set whose out-of-bag error is within one standard error of "
+        "the smallest error is selected. Features that add nothing to those selected are left "
+        "out, even where they are associated with the target.",
+        "The out-of-bag error of the selected set is too small, because the set was chosen by "
+        "it; for the nested error, the whole selection is repeated without the rows on which the "
+        "error is computed.",
     ),
     reference="R. Díaz-Uriarte, S. Alvarez de Andrés (2006). Gene selection and classification of "
     "microarray data using random forest. BMC Bioinformatics 7.",

@@ -171,7 +171,9 @@ class InformationFilter(BaseSelector):
         rule = checks.check_choice(owner, "rule", self.rule, (*STEPS, "fcbf"))
         most = checks.check_optional_integer(owner, "n_features", self.n_features, 1)
         if most is None and rule != "fcbf":
-            raise checks.refuse(owner, "n_features", "an int >= 1; None is for fcbf alone", None)
+            raise checks.refuse(
+                owner, "n_features", "an int >= 1; None is allowed for fcbf only", None
+            )
         n_bins = checks.check_integer(owner, "n_bins", self.n_bins, 2)
         threshold = checks.check_real(owner, "threshold", self.threshold, 0.0, 1.0)
         data = self._learning_set(X, y)

@@ -116,7 +116,8 @@ class LassoSelector(BaseSelector):
             if kind == "nominal" and len(data.table.values(j)) > 2:
                 raise ValueError(
                     f"{owner}: column {quoted(name)} has {len(data.table.values(j))} labels "
-                    "without an order, and no coefficient. Hint: one column for each label."
+                    "without an order, which have no coefficient. Hint: give one column of 0 and "
+                    "1 for each label."
                 )
         values = numbers_of(data.table)
         with np.errstate(invalid="ignore"), warnings.catch_warnings():

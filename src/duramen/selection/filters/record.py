@@ -5,15 +5,17 @@ from __future__ import annotations
 from duramen.selection.records import Selector
 
 _INFORMATION = "duramen.selection.filters.information:InformationFilter"
-_ORDER = "The first features of an order are selected; their number is given, not found."
+_ORDER = (
+    "The features that rank first are selected; their number is given by the user, not estimated."
+)
 
 MRMR = Selector(
     "mrmr",
     _INFORMATION,
     title="minimum redundancy, maximum relevance",
     words=(
-        "Each step takes the feature whose mutual information with the target exceeds its mean "
-        "mutual information with the features taken before by most.",
+        "Each step selects the feature for which the mutual information with the target, minus "
+        "the mean mutual information with the features already selected, is largest.",
         _ORDER,
     ),
     reference="H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information. "
@@ -28,8 +30,8 @@ JMI = Selector(
     _INFORMATION,
     title="joint mutual information",
     words=(
-        "Each step takes the feature with the largest sum of mutual informations of the target "
-        "with it and one feature taken before, together.",
+        "Each step selects the feature with the largest sum, over the features already selected, "
+        "of the mutual information between the target and the pair of features.",
         _ORDER,
     ),
     reference="H. H. Yang, J. Moody (1999). Data visualization and feature selection. NIPS 12.",
@@ -43,8 +45,8 @@ CMIM = Selector(
     _INFORMATION,
     title="conditional mutual information maximization",
     words=(
-        "Each step takes the feature whose mutual information with the target, given the feature "
-        "taken before that explains most of it, is largest.",
+        "Each step selects the feature for which the mutual information with the target, given "
+        "the already selected feature that explains most of it, is largest.",
         _ORDER,
     ),
     reference="F. Fleuret (2004). Fast binary feature selection with conditional mutual "
@@ -59,8 +61,9 @@ FCBF = Selector(
     _INFORMATION,
     title="fast correlation-based filter",
     words=(
-        "Features are taken in the order of their symmetrical uncertainty with the target; one "
-        "that is more closely associated with a feature taken before is left out.",
+        "Features are selected in the order of their symmetrical uncertainty with the target; a "
+        "feature that is more closely associated with one already selected than with the target "
+        "is left out.",
     ),
     reference="L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast "
     "correlation-based filter solution. ICML.",
@@ -74,8 +77,8 @@ RELIEFF = Selector(
     "duramen.selection.filters.relief:ReliefF",
     title="ReliefF",
     words=(
-        "A feature has a large weight if its values differ between rows of different classes more "
-        "than between rows of one class, among nearest neighbors.",
+        "A feature has a large weight if, among nearest neighbors, its values differ more "
+        "between rows of different classes than between rows of one class.",
         _ORDER,
     ),
     reference="I. Kononenko (1994). Estimating attributes: analysis and extensions of RELIEF. "

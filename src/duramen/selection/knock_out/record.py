@@ -9,10 +9,10 @@ KNOCK_OUT = Selector(
     "duramen.selection.knock_out.selector:KnockOut",
     title="knock-out strategy",
     words=(
-        "In each round a forest grows on the features that are left, and the same on permuted "
-        "targets. Features whose importance is larger than the largest one of nearly all "
-        "permutations are found and left out of the next round, where features that they had "
-        "masked can be found.",
+        "In each round forests are grown on the remaining features, one with the target and "
+        "others with permuted targets. Features whose importance exceeds the largest importance "
+        "in nearly all permutations are found. They are left out of the next round, where "
+        "features that they masked can be found.",
         "If the target is independent of all features, the probability that any is found is at "
         "most the level. A feature that is correlated with a relevant one is associated with the "
         "target, and is found once that one is left out, whether or not it adds anything.",

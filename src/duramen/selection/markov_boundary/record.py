@@ -9,9 +9,9 @@ MARKOV_BOUNDARY = Selector(
     "duramen.selection.markov_boundary.selector:MarkovBoundary",
     title="smallest Markov boundary",
     words=(
-        "The rows are taken as the distribution itself. Selected is a smallest set of features "
-        "that determines the target as well as all features do, which is what FOCUS finds. By "
-        "chance a single column of many values does.",
+        "The rows are treated as the whole distribution. A smallest set of features that "
+        "determines the target as well as all features together is selected, as by FOCUS. By "
+        "chance, a single column of many values can be such a set.",
     ),
     reference="H. Almuallim, T. G. Dietterich (1994). Learning boolean concepts in the presence of "
     "many irrelevant features. Artificial Intelligence 69.",

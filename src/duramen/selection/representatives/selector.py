@@ -98,8 +98,7 @@ class ClusterRepresentatives(BaseSelector):
         Raises
         ------
         ValueError
-            If a parameter is not as described, or a column has missing values or more than two
-            labels without an order.
+            If a parameter is not as described.
         """
         given = X.table if isinstance(X, LearningSet) else X
         table = given.as_table() if isinstance(given, ColumnStore) else encode(table_like(given))
@@ -144,6 +143,5 @@ class ClusterRepresentatives(BaseSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
         tags.target_tags.required = False
         return tags

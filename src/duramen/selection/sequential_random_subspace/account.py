@@ -17,11 +17,12 @@ PARAMETERS_OF_TESTS = {
 """Parameters that only some tests of relevance have, with these tests."""
 
 _CAUTIONS = (
-    "Features that tell the same stand in for each other: once one of them is found and kept, the "
-    "others may add nothing and stay out. A smaller --max-features, or --alpha 0, finds more of "
-    "them.",
-    "That a feature was not found says little if few trees were given it, or few together with "
-    "those that it needs: more trees (--trees) or larger ones (--memory, --subspace) may find it.",
+    "Features that carry the same information can replace each other: once one of them is found "
+    "and kept, the others may add nothing and not be found. A smaller --max-features, or --alpha "
+    "0, finds more of them.",
+    "A relevant feature can be missed if few trees were given it, or few trees were given it "
+    "together with the features that it needs: more trees (--trees) or larger ones (--memory, "
+    "--subspace) may find it.",
     *CAUTIONS,
 )
 
@@ -56,8 +57,8 @@ def account_of(search: SearchParameters) -> Account:
 
 
 _SHADOWS = (
-    "There are fewer features than the null distribution of the decoys is estimated from: {} "
-    "shadow features were added to each, copies with permuted rows, which are never found."
+    "There are too few features to estimate the null distribution of the decoys: for each "
+    "feature, {} shadow features were added, copies with permuted rows that are never found."
 )
 
 
@@ -84,25 +85,26 @@ def meaning_of_test(given: Mapping[str, Any]) -> str:
     if test == "decoy":
         return (
             "A feature is found when its importance exceeds that of its decoy, a copy with "
-            "permuted rows, by more than under the null hypothesis, which is estimated from how "
-            "far other features fall short of their decoys, at a false discovery rate of "
-            f"{given['level']:g}. The test is repeated while trees are added, which makes false "
-            "discoveries more frequent than that. A feature that is correlated with a relevant one "
-            "is associated with the target, as its decoy is not, and may be found too, whether or "
-            "not it adds anything."
+            "permuted rows, by more than expected under the null hypothesis, which is estimated "
+            "from how far other features fall short of their decoys, at a false discovery rate "
+            f"of {given['level']:g}. The test is repeated while trees are added, which makes "
+            "false discoveries more frequent than that. A feature that is correlated with a "
+            "relevant one is associated with the target, as its decoy is not, and may be found "
+            "too, whether or not it adds anything."
         )
     if test == "positive":
         return (
-            "A feature is found when its importance in some tree is greater than zero, which on a "
-            "sample nearly every feature's is: it is the rule for rows that are a distribution."
+            "A feature is found when its importance in some tree is greater than zero. In a "
+            "sample this is so for nearly every feature; the rule is meant for rows that are the "
+            "whole distribution."
         )
     probes, count = _probes(given["n_probes"])
     if test == "probe":
         return (
-            f"A feature is found when, in {given['confidence']:.4g} or more of the trees that were "
-            f"given it, and these are more than {given['min_draws']:,}, it is more important than "
-            f"{probes}. A feature that is correlated with the target by chance in these rows, or "
-            "with a relevant feature, is so in every tree, and may pass too."
+            f"A feature is found when more than {given['min_draws']:,} trees were given it and, "
+            f"in a fraction of {given['confidence']:.4g} or more of them, it is more important "
+            f"than {probes}. A feature that is correlated with the target by chance in these "
+            "rows, or with a relevant feature, is so in every tree, and may pass too."
         )
     return (
         f"A feature is found when it is more important than {probes} in more of its trees than "
@@ -128,7 +130,7 @@ def _reading(given: Mapping[str, Any], p: int) -> tuple[str, ...]:
         f"Each tree is given {q:,} of the {p:,} features, "
         f"{places if share else 'drawn at random'}, so that no more than these have to be in "
         "memory at a time.",
-        "The importance is the mean decrease of impurity over all trees, those included that were "
-        "not given the feature, in {unit}. It ranks features that many "
-        "trees were given before those that few were.",
+        "The importance is the mean decrease of impurity over all trees, including those "
+        "that were not given the feature, in {unit}. Features that were given to many trees "
+        "therefore tend to rank before those given to few.",
     )

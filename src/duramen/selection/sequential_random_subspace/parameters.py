@@ -110,9 +110,9 @@ class SearchParameters(BaseSelector):
         if size < 1:
             least = n_at_a_time * int(column_bytes(source).max())
             raise ValueError(
-                f"{owner}: memory={self.memory!r} does not hold the widest column, of "
-                f"{source.n_rows} rows, {n_at_a_time} times for the trees at a time; {least} bytes "
-                "are needed at least. Hint: raise it, or lower batch_size."
+                f"{owner}: memory={self.memory!r} is too small for the widest column, of "
+                f"{source.n_rows} rows, in {n_at_a_time} trees at a time; at least {least} bytes "
+                "are needed. Hint: raise it, or lower batch_size."
             )
         return size
 

@@ -6,15 +6,16 @@ from duramen.selection.records import Selector
 
 _CLASS = "duramen.selection.sequential_selection.selector:SequentialSelection"
 _CAUTION = (
-    "The score of the selected features is too good, as they were chosen by it among many sets."
+    "The score of the selected features is too optimistic, because they were chosen by it "
+    "among many sets."
 )
 FORWARD_SELECTION = Selector(
     "forward_selection",
     _CLASS,
     title="sequential forward selection",
     words=(
-        "Starting from no feature, the one is added in each step with which the learner scores "
-        "best in cross-validation; the smallest set with the best score is selected.",
+        "Starting from no feature, each step adds the feature with which the learner scores best "
+        "in cross-validation; the smallest set with the best score is selected.",
         _CAUTION,
     ),
     reference="A. W. Whitney (1971). A direct method of nonparametric measurement selection. IEEE "
@@ -28,7 +29,7 @@ BACKWARD_SELECTION = Selector(
     _CLASS,
     title="sequential backward selection",
     words=(
-        "Starting from all features, the one is removed in each step without which the learner "
+        "Starting from all features, each step removes the feature without which the learner "
         "scores best in cross-validation; the smallest set with the best score is selected.",
         _CAUTION,
     ),
@@ -44,8 +45,8 @@ FLOATING_SELECTION = Selector(
     _CLASS,
     title="sequential floating selection",
     words=(
-        "Starting from no feature, the one is added in each step with which the learner scores "
-        "best in cross-validation; then features are removed as long as this gives the best set of "
+        "Starting from no feature, each step adds the feature with which the learner scores best "
+        "in cross-validation; then features are removed as long as this gives the best set of "
         "its size so far. The smallest set with the best score is selected.",
         _CAUTION,
     ),

@@ -9,10 +9,11 @@ VSURF_SELECTOR = Selector(
     "duramen.selection.vsurf.selector:VSURF",
     title="VSURF",
     words=(
-        "Features whose importance is below the noise of importances are left out (thresholding). "
-        "Of nested models of the others, the smallest one whose out-of-bag error is close to the "
-        "best has the features for interpretation. Of these, a feature is kept for prediction if "
-        "the error decreases by more than it varies when noise is added.",
+        "Features whose importance does not exceed its variation by noise are left out "
+        "(thresholding). Among nested models of the remaining features, the smallest one whose "
+        "out-of-bag error is close to the best holds the features for interpretation. Of these, "
+        "a feature is kept for prediction if it decreases the error by more than the addition of "
+        "noise features changes it.",
     ),
     reference="R. Genuer, J.-M. Poggi, C. Tuleau-Malot (2010). Variable selection using random "
     "forests. Pattern Recognition Letters 31.",

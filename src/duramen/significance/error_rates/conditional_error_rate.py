@@ -41,10 +41,11 @@ BY_RANK = {
 """Events of rates by rank, by the name of the reading."""
 
 _BY_RANK_ONLY = {
-    "later": "by rank, the promise holds by and large only: of correlated irrelevant features, "
-    "some were taken at .05 in up to 11 of 100 simulations",
-    "own": "by its own rank, the i-th of G irrelevant features has a rate of about i / G: this is "
-    "no error rate of the ranking, and of more than 1 / alpha such features some are mostly taken",
+    "later": "by rank, the error rate holds only approximately: with correlated irrelevant "
+    "features, some were selected at .05 in up to 11 of 100 simulations",
+    "own": "by its own rank, the i-th of G irrelevant features has a rate of about i / G: this "
+    "is no error rate of the ranking, and if there are more than 1 / alpha such features, some "
+    "are usually selected",
 }
 
 
@@ -362,10 +363,10 @@ CONDITIONAL_ERROR_RATE = SignificanceTest(
     "conditional_error_rate",
     conditional_error_rate,
     "conditional error rate",
-    "The rate is that of taking all features up to this one, not a p-value of the feature. If the "
-    "first r features are relevant and the others independent of the target and of these, the "
-    "probability that more than r have a rate up to alpha is at most alpha. Nothing is promised of "
-    "irrelevant features that are correlated with relevant ones.",
+    "The rate belongs to the selection of all features up to this one; it is not a p-value of "
+    "the feature. If the first r features are relevant and the others independent of the target "
+    "and of these, the probability that more than r have a rate up to alpha is at most alpha. "
+    "The rate does not cover irrelevant features that are correlated with relevant ones.",
     reference=HUYNH_THU,
     forests=lambda rounds, p: rounds * p,
     least=19,

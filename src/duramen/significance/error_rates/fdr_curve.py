@@ -16,8 +16,8 @@ from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 from duramen.significance.standardized import standardized
 
 MEANING = (
-    "Features that would score as high as this one if none were relevant, on average, as a "
-    "fraction of those that do score as high."
+    "Expected number of features that would score as high as this one if none were relevant, as "
+    "a fraction of the number that do."
 )
 
 
@@ -149,11 +149,11 @@ FDR_CURVE = SignificanceTest(
     "fdr_curve",
     fdr_curve,
     "FDR curve",
-    "The rate is an estimate of the fraction of features that are independent of the target among "
-    "all up to this one, more often too high than too low. Features that are correlated with "
-    "relevant ones are associated with the target and are not counted as false. It is no bound: "
-    "one data set may have many false ones while others have none, the more so the more features "
-    "depend on each other.",
+    "The rate is an estimate of the fraction of features that are independent of the target "
+    "among all up to this one, more often too high than too low. Features that are correlated "
+    "with relevant ones are associated with the target and are not counted as false. It is no "
+    "upper bound: one data set may have many false features while others have none, especially "
+    "if features depend on each other.",
     reference=HUYNH_THU,
     permutes=True,
 )

@@ -164,11 +164,11 @@ MULTIPLE_PROBES = SignificanceTest(
     "multiple_probes",
     multiple_probes,
     "multiple probes",
-    "If the target is independent of all features, the probability that any of them has a rate up "
-    "to alpha is about alpha, or less: the method is strict. Features that are correlated with "
-    "relevant ones are associated with the target, unlike probes, and may be selected with them. "
-    "The best probe is most often one of many values, so that features of few values have larger "
-    "rates.",
+    "If the target is independent of all features, the probability that any of them has a rate "
+    "up to alpha is about alpha, or less: the method is conservative. Features that are "
+    "correlated with relevant ones are associated with the target, unlike probes, and may be "
+    "selected with them. The best probe is most often one with many values, so that features "
+    "with few values have larger rates.",
     reference=HUYNH_THU,
     repeats="n_runs",
     forests=lambda rounds, p: rounds,

@@ -17,6 +17,7 @@ from duramen.results.text import quoted
 from duramen.significance.measured import FloatArray, MeasureLike
 from duramen.significance.probed import probe_task, with_settled_candidates
 from duramen.significance.refits import Refits
+from duramen.significance.significance_test import SignificanceTest
 from duramen.tables import EncodedTable, encode, encode_target
 from duramen.tables.target import target_array
 
@@ -140,7 +141,7 @@ def probe_ranking(
 def forest_probe_ranking(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     measure: MeasureLike = "mdi",
     n_probes: int | None = None,
@@ -345,9 +346,8 @@ def _columns(table: EncodedTable, centered: bool, function: str) -> FloatArray:
         if kind == "nominal" and len(values) > 2:
             raise ValueError(
                 f"{function}: column {quoted(name)} has {len(values)} labels without an order, "
-                "so that "
-                "it is no direction. Hint: give one column of 0 and 1 for each label, or use "
-                "forest_probe_ranking."
+                "and cannot be ranked as one column of numbers. Hint: give one column of 0 and 1 "
+                "for each label, or use forest_probe_ranking."
             )
         numbers = values if kind == "numeric" else np.arange(len(values))
         columns[:, j] = _scaled(numbers.astype(np.float64)[table.codes(j)], centered)
@@ -369,3 +369,40 @@ def _scaled(numbers: FloatArray, centered: bool) -> FloatArray:
 def _meaning(what: str, n_probes: int) -> str:
     which = "a random probe" if n_probes == 1 else f"one of {n_probes} random probes"
     return MEANING.format(what=what, probes=which)
+
+
+_SOURCE = (
+    "H. Stoppiglia, G. Dreyfus, R. Dubois, Y. Oussar (2003). Ranking a random feature for variable "
+    "and feature selection. Journal of Machine Learning Research 3."
+)
+
+PROBE_RANKING = SignificanceTest(
+    "probe_ranking",
+    probe_ranking,
+    "linear forward selection",
+    "Linear forward selection ranks features by their correlation with what the features before "
+    "leave of the target, and not by the forest. A rate is an upper bound of the probability that "
+    "a random probe would have been ranked before the feature. It bounds no error rate: the best "
+    "of p irrelevant features has a rate up to {level} far more often, unless there are p probes.",
+    reference=_SOURCE,
+    repeats="",
+    suits=lambda measure: False,
+    of_rows=True,
+    rate="probe rate",
+    controls=False,
+)
+
+FOREST_PROBE_RANKING = SignificanceTest(
+    "forest_probe_ranking",
+    forest_probe_ranking,
+    "random probes",
+    "A rate is the probability that one random probe, a permuted column, is ranked before the "
+    "feature. It bounds no error rate: of p irrelevant features, about {level} p have a rate up to "
+    "{level}. Probes of columns of many values are ranked higher where the measure favors these, "
+    "as MDI does.",
+    reference=_SOURCE,
+    repeats="n_runs",
+    forests=lambda rounds, p: rounds,
+    rate="probe rate",
+    controls=False,
+)

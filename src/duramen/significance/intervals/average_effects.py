@@ -201,7 +201,7 @@ def _influences(
         train = ~test
         if high[train].all() or not high[train].any():
             raise ValueError(
-                f"{_NAME}: feature {j} has a single value in the rows of a fold. Hint: fewer "
+                f"{_NAME}: feature {j} has a single value in the rows of a fold. Hint: use fewer "
                 "folds, or leave it out."
             )
         outcome = clone(models[0]).fit(with_it[train], target[train])

@@ -57,6 +57,7 @@ def confidence_intervals(
     correction: bool = True,
     kind: str = "wilson",
     blocks: Any = None,
+    observed: Importances | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     client: Any = None,
@@ -116,6 +117,9 @@ def confidence_intervals(
         Label of the block of each row, such as the person or family. Whole blocks are drawn, within
         classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
         rows of a block are also held out together.
+    observed : Importances, optional
+        v, where a forest with these parameters was grown on all rows and measured before. By
+        default one is grown.
     random_state : int, RandomState, Generator or None
         Seed of all random numbers.
     n_jobs : int, optional
@@ -191,8 +195,6 @@ def confidence_intervals(
     ('x0',)
     """
     name = "confidence_intervals"
-    checks.check_choice(name, "method", method, METHODS)
-    checks.check_choice(name, "kind", kind, KINDS)
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
@@ -203,7 +205,7 @@ def confidence_intervals(
     subject = refits.subject
     units = SamplingUnits.of(subject.data)
     size = _units_of_a_sample(units, subsample, method)
-    observed = refits.observed()
+    observed = refits.observed() if observed is None else _known(observed, subject)
     given = _replicated(refits, units, observed, n, size, correction)
     scale = 1.0 if size is None else scale_of(size, units.count, correction)
     error, freedom = standard_error(given, scale, method)
@@ -231,6 +233,17 @@ def confidence_intervals(
         ),
         notes=_limits(units, size, method, kind, correction),
     )
+
+
+def _known(observed: Importances, subject: Measured) -> Importances:
+    """Check that importances are those of the measure and the features to be resampled."""
+    expected = f"importances by {subject.measure.name} of the {len(subject.names)} columns of X"
+    if not isinstance(observed, Importances):
+        raise checks.refuse("confidence_intervals", "observed", expected, type(observed).__name__)
+    if observed.names != subject.names or observed.measure != subject.measure.name:
+        given = f"{observed.measure} of {len(observed)} features"
+        raise checks.refuse("confidence_intervals", "observed", expected, given)
+    return observed
 
 
 def _units_of_a_sample(units: SamplingUnits, subsample: Any, method: str) -> int | None:
@@ -276,8 +289,8 @@ def _limits(
     n, notes = units.count, []
     if n < _FEWEST_ROWS:
         notes.append(
-            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} "
-            "intervals may cover less often than they promise"
+            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
+            "coverage of the intervals may be below their level"
         )
     if size is None or not correction:
         notes.append(
@@ -286,13 +299,14 @@ def _limits(
         )
     elif size < n / 2 and n < _ROWS_FOR_SMALL:
         notes.append(
-            f"subsamples of {size} of {n} {units.name} give standard errors that are too small for "
-            "strong features, down to .57 of the true ones. Hint: the default, 3/4 of them"
+            f"subsamples of {size} of {n} {units.name} give standard errors that are too small "
+            "for strong features, down to .57 of the true ones. Hint: use the default, 3/4 of "
+            "them"
         )
     if kind in _COVERED and method == "subsampling":
         notes.append(
-            f"95 % {kind} intervals covered features that matter in {_COVERED[kind]} of data sets "
-            "of 60 to 200 rows. Hint: kind='wilson'"
+            f"95 % {kind} intervals covered the importance of relevant features in "
+            f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
         )
     return tuple(notes)
 
@@ -301,12 +315,14 @@ def _check_together(
     measure: Measure, method: str, kind: str, subsample: Any, correction: bool
 ) -> None:
     name = "confidence_intervals"
+    checks.check_choice(name, "method", method, METHODS)
+    checks.check_choice(name, "kind", kind, KINDS)
     checks.check_flag(name, "correction", correction)
     if method == "delete-d" and kind == "percentile":
         raise ValueError(
-            f'{name}: kind="percentile" does not go with method="delete-d", which is a standard '
-            "error: quantiles around the value itself shift the interval by its own error. Hint: "
-            'method="subsampling".'
+            f'{name}: kind="percentile" cannot be combined with method="delete-d", which gives a '
+            "standard error: quantiles centered at the value itself would shift the interval by "
+            'its error. Hint: method="subsampling".'
         )
     if method != "double-bootstrap":
         return
@@ -322,8 +338,8 @@ def _check_together(
         )
     if measure.rows in ("out-of-bag", "held-out") and measure.of_copies is None:
         raise ValueError(
-            f"{name}: measure={measure.name!r} takes rows to be held out whose copies may be in "
-            'the bag of a double bootstrap. Hint: measure="mda", or method="subsampling".'
+            f"{name}: measure={measure.name!r} treats rows as held out although their copies may "
+            'be in the bag in a double bootstrap. Hint: measure="mda", or method="subsampling".'
         )
 
 

@@ -135,8 +135,8 @@ def altmann(
     checks.check_optional_integer(name, "stop_after", stop_after, 1)
     if stop_after is not None and distribution != "empirical":
         raise ValueError(
-            f'{name}: stop_after needs distribution="empirical"; the values at a stop that '
-            "depends on them have no such distribution."
+            f'{name}: stop_after needs distribution="empirical"; an early stop depends on the '
+            "permuted importances and changes their distribution."
         )
     work = (random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(name, estimator, X, y, measure, *work, strata=strata, blocks=blocks)
@@ -170,15 +170,16 @@ def altmann(
 def _limits_of_fit(law: str, used: NDArray[np.bool_], n_permutations: int) -> tuple[str, ...]:
     """Return what is to be known of p-values from fitted distributions."""
     notes = [
-        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tails of a "
-        f"{law} distribution fitted to {n_permutations:,} values, the others fractions of the "
-        "permutations; only the latter are exact, and far out a fitted tail is a guess"
+        f"the p-values of {np.count_nonzero(used):,} of {used.size:,} features are tail "
+        f"probabilities of a {law} distribution fitted to {n_permutations:,} values, the others "
+        "fractions of the permutations; only the latter are exact, and a fitted tail is an "
+        "extrapolation far beyond the permutations"
     ]
     if law in _TAKEN and used.any():
         notes.append(
             f"q-values of {law} tails are too small: in noise of 100 x 100, some feature had one "
-            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: distribution='lognormal', or "
-            "fractions of more permutations"
+            f"up to .05 in {_TAKEN[law]} of 100 data sets. Hint: use distribution='lognormal', or "
+            "distribution='empirical' with more permutations"
         )
     return tuple(notes)
 

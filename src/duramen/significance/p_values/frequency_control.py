@@ -26,15 +26,15 @@ NULLS = ("binomial", "permuted")
 
 BINOMIAL = (
     "Every split is won by the feature with probability {p0:.4g}, independently of the other "
-    "splits, as if chance alone decided among the features that do not always win."
+    "splits, as if chance alone decided between the features that do not always win."
 )
 
 # Figures of docs/guide/janitza.md and calibration.md.
 _ONE_CANDIDATE = (
-    "the binomial distribution is for columns that can be split in every branch: of columns of "
-    "many values beside others with few, 17 to 21 % of p-values were <= .05 in random forests and "
-    "39 to 50 % in Extra-Trees. "
-    'Hint: null="permuted" compares each column with itself'
+    "the binomial distribution is for columns that can be split in every branch: for columns "
+    "with many values among others with few, 17 to 21 % of p-values were <= .05 in random "
+    'forests and 39 to 50 % in Extra-Trees. Hint: null="permuted" compares each column with its '
+    "own null distribution"
 )
 _SEVERAL_CANDIDATES = (
     "with more than one candidate the counts vary far more than the binomial distribution allows, "
@@ -225,9 +225,9 @@ def _of_forest(forest: Forest, null: str | None, winners: int) -> Significance:
     k = _candidates(forest.settings)
     if null == "permuted" or (null is None and k > 1):
         raise ValueError(
-            'frequency_control: null="permuted" grows forests anew, and needs X and y beside the '
-            f"estimator; it is the default where K > 1 (here {k}), as binomial p-values "
-            'are then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
+            'frequency_control: null="permuted" grows forests anew, and needs X and y besides '
+            f"the estimator; it is the default where K > 1 (here {k}), as binomial p-values are "
+            'then far too small. Hint: frequency_control(estimator, X, y), or null="binomial".'
         )
     return _binomial(forest, winners, metadata_of(forest, "frequency_control"))
 
@@ -280,9 +280,10 @@ FREQUENCY_CONTROL = SignificanceTest(
     "frequency_control",
     frequency_control,
     "frequency control",
-    f"By permuted targets {PROMISE[0].lower()}{PROMISE[1:]} By the binomial distribution, which is "
-    "for forests that try one feature at a node, they are right if all features are continuous, "
-    "and too small for those with many values beside others with few.",
+    f"By permuted targets {PROMISE[0].lower()}{PROMISE[1:]} The p-values of the binomial "
+    "distribution, which is for forests that try one feature at a node, are correct if all "
+    "features are continuous; with mixed features, they are too small for features with many "
+    "values.",
     reference="E. Konukoglu, M. Ganz (2014). Approximate false positive rate control in selection "
     "frequency for random forest. arXiv:1410.2838.",
     suits=lambda measure: measure.name == "frequency",

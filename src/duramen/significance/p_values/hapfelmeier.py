@@ -251,8 +251,8 @@ HAPFELMEIER = SignificanceTest(
     hapfelmeier,
     "Hapfelmeier",
     "A feature that is independent of the target and of the other features has a p-value up to "
-    "alpha with probability alpha at most. One that is correlated with a relevant feature is not, "
-    "and may have a small p-value although it adds nothing.",
+    "alpha with probability at most alpha. A feature that is correlated with a relevant one is "
+    "not independent, and may have a small p-value although it adds nothing.",
     reference="A. Hapfelmeier, K. Ulm (2013). A new variable selection approach using random "
     "forests. Computational Statistics & Data Analysis 60.",
     forests=lambda rounds, p: rounds * p,

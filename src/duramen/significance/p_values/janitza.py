@@ -23,9 +23,9 @@ NULL = (
 _ENOUGH = 100
 _ON_UNSEEN_ROWS = ("held-out", "out-of-bag")
 _SKEWED = (
-    "{what} are not symmetric about 0 for irrelevant features: {why}. P-values are too small, and "
-    "the more trees, the more so (in noise of 60 x 300 with 1000 trees, 9 in 100 are <= .05 and 5 "
-    "to 7 in 100 <= .01). Hint: use holdout_mda or air"
+    "{what} are not symmetric about 0 for irrelevant features: {why}. P-values are too small, "
+    "increasingly so with more trees (in noise of 60 x 300 with 1000 trees, 9 in 100 are <= .05 "
+    "and 5 to 7 in 100 <= .01). Hint: use holdout_mda or air"
 )
 
 
@@ -107,7 +107,7 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     if not isinstance(importances, Importances):
         raise TypeError(
             f"janitza: importances must be Importances, got {type(importances).__name__}. Hint: "
-            "dm.importances.holdout_mda(estimator, X, y) gives some."
+            "use dm.importances.holdout_mda(estimator, X, y)."
         )
     checks.check_flag("janitza", "add_one", add_one)
     _refuse_asymmetric(importances)
@@ -115,15 +115,16 @@ def janitza(importances: Importances, *, add_one: bool = True) -> Significance:
     negative = values[values < 0]
     if not negative.size:
         raise ValueError(
-            f"janitza: none of the {len(values)} importances is negative, so that nothing shows "
-            "how far chance reaches. Hint: give more features, more trees where most values are "
-            "0, or use altmann."
+            f"janitza: none of the {len(values)} importances is negative, so that there is no "
+            "sample of the null distribution. Hint: give more features, grow more trees if most "
+            "values are 0, or use altmann."
         )
     notes = [skewed] if (skewed := _skewed(importances)) is not None else []
     if negative.size < _ENOUGH:
         notes.append(
             f"only {negative.size} of {len(values)} importances are negative; with fewer than "
-            f"{_ENOUGH}, p-values are coarse and uncertain. Hint: altmann needs none"
+            f"{_ENOUGH}, p-values are coarse and uncertain. Hint: use altmann, which needs no "
+            "negative importances"
         )
     warn_of("janitza", notes)
     null = np.concatenate([negative, -negative, np.zeros(np.count_nonzero(values == 0))])
@@ -164,15 +165,15 @@ def _refuse_asymmetric(importances: Importances) -> None:
     if measure == "mdi" and rows not in _ON_UNSEEN_ROWS:
         raise ValueError(
             "janitza: these importances are MDI from the training counts, which the search for "
-            "splits lifts above 0 for every feature, also with a correction; the few negative "
-            "values there may be are no mirror of the others. Hint: use air, or "
+            "the best split biases above 0 for every feature, also with a correction; the few "
+            "negative values, if any, do not mirror the positive ones. Hint: use air, or "
             'mdi(forest, X, y, rows="oob").'
         )
     if measure != "mdi" and measure in catalogue and not catalogue[measure].symmetric:
         raise ValueError(
             f"janitza: values of {measure} are not symmetric about 0 for irrelevant features, so "
-            "that they hold no sample of the null distribution. Hint: use holdout_mda or air, or "
-            "altmann for this measure."
+            "that they contain no sample of the null distribution. Hint: use holdout_mda or air, "
+            "or altmann for this measure."
         )
 
 
@@ -182,14 +183,15 @@ def _skewed(importances: Importances) -> str | None:
     if choices.get("rows") in ("oob", "out-of-bag"):
         return _SKEWED.format(
             what=f"out-of-bag values of {measure}",
-            why="the rows that one tree leaves out are those of other trees, so that what the "
-            "sample shows by chance counts in favor of a feature, whichever way it points",
+            why="the rows that one tree leaves out are training rows of other trees, so that an "
+            "association by chance in the sample, in either direction, counts in favor of a "
+            "feature",
         )
     if measure == "sandri" and choices.get("n_repeats") != 1:
         return _SKEWED.format(
             what="values of sandri over several permutations",
-            why="the mean over the shadows hardly varies, and what is left is the skewed "
-            "distribution of MDI about its mean",
+            why="the mean over the shadows hardly varies, which leaves the skewed distribution of "
+            "MDI about its mean",
         )
     return None
 
@@ -203,12 +205,12 @@ JANITZA = SignificanceTest(
     "janitza",
     janitza,
     "Janitza",
-    "If the importances of all features without influence have one distribution, symmetric "
-    "about 0, a fraction of about alpha of these features has a p-value up to alpha. It is a "
-    "statement about many features, not about one of a few. Features that are correlated with "
-    "relevant ones do have importance, since trees use them in place of these, and are selected "
-    "with them. Of features with many and with few values, the p-values of the former are too "
-    "small.",
+    "If the importances of all features without influence have one distribution, symmetric about "
+    "0, a fraction of about alpha of these features has a p-value up to alpha. This is a "
+    "statement about many features; it does not hold for a single one of a few. Features that "
+    "are correlated with relevant ones do have importance, since trees use them in place of "
+    "these, and are selected with them. If features differ in their numbers of values, the "
+    "p-values of those with many values are too small.",
     reference="S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable "
     "importance test for random forests for high-dimensional data. Advances in Data "
     "Analysis and Classification 12.",

@@ -21,8 +21,9 @@ from duramen.significance.significance_test import SignificanceTest
 
 NULLS = {
     "permuted": NULL,
-    "irrelevant": "The feature is ranked, on average over the runs, as features are in single runs "
-    "that belong to the last {size} of {p} by mean rank, which are taken to be irrelevant.",
+    "irrelevant": "The mean rank of the feature over the runs has the distribution of single-run "
+    "ranks of features that belong to the last {size} of {p} by mean rank, which are assumed to "
+    "be irrelevant.",
 }
 # The replicate whose seed the seed of the permutations comes from.
 _PERMUTATIONS = 2**32 - 2

@@ -15,8 +15,8 @@ from duramen.significance.refits import Refits
 from duramen.significance.significance_test import HUYNH_THU, SignificanceTest
 
 NULL = (
-    "The feature is a random probe: it has no more to do with the target than a random column "
-    "of the table whose rows were permuted."
+    "The feature is a random probe: it is no more associated with the target than a random "
+    "column of the table whose rows were permuted."
 )
 
 
@@ -136,11 +136,12 @@ ONE_PROBE = SignificanceTest(
     "one_probe",
     one_probe,
     "one probe",
-    "If all features have one distribution, one that is independent of the target and of the other "
-    "features has a p-value up to alpha with probability alpha or less, the less the fewer trees "
-    "there are. One that is correlated with a relevant feature is associated with the target, and "
-    "is selected more often. Of features with many and with few values, the p-values of the former "
-    "are too small if the measure likes many values, as MDI does.",
+    "If all features have one distribution, one that is independent of the target and of the "
+    "other features has a p-value up to alpha with probability alpha or less, and less with "
+    "fewer trees. A feature that is correlated with a relevant feature is associated with the "
+    "target, and is selected more often. If features differ in their numbers of values, the "
+    "p-values of those with many values are too small for measures that favor many values, such "
+    "as MDI.",
     reference=HUYNH_THU,
     repeats="n_runs",
     forests=lambda rounds, p: rounds,

@@ -263,7 +263,7 @@ def _names(names: Any, result: Any, X: Any, p: int) -> tuple[str, ...]:
         given = checked_names("permutation_test", "names", names)
         if len(given) != p:
             raise ValueError(
-                f"permutation_test: names must be {p}, one a feature, got {len(given)}."
+                f"permutation_test: names must be {p}, one per feature, got {len(given)}."
             )
         return given
     if isinstance(result, Importances):

@@ -89,14 +89,14 @@ def z_scores(importances: Importances) -> Significance:
     if error is None or _over_repeats(importances):
         raise ValueError(
             f"z_scores: these importances ({importances.measure}) have no standard error over "
-            "trees. Hint: a forest of two trees or more, not scaled, and votes of single trees."
+            'trees. Hint: use a forest of two trees or more, scaled=False and votes="tree".'
         )
     n_trees = importances.metadata.get("n_trees")
     told = "" if n_trees is None else f" (here of {n_trees} trees)"
     notes = (
         f"z grows with the square root of the number of trees{told}, for irrelevant features too; "
-        "it says how sure this forest is of its own mean, not which features are relevant. Use "
-        "altmann or confidence_intervals for that",
+        "it measures how precisely the mean over trees is known, not whether a feature is "
+        "relevant. For relevance, use altmann or confidence_intervals",
     )
     warn_of("z_scores", notes)
     tested = error > 0

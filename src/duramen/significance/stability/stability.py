@@ -172,14 +172,14 @@ def stability(
     given = [f"x{j}" for j in range(p)] if names is None else names
     labels = checked_names("stability", "names", given)
     if len(labels) != p:
-        raise ValueError(f"stability: names must be {p}, one a column, got {len(labels)}.")
+        raise ValueError(f"stability: names must be {p}, one per column, got {len(labels)}.")
     return _stability(chosen, labels, level, {})
 
 
 def ranking_stability(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     k: int,
     measure: MeasureLike = "mdi",
@@ -282,9 +282,9 @@ def _checked_selections(selections: ArrayLike) -> NDArray[np.bool_]:
     given = np.asarray(selections)
     if given.ndim != 2 or given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all():
         raise ValueError(
-            "stability: selections must be a table of 0 and 1, one row a selection and one column "
-            f"a feature, got shape {given.shape} and type {given.dtype}. Hint: "
-            "[[name in chosen for name in names] for chosen in selections]."
+            "stability: selections must be a table of 0 and 1 with one row per selection and one "
+            f"column per feature, got shape {given.shape} and type {given.dtype}. Hint: [[name in "
+            "chosen for name in names] for chosen in selections]."
         )
     if len(given) < 2 or not given.shape[1]:
         raise ValueError(

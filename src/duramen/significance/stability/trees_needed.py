@@ -124,9 +124,9 @@ class TreesNeeded(Result):
         trees, used = f"{self.n_trees} trees", self.n_features - self.n_unused
         heading = (
             f"TreesNeeded: {self.measure} of {self.n_features} features, asked of {trees}",
-            f"for {self.wanted:.0%} of the {self.k} best in common with another forest: "
-            + self._rank(),
-            f"to see every feature but for a risk of {self.risk:g}: {_count(self.trees_to_see)}",
+            f"for {self.wanted:.0%} of the {self.k} best features in common with another "
+            "forest: " + self._rank(),
+            f"to see every feature, with a risk of {self.risk:g}: {_count(self.trees_to_see)}",
             f"{trees} of {self.splits_per_tree:.3g} splits, {self.drawn} candidates each, have "
             f"seen all with probability {self.all_seen:.3g} and split on {used}",
         )

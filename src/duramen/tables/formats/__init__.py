@@ -88,7 +88,7 @@ def refuse_text_options(name: str, one: Format | None, request: Request) -> None
     """Raise ValueError where options of text, or a sheet, are given for what holds none."""
     if request.sheet is not None and not (one is not None and one.sheets):
         raise ValueError(
-            f"{request.function}: sheet must not be given for {name}, which is no workbook."
+            f"{request.function}: sheet must not be given for {name}, which is not a workbook."
         )
     words = one is not None and one.sheets and request.of_text == "na_values"
     if request.of_text is not None and not words and not (one is not None and one.text):

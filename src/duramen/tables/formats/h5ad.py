@@ -171,8 +171,8 @@ class SparseInput(_Matrix):
         kind = text_of(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if kind[:3] not in ("csr", "csc"):
             raise ValueError(
-                f"{given.function}: {given.path} holds a matrix of the kind {kind!r}; kinds that "
-                "are known are dense, csr_matrix and csc_matrix"
+                f"{given.function}: {given.path} holds a matrix of the kind {kind!r}; known kinds "
+                "are dense, csr_matrix and csc_matrix"
             )
         shape = attributes.get("shape", attributes.get("h5sparse_shape"))
         rows, columns = (int(count) for count in shape)
@@ -192,7 +192,7 @@ class SparseInput(_Matrix):
             and self._data.dtype.kind in "biuf"
         )
         if not whole:
-            raise ValueError("its sparse matrix is not whole")
+            raise ValueError("its sparse matrix is incomplete")
 
     def _places(self, first: int, last: int) -> NDArray[np.int64]:
         """Indices of stored entries, checked."""

@@ -29,8 +29,8 @@ class NpyInput(Input):
         shape, by_columns, self._kind, self._begin = _head(path, function)
         if len(shape) != 2 or min(shape) < 1:
             raise ValueError(
-                f"{function}: {path} holds an array of shape {shape}; a table has two dimensions, "
-                "and a row and a column at least"
+                f"{function}: {path} holds an array of shape {shape}; a table needs two "
+                "dimensions, with at least one row and one column"
             )
         if request.transpose:
             shape, by_columns = shape[::-1], not by_columns
@@ -41,7 +41,7 @@ class NpyInput(Input):
         if self._file.size < wanted:
             raise ValueError(
                 f"{function}: {path} is truncated: it has {self._file.size} bytes, its header "
-                f"tells of {wanted}"
+                f"requires {wanted}"
             )
         cell = _CELL_BYTES + 2 * self._kind.itemsize
         self._width = columns_within(request.budget, shape[0], cell)

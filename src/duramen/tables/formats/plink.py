@@ -86,21 +86,22 @@ class BedColumns:
         start = self._file.read(0, min(3, size))
         if start[:2] != MAGIC:
             raise ValueError(
-                f"{self._function}: {self.where} is no PLINK 1 binary file: it begins with "
-                f"{start[:2].hex(' ') or 'nothing'}, not with {MAGIC.hex(' ')}. Hint: "
-                "plink --make-bed writes one"
+                f"{self._function}: {self.where} is not a PLINK 1 binary file: it begins with "
+                f"{start[:2].hex(' ') or 'nothing'}, not with {MAGIC.hex(' ')}. Hint: plink "
+                "--make-bed writes one"
             )
         if start[2:] != b"\x01":
             raise ValueError(
-                f"{self._function}: {self.where} is ordered by samples, which is of old; "
-                "plink --make-bed writes it anew, ordered by variants"
+                f"{self._function}: {self.where} is ordered by samples, an old format; convert it "
+                "with plink --make-bed, which orders it by variants"
             )
         wanted = 3 + self.n_columns * self._bytes
         if size != wanted:
             raise ValueError(
                 f"{self._function}: {self.where} has {size} bytes, but {self.n_columns} variants "
-                f"(.bim) of {self.n_rows} samples (.fam) take {wanted}; the file is "
-                f"{'truncated' if size < wanted else 'too long'}, or these files are not of one set"
+                f"(.bim) of {self.n_rows} samples (.fam) need {wanted}; the file is "
+                f"{'truncated' if size < wanted else 'too long'}, or the three files do not "
+                "belong together"
             )
 
     def check_names(self) -> None:
@@ -224,8 +225,8 @@ def beside(path: Path, suffix: str, function: str) -> Path:
     other = path.with_suffix(suffix)
     if not other.is_file():
         raise FileNotFoundError(
-            f"{function}: there is no file {other}; a .bed file is read with the .bim and .fam "
-            "files of the same name beside it"
+            f"{function}: there is no file {other}; a .bed file needs the .bim and .fam files of "
+            "the same name in its folder"
         )
     return other
 
@@ -241,14 +242,14 @@ def read_bim(path: Path, function: str) -> Runs:
             except (IndexError, UnicodeDecodeError) as error:
                 what = "not UTF-8 text" if isinstance(error, UnicodeError) else "cut short"
                 raise ValueError(
-                    f"{function}: {path} is {what} near line {line + 1}; it has six words a line, "
-                    "the second of them the name of the variant"
+                    f"{function}: {path} is {what} near line {line + 1}; each line must have six "
+                    "words, the second one the name of the variant"
                 ) from None
             line += len(lines)
             sizes.extend(map(len, names))
             data += b"".join(names)
     if not sizes:
-        raise ValueError(f"{function}: {path} is empty; it has a line for each variant")
+        raise ValueError(f"{function}: {path} is empty; it must have one line per variant")
     return Runs(offsets_of(np.frombuffer(sizes, dtype=np.uint32)), data=bytes(data))
 
 
@@ -271,8 +272,8 @@ def variants_of_bim(path: Path, function: str) -> Iterator[pa.Table]:
                 )
             except (ValueError, OverflowError):
                 raise ValueError(
-                    f"{function}: {path} has a line that is not of six words, the fourth of them a "
-                    f"position in base pairs, near line {line + 1}"
+                    f"{function}: {path} must have six words per line, the fourth one a position "
+                    f"in base pairs; it has another line near line {line + 1}"
                 ) from None
             line += len(lines)
 
@@ -291,7 +292,7 @@ def read_fam(path: Path, function: str) -> list[list[str]]:
                 f"{len(FAM_COLUMNS)}: {', '.join(FAM_COLUMNS)}"
             )
     if not samples:
-        raise ValueError(f"{function}: {path} is empty; it has a line for each sample")
+        raise ValueError(f"{function}: {path} is empty; it must have one line per sample")
     return samples
 
 

@@ -49,7 +49,7 @@ def explained(path: Path, what: str, function: str) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
             f"{function}: {path} is not {what} file, or is damaged ({first_line(error)}); check "
-            "that its extension says what it is"
+            "that its extension is right"
         ) from None
 
 
@@ -163,8 +163,8 @@ def _is_text(fields: Sequence[Any], path: Path, function: str) -> bool:
             numbers.append(field.name)
         elif not pa.types.is_null(kind):
             raise TypeError(
-                f"{function}: column {quoted(field.name)} of {path} is of type {kind}; what is "
-                "transposed holds numbers or text"
+                f"{function}: column {quoted(field.name)} of {path} is of type {kind}; a file "
+                "that is transposed must hold numbers or text"
             )
     if texts and numbers:
         raise TypeError(

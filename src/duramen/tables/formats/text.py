@@ -98,8 +98,8 @@ def _separator(path: Path, usual: str, request: Request) -> str:
     found = request.separator or separator_of(path, usual)
     if found not in (usual, request.separator):
         warn(
-            f"{request.function}: {path.name} is separated by {found!r}, not by {usual!r}, and was "
-            f"read so. Hint: separator={found!r} says that this is right."
+            f"{request.function}: {path.name} is separated by {found!r}, not by {usual!r}, "
+            f"and was read accordingly. Hint: separator={found!r} confirms this."
         )
     return found
 
@@ -130,7 +130,9 @@ class _Text(Input):
         for lines in self._lines(_WORK):
             with self._explained():
                 return [unquoted(field).decode("utf-8") for field in lines.fields(0)]
-        raise ValueError(f"{self._function}: {self._path} is empty; its first line names columns")
+        raise ValueError(
+            f"{self._function}: {self._path} is empty; its first line must name the columns"
+        )
 
     def _ragged(self, n_fields: int, wanted: int) -> ValueError:
         explain_ragged(self._path, self._delimiter, self._function)
@@ -140,7 +142,7 @@ class _Text(Input):
         )
 
     def _no_rows(self) -> ValueError:
-        return ValueError(f"{self._function}: {self._path} names its columns but has no rows")
+        return ValueError(f"{self._function}: {self._path} has column names but no rows")
 
     def _parsed(self, text: Any, names: Sequence[str] | None, skip_empty: bool) -> pa.Table:
         """Text as a table, typed as `read_table` types it."""

@@ -55,7 +55,8 @@ def read_text_matrix(path: Path, function: str) -> NDArray[np.float64]:
         return _delimited(path, separator, len(_words(line)))
     except (ValueError, UnicodeDecodeError) as error:
         raise ValueError(
-            f"{function}: {path} must hold as many numbers in every line ({first_line(error)})"
+            f"{function}: {path} must hold the same number of values in every line "
+            f"({first_line(error)})"
         ) from None
 
 

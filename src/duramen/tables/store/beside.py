@@ -44,6 +44,7 @@ def check_samples(samples: pa.Table | None, n_rows: int, function: str) -> None:
     """Raise ValueError if there is not one row for each row of the table."""
     if samples is not None and samples.num_rows != n_rows:
         raise ValueError(
-            f"{function}: samples has {samples.num_rows} rows, the table {n_rows}; without names "
-            "of the rows to go by it needs one row for each, in the same order"
+            f"{function}: samples has {samples.num_rows} rows, but the table has {n_rows}; "
+            "without row names to match, samples must have one row for each row of the table, in "
+            "the same order"
         )

@@ -30,8 +30,7 @@ def memory_bytes(memory: Any, function: str) -> int:
         )
     if size < LEAST_BYTES:
         raise ValueError(
-            f"{function}: memory must be 1MB at the least, got {memory!r}. Hint: 512MB is a good "
-            "start"
+            f"{function}: memory must be at least 1MB, got {memory!r}. Hint: 512MB is a good start"
         )
     return size
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEW_NAMES = 20_000  # among so many, a name that is close is looked for
-POSITION_HINT = "Hint: samples_id names the column, samples_by_position says that this is right."
+POSITION_HINT = "Hint: samples_id names the column, samples_by_position=True confirms this order."
 
 
 class ColumnStore(Summarized):
@@ -247,7 +247,10 @@ class ColumnStore(Summarized):
             return everything, _decoded(encode(samples.select([name])))
         others = () if samples is None else samples.column_names
         there = (
-            f", nor do its samples, with {', '.join(map(quoted, others[:10]))}" if others else ""
+            ", and neither have its samples, whose columns are "
+            f"{', '.join(map(quoted, others[:10]))}"
+            if others
+            else ""
         )
         raise KeyError(f"{self._unknown(name)}{there}")
 
@@ -429,8 +432,8 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
     if path.is_dir():
         if not (path / layout.HEADER).is_file():
             raise ValueError(
-                f"{function}: {path} is no column store: it has no {layout.HEADER}. Hint: pack a "
-                "table there"
+                f"{function}: {path} is not a column store: it has no {layout.HEADER}. Hint: pack "
+                "a table there"
             )
         return PackedColumns(LocalFolder(path), function), path
     if not path.exists():
@@ -439,7 +442,7 @@ def _opened(path: str | os.PathLike[str] | Place, function: str) -> tuple[Column
     if chosen is None or chosen.columns is None:
         others = formats.listed("columns")
         raise ValueError(
-            f"{function}: {path} is no column store; give the folder of one, or a file of "
+            f"{function}: {path} is not a column store; give the folder of one, or a file of "
             f"{others}. Hint: pack({path.name!r}, folder) makes one of a table"
         )
     return chosen.columns(path, function), path

@@ -44,7 +44,7 @@ def open_input(source: Any, request: Request) -> Input:
     path = Path(source).expanduser()
     chosen = formats.checked_file(path, function, "groups", "read")
     if layer is not None and not chosen.layers:
-        raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is none")
+        raise ValueError(f"{function}: layer={layer!r} is for {_layered()}, and {path} is not one")
     formats.refuse_text_options(path.name, chosen, request)
     if chosen.groups is not None:
         return chosen.groups(path, request)
@@ -61,14 +61,15 @@ def _of_table(source: Any, request: Request) -> Input:
     if isinstance(source, EncodedTable | ColumnStore):
         if request.transpose:
             raise ValueError(
-                f"{request.function}: an encoded table cannot be transposed; transpose it before"
+                f"{request.function}: an encoded table cannot be transposed; transpose it "
+                "before it is encoded"
             )
         return EncodedInput(source, request.budget)
     if request.transpose:
         if not hasattr(source, "T") or hasattr(source, "columns"):
             raise ValueError(
                 f"{request.function}: transpose=True is for files, arrays and sparse matrices; a "
-                f"{type(source).__name__} is to be transposed before"
+                f"{type(source).__name__} must be transposed before it is packed"
             )
         source = source.T
     return SourceInput(source, request)
@@ -86,7 +87,8 @@ class SourceInput(Input):
         if not n_rows or not self.n_columns:
             shape = (n_rows, self.n_columns)
             raise ValueError(
-                f"{request.function}: {self.where} is empty, of shape {shape}; it has no cell"
+                f"{request.function}: {self.where} is empty, of shape {shape}; a table needs "
+                "a row and a column"
             )
         self._width = columns_within(request.budget, n_rows, _CELL_BYTES)
 

@@ -260,8 +260,8 @@ def header_of_bytes(data: bytes, where: str, function: str) -> dict[str, Any]:
         what, number, check = header["what"], header["format"], header.pop("check")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
-            f"{function}: {where} is no header of a column store ({type(error).__name__}: {error})"
-            "; pack the table again"
+            f"{function}: {where} is not the header of a column store ({type(error).__name__}: "
+            f"{error}); pack the table again"
         ) from None
     if what != WHAT or not isinstance(number, int):
         raise ValueError(f"{function}: {where} describes a {what!r}, not a {WHAT}")

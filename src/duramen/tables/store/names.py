@@ -43,6 +43,6 @@ def repetition(repeated: list[bytes], where: str, function: str, hint: str) -> V
     shown = ", ".join(repr(name.decode("utf-8", "replace")) for name in repeated[:_SHOWN])
     more = f" and {len(repeated) - _SHOWN} more" if len(repeated) > _SHOWN else ""
     return ValueError(
-        f"{function}: {where} names more than one column {shown}{more}; names are unique. "
-        f"Hint: {hint}"
+        f"{function}: {where} has more than one column named {shown}{more}; column names must "
+        f"be unique. Hint: {hint}"
     )

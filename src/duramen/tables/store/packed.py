@@ -111,7 +111,7 @@ class PackedColumns:
         for name, size in wanted.items():
             if self._files[name].size != size:
                 raise self._inconsistent(
-                    f"{name} has {self._files[name].size} bytes, its columns take {size}"
+                    f"{name} has {self._files[name].size} bytes, but its columns need {size}"
                 )
 
     def _read_columns(self) -> None:

@@ -216,8 +216,9 @@ def pack_with(
     ):
         if found == "another":
             message = (
-                f"{_FUNCTION}: what an earlier call left beside {place} is of another source, or "
-                "of other options, or the source has changed: packing starts anew"
+                f"{_FUNCTION}: what an earlier call left beside {place} was packed from another "
+                "source or with other options, or the source has changed since: packing starts "
+                "anew"
             )
             warn(message)
         writer = StoreWriter(folder, chosen is not None, _FUNCTION)

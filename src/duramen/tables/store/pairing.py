@@ -79,8 +79,8 @@ def names_of(samples: pa.Table | None) -> Names | None:
             return Names(columns, labels)
         why = f"{len(labels)} names for {samples.num_rows} rows"
     raise ValueError(
-        f"the sample annotations of the table are damaged: they have no names of rows where they "
-        f"say so ({why}); pack the table again"
+        "the sample annotations of the table are damaged: the row names that they refer to are "
+        f"missing ({why}); pack the table again"
     )
 
 
@@ -128,11 +128,11 @@ def pair(
     table = samples_table(samples, function)
     if samples_id is not None and names is None:
         raise ValueError(
-            f"{function}: samples_id={quoted(samples_id)} needs names of the rows of {where}, "
-            f"which has none, and no column {quoted(samples_id)}. {BY_POSITION}"
+            f"{function}: samples_id={quoted(samples_id)} needs row names or a column "
+            f"{quoted(samples_id)} in {where}, which has neither. {BY_POSITION}"
         )
     if by_position or names is None:
-        why = "as asked" if by_position else f"as {where} has no names of rows"
+        why = "as asked" if by_position else f"as {where} has no row names"
         return _in_order(table, names, n_rows, f"{why}.", False, function)
     keys = _keys(samples, table, names)
     key = _asked(keys, table, samples_id, function) or _found(keys, names, function)
@@ -243,7 +243,7 @@ def _asked(
     if samples_id in table.column_names:
         raise ValueError(
             f"{function}: column {quoted(samples_id)} of samples is of type "
-            f"{table.column(samples_id).type}; names of rows are text or whole numbers."
+            f"{table.column(samples_id).type}; row names must be text or whole numbers."
         )
     raise ValueError(
         f"{function}: samples has no column {quoted(samples_id)}; its columns are "
@@ -266,8 +266,8 @@ def _found(keys: Sequence[_Key], names: Names, function: str) -> _Key | None:
         return preferred[0]
     listed = ", ".join(_called(key) for key in good)
     raise ValueError(
-        f"{function}: the rows could be named by several columns of samples: {listed}. Hint: name "
-        "one by samples_id."
+        f"{function}: several columns of samples could hold the row names: {listed}. Hint: choose "
+        "one with samples_id."
     )
 
 

@@ -48,9 +48,9 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
         raise FileExistsError(f"{function}: {path} is a link to itself; name another place")
     if path.exists():
         if not (path / layout.HEADER).is_file():
-            what = "a folder that is no column store" if path.is_dir() else "a file"
+            what = "a folder that is not a column store" if path.is_dir() else "a file"
             raise FileExistsError(
-                f"{function}: {path} is {what} and is left as it is; name another place"
+                f"{function}: {path} is {what} and was left unchanged; choose another place"
             )
         if not overwrite:
             raise FileExistsError(
@@ -59,7 +59,7 @@ def check_place(path: Path, overwrite: bool, function: str) -> None:
             )
     if not parent.is_dir():
         raise FileNotFoundError(
-            f"{function}: {path} lies in {parent}, which is no folder; make it first"
+            f"{function}: {path} is in {parent}, which is not a folder; create it first"
         )
     if not os.access(parent, os.W_OK | os.X_OK):
         raise PermissionError(f"{function}: {parent} cannot be written to; name another place")
@@ -150,7 +150,7 @@ def _claim(folder: Path, function: str) -> None:
     known = all(_is_known(e.name) and e.is_file(follow_symlinks=False) for e in entries)
     if not ours or not known:
         raise FileExistsError(
-            f"{function}: {folder} is there already, and is not what an earlier call left; move it "
+            f"{function}: {folder} exists already and was not left by an earlier call; move it "
             "away, or name another place"
         )
 

@@ -73,7 +73,7 @@ class LocalFile:
         self._descriptor = os.open(self.name, flags)
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError(f"{self.name} is no regular file")
+            raise ValueError(f"{self.name} is not a regular file")
         self.size = status.st_size
         self._turn = threading.Lock()
 

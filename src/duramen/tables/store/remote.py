@@ -92,7 +92,7 @@ class RemoteFile:
         self._fs, self._path = place.fs, place.path
         size = self._fs.info(self._path)["size"]
         if size is None:
-            raise ValueError(f"{self.name} does not tell its size, so that parts cannot be read")
+            raise ValueError(f"{self.name} has no known size, so that parts of it cannot be read")
         self.size = int(size)
 
     def read(self, offset: int, size: int) -> bytes:

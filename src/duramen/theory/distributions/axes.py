@@ -25,7 +25,7 @@ def columns_of_axes(
     """Return the cells of positive probability as rows; see `from_probabilities`."""
     table = np.asarray(probabilities, dtype=np.float64)
     if table.ndim == 0:
-        raise ValueError(f"{function}: probabilities must have one axis a variable, got none.")
+        raise ValueError(f"{function}: probabilities must have one axis per variable, got none.")
     check_probabilities(table, "probabilities", function)
     target_axis = _axis_of(target, names, table.ndim, "target", function)
     context_axis = None
@@ -93,7 +93,7 @@ def _axis_labels(
     given = {} if labels is None else dict(labels)
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise ValueError(f"{function}: labels names {unknown[0]!r}, which is no variable here.")
+        raise ValueError(f"{function}: labels names {unknown[0]!r}, which is not a variable here.")
     return [
         _distinct_labels(given[name], name, size, function) if name in given else np.arange(size)
         for name, size in zip(names, shape, strict=True)
@@ -104,8 +104,8 @@ def _distinct_labels(values: Sequence[Any], name: str, size: int, function: str)
     given = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(given) != size:
         raise ValueError(
-            f"{function}: {name!r} must have {size} values, one for each place along its axis, got "
-            f"{len(given)}."
+            f"{function}: {name!r} must have {size} values, one for each position along its axis, "
+            f"got {len(given)}."
         )
     try:
         distinct = len(set(given)) == size

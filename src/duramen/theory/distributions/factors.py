@@ -165,7 +165,7 @@ def copy(
         rest = [v for v in domain if otherwise == "any" or v != value]
         if p < 1.0 and not rest:
             raise ValueError(
-                f"copy: {parent!r} has no value but {value!r}, so a copy cannot be wrong; "
+                f"copy: {parent!r} has only the value {value!r}, so that a copy cannot be wrong; "
                 "probability must be 1."
             )
         probabilities = {v: (1.0 - p) / len(rest) for v in rest}
@@ -271,7 +271,7 @@ def _domain(values: Any, function: str) -> tuple[Any, ...]:
     if not domain:
         raise ValueError(f"{function}: values must have at least one entry, got none.")
     if not all(isinstance(value, Hashable) for value in domain):
-        raise TypeError(f"{function}: values must be numbers, strings or the like, got {domain!r}.")
+        raise TypeError(f"{function}: values must be numbers or strings, got {domain!r}.")
     if len(set(domain)) != len(domain):
         raise ValueError(f"{function}: values must be different, got {list(domain)!r}.")
     return domain

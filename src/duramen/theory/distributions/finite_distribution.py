@@ -140,7 +140,7 @@ class FiniteDistribution(JointTable):
         table = coded_columns(X, names, function)
         n = table.n_rows
         if n == 0:
-            raise ValueError(f"{function}: X has no rows; a distribution needs at least one.")
+            raise ValueError(f"{function}: X must have at least one row, got none.")
         classes, target = coded_variable(y, "y", n, function)
         target_name = variable_name(y, ("Y", "target"), table.names)
         own = None
@@ -457,7 +457,7 @@ class FiniteDistribution(JointTable):
         if not alive.any():
             raise ValueError(
                 f"FiniteDistribution.conditioned: no row has {dict(values)!r}; its probability is "
-                "0, so there is no such distribution."
+                "0, so that the conditional distribution is not defined."
             )
         rest = [j for j in range(self.n_features) if j not in fixed]
         return self._kept(alive, rest, CONTEXT not in fixed)

@@ -167,7 +167,8 @@ class JointTable(Summarized):
         if prod(shape) > _MOST_CELLS:
             raise ValueError(
                 f"FiniteDistribution.probabilities: an array of shape {shape} is too large. Hint: "
-                "ask for fewer variables; `partition` groups the rows that there are."
+                "choose fewer variables, or use `partition`, which groups the rows of the "
+                "distribution."
             )
         cell = np.zeros(self.n_rows, dtype=np.int64)
         for column in columns:

@@ -53,8 +53,8 @@ def joint_entropies(
         most = LIMIT.bit_length() - 2
         raise ValueError(
             f"{function}: dist must have at most {most} features, got {dist.n_features}: all sets "
-            f"of variables are looked at, here 2**{variables}. Hint: make a distribution of fewer "
-            "features first; strongly_relevant and markov_boundaries need no such search."
+            f"of variables are examined, here 2**{variables}. Hint: use a distribution of fewer "
+            "features; strongly_relevant and markov_boundaries need no such search."
         )
     columns = np.column_stack([dist.codes, dist.target])
     rows = dist.partition([*range(dist.n_features), TARGET])  # a context may separate more

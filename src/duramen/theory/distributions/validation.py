@@ -33,8 +33,8 @@ def check_names(names: Iterable[object]) -> None:
             raise TypeError(f"FiniteDistribution: names must be strings, got {name!r}.")
         if name in seen:
             raise ValueError(
-                f"FiniteDistribution: names must be different, {name!r} comes twice; the target "
-                "and the context have names too."
+                f"FiniteDistribution: names must be different, but {name!r} occurs twice; the "
+                "target and the context have names too."
             )
         seen.add(name)
 
@@ -54,7 +54,7 @@ def check_shapes(
         )
     if len(labels) != n_names:
         raise ValueError(
-            f"FiniteDistribution: labels must have one array a feature, got {len(labels)} for "
+            f"FiniteDistribution: labels must have one array per feature, got {len(labels)} for "
             f"{n_names} features."
         )
 
@@ -76,12 +76,12 @@ def check_rows(columns: Columns, weights: FloatArray) -> None:
     for column in columns.all:
         _check_codes(column)
     if not np.all(weights > 0):
-        raise ValueError("FiniteDistribution: weights must be above 0; leave other rows out.")
+        raise ValueError("FiniteDistribution: weights must be above 0; leave out rows of weight 0.")
     check_probabilities(weights, "weights", "FiniteDistribution")
     rows = Partition.by(((c.codes, len(c.values)) for c in columns.all), len(weights))
     if rows.n_cells != len(weights):
         raise ValueError(
-            "FiniteDistribution: a row comes twice. Hint: from_table merges equal rows."
+            "FiniteDistribution: a row occurs twice. Hint: from_table merges equal rows."
         )
 
 
@@ -94,7 +94,8 @@ def _check_codes(column: Column) -> None:
         )
     if len(codes) and codes.max() >= len(values):
         raise ValueError(
-            f"FiniteDistribution: {name!r} has {len(values)} values, but code {codes.max()}."
+            f"FiniteDistribution: {name!r} has {len(values)} values, but its codes go up to "
+            f"{codes.max()}."
         )
     used = np.zeros(len(values), dtype=bool)
     used[codes] = True

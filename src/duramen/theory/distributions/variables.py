@@ -124,17 +124,19 @@ class Columns:
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(f"FiniteDistribution: there is no feature {feature!r}.{hint}")
         if isinstance(feature, Role):
-            raise ValueError(f"FiniteDistribution: a feature is wanted here, got the {feature!r}.")
+            raise ValueError(
+                f"FiniteDistribution: feature must name a feature, got the {feature!r}."
+            )
         try:
             j = as_integer(feature)
         except TypeError:
             raise TypeError(
-                "FiniteDistribution: a feature is named by a string or an index, got "
-                f"{feature!r} of type {type(feature).__name__}."
+                f"FiniteDistribution: feature must be a name or an index, got {feature!r} of type "
+                f"{type(feature).__name__}."
             ) from None
         if isinstance(feature, bool) or not 0 <= j < len(self.features):
             raise ValueError(
-                f"FiniteDistribution: the index of a feature is a whole number from 0 to "
+                "FiniteDistribution: the index of a feature must be a whole number from 0 to "
                 f"{len(self.features) - 1}, got {feature!r}."
             )
         return j

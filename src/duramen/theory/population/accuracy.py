@@ -55,7 +55,8 @@ def population_mda(
     with T a random tree, (x, y) from the distribution, and v an independent draw from the
     distribution of X_m: what a tree loses on average when X_m is permuted among infinitely many
     rows, or among the rows of a learning set, averaged over all permutations (thesis, eq. 4.3 to
-    4.5, at infinitely many trees and rows). Trees have one child for each value at a node.
+    4.5, at infinitely many trees and rows). Trees have one child for each value at a node; binary
+    ones, which can split on a feature several times on a path, are not covered.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def population_mda(
     each then counts as voted for equally often. With a value of its own for each tree
     (``"ensemble"``), :math:`\ell_y(E_v \pi(x_m := v))` takes the place of the first term. For the
     squared loss :math:`\pi` is the mean :math:`E_T f_T(z)` and :math:`\ell_y(\pi) = (y - \pi)^2`.
-    With the zero-one loss either takes as many times longer than "tree" as there are classes.
+    With the zero-one loss either visits each node once for each class that has rows there.
 
     *Computation.* A node of a tree is a set of rows, and what lies below depends on nothing else:
     all trees are one graph of nodes. The expected loss of each row below each node is found from
@@ -216,7 +217,7 @@ def _conditions(dist: FiniteDistribution, given: Given, level: float) -> list[li
         m = dist.index(name)
         none[m] = sorted(dist.indices(list(features)))
         if m in none[m]:
-            raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted within itself.")
+            raise ValueError(f"{_FUNCTION}: given: {name!r} cannot be permuted given itself.")
     return none
 
 
@@ -284,7 +285,9 @@ def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf
     elif votes == "tree":
         losses = routes.expected(lambda masses: 1.0 - _votes(masses)[:, target])
     else:
-        fractions = [routes.expected(partial(_votes_for, c, dist)) for c in range(dist.n_classes)]
+        fractions = [
+            routes.expected(partial(_votes_for, c, dist), c) for c in range(dist.n_classes)
+        ]
         return np.stack(fractions), partial(_vote_loss, target)
     return losses[np.newaxis], itemgetter(0)
 

@@ -157,7 +157,7 @@ class CellWalk:
                 left = left & value
             if np.array_equal(left, rows):
                 return tuple(f for f, _ in chosen)
-        raise ValueError(f"{self.function}: no {degree} features leave these rows.")
+        raise ValueError(f"{self.function}: no set of {degree} features leaves these rows.")
 
     def first_row(self, rows: Words) -> int:
         """Return the first row of a cell, shape (words,)."""
@@ -301,9 +301,9 @@ def _check_number(function: str, dist: FiniteDistribution, depth: int, max_nodes
 
 def _too_many(function: str, number: str, hint: str) -> ValueError:
     return ValueError(
-        f"{function}: sets of features leave too many cells of mixed class, {number}. Hint: {hint}"
-        "leave features out, or raise max_nodes: a million of them can take a minute and some "
-        "hundred MiB."
+        f"{function}: sets of features leave too many cells of mixed class, {number}. Hint: "
+        f"{hint}leave features out, or raise max_nodes: a million cells can take a minute and "
+        "some hundred MiB."
     )
 
 

@@ -184,7 +184,7 @@ def check_context(function: str, dist: object) -> None:
         raise refuse(
             function,
             "dist",
-            "a distribution with two values of the context or more",
+            "a distribution with at least two values of the context",
             cast("NDArray[np.generic]", given.context_values).tolist(),
             "a context that never changes has no effect.",
         )

@@ -202,7 +202,7 @@ def _mean_over_subspaces(
     if n_subspaces > _MOST_SUBSPACES:
         raise ValueError(
             f"{_FUNCTION}: subspace={size} of {dist.n_features} features gives {n_subspaces} "
-            f"subspaces, more than {_MOST_SUBSPACES}, and there is a sum over all of them only for "
+            f"subspaces, more than {_MOST_SUBSPACES}; a formula for so many exists only for "
             "max_features=1 and splits='multiway'. Hint: leave features out."
         )
     total = np.zeros((dist.n_features, 1))

@@ -131,7 +131,7 @@ def lattice_importances(
     """
     walk = _walk(function, dist, max_depth, criterion, n_jobs)
     if max_hours is not None:
-        real(function, "max_hours", max_hours, 0.0, hint="None refuses nothing.")
+        real(function, "max_hours", max_hours, 0.0, hint="None allows any time.")
     p, depth = dist.n_features, walk.depth
     if p == 0 or dist.n_classes == 1:
         return np.zeros((p, depth))
@@ -397,5 +397,5 @@ def _refuse_hopeless(function: str, cost: LatticeCost, max_hours: float | None, 
         hint = f"max_depth={feasible} takes {_duration(part)}; or {hint}"
     raise ValueError(
         f"{function}: trees of depth {depth} take {cost}, more than max_hours={max_hours:g}. "
-        f"Hint: {hint}; max_hours=None computes it all the same."
+        f"Hint: {hint}; max_hours=None computes it anyway."
     )

@@ -204,8 +204,8 @@ def _indices(
             found.append(int(member))
         else:
             raise ValueError(
-                f"{function}: group {name!r} holds {member!r}; expected a name of a feature or an "
-                f"index in 0..{len(features) - 1}."
+                f"{function}: group {name!r} holds {member!r}; expected the name of a feature or "
+                f"an index in 0..{len(features) - 1}."
             )
     if len(set(found)) < len(found) or not found:
         raise ValueError(f"{function}: group {name!r} must hold different features, got {group!r}.")

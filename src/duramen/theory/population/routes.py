@@ -89,6 +89,12 @@ class _Layer:
     # Shape (n,): probability that a constant feature is taken, which leaves t as it is.
     stays: FloatArray
 
+    def holds(self, wanted: int | None) -> BoolArray:
+        """Return the nodes with rows of a class, all of them for None, shape (n,)."""
+        if wanted is None:
+            return np.ones(len(self.rows), dtype=bool)
+        return np.greater(self.masses[:, wanted], 0)
+
 
 class Routes:
     """Graph of the nodes of infinitely many multiway trees, and the routes of rows through it.
@@ -111,6 +117,7 @@ class Routes:
         own = self.value[:, self.feature_of]
         has_value: BoolArray = np.equal(own, np.arange(self.n_values))
         self.rows_of = packed(has_value.T)
+        self.rows_with = [np.flatnonzero(rows) for rows in has_value.T]
         by_class = dist.target[:, np.newaxis] == np.arange(dist.n_classes)
         self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
         cells = has_value[:, :, np.newaxis] * self.weights[:, np.newaxis, :]
@@ -133,21 +140,23 @@ class Routes:
         """Number of nodes of more than one class."""
         return len(self.child)
 
-    def expected(self, payoff: Payoff) -> FloatArray:
+    def expected(self, payoff: Payoff, only: int | None = None) -> FloatArray:
         """Return the expected payoff of every row with each value put in, and as it is, last.
 
-        The shape is (N, values + 1).
+        The shape is (N, values + 1). With `only`, the payoff is 0 at leaves without that class:
+        nodes without it are passed over, since nothing below them has it either.
         """
         n_rows, n_classes = self.dist.n_rows, self.dist.n_classes
         n_targets = n_classes + self.n_nodes * (2 if self.growth.unseen == "node" else 1)
-        table = np.empty((n_targets, n_rows))
+        table = np.zeros((n_targets, n_rows))
         table[:n_classes] = payoff(np.eye(n_classes))
-        for layer in reversed(self.layers):
-            self._below(layer, payoff, table)
+        some = [np.flatnonzero(layer.holds(only)) for layer in self.layers]
+        for layer, nodes in zip(reversed(self.layers), reversed(some), strict=True):
+            self._below(layer, nodes, payoff, table)
         root = n_classes if self.n_nodes else int(self.dist.target[0])
         shift = np.zeros((self.n_values + 1, n_rows))
-        for layer in self.layers:
-            self._replaced(layer, table, shift)
+        for layer, nodes in zip(self.layers, some, strict=True):
+            self._replaced(layer, nodes, table, shift)
         expected: FloatArray = table[root][:, np.newaxis] + shift.T
         return expected
 
@@ -272,35 +281,35 @@ class Routes:
             else:
                 child[unseen, value] = self.dist.n_classes + self.n_nodes + node[unseen]
 
-    def _below(self, layer: _Layer, payoff: Payoff, table: FloatArray) -> None:
-        """Compute g(i, t) of all rows i at the nodes of a layer."""
-        n = len(layer.rows)
-        here = slice(layer.first, layer.first + n)
-        ending = payoff(layer.masses)
+    def _below(self, layer: _Layer, nodes: IndexArray, payoff: Payoff, table: FloatArray) -> None:
+        """Compute g(i, t) of all rows i at some nodes of a layer."""
+        here = layer.first + nodes
+        wins, stays = layer.wins[nodes], layer.stays[nodes]
+        ending = payoff(layer.masses[nodes])
         if self.growth.unseen == "node":
-            start = self.dist.n_classes + self.n_nodes + layer.first
-            table[start : start + n] = ending
-        is_leaf: BoolArray = layer.wins.sum(axis=1, keepdims=True) == 0
+            table[self.dist.n_classes + self.n_nodes + here] = ending
+        is_leaf: BoolArray = wins.sum(axis=1, keepdims=True) == 0
         found = np.where(is_leaf, ending, 0.0)
         child = self.child[here]
-        stays = np.flatnonzero(layer.stays > 0)
-        found[stays] += layer.stays[stays, np.newaxis] * table[child[stays, -1]]
+        staying = np.flatnonzero(stays > 0)
+        found[staying] += stays[staying, np.newaxis] * table[child[staying, -1]]
         for value, m in enumerate(self.feature_of.tolist()):
-            some = np.flatnonzero(layer.wins[:, m] > 0)
-            rows = np.flatnonzero(self.value[:, m] == value)
+            some, rows = np.flatnonzero(wins[:, m] > 0), self.rows_with[value]
             going = table[child[some, value][:, np.newaxis], rows]
-            found[some[:, np.newaxis], rows] += layer.wins[some, m][:, np.newaxis] * going
-        start = self.dist.n_classes + layer.first
-        table[start : start + n] = found
+            found[some[:, np.newaxis], rows] += wins[some, m][:, np.newaxis] * going
+        table[self.dist.n_classes + here] = found
 
-    def _replaced(self, layer: _Layer, table: FloatArray, shift: FloatArray) -> None:
-        """Add what replacing values at the nodes of a layer changes."""
-        node, row = np.nonzero(unpacked(layer.rows, self.dist.n_rows))
+    def _replaced(
+        self, layer: _Layer, nodes: IndexArray, table: FloatArray, shift: FloatArray
+    ) -> None:
+        """Add what replacing values at some nodes of a layer changes."""
+        at, row = np.nonzero(unpacked(layer.rows[nodes], self.dist.n_rows))
+        node = nodes[at]
         child = self.child[layer.first + node]
         for m, start in enumerate(self.start.tolist()):
             some = np.flatnonzero(layer.wins[node, m] > 0)
-            at, i, to = node[some], row[some], child[some]
-            chance = layer.reach[at] * layer.wins[at, m]
+            i, to = row[some], child[some]
+            chance = layer.reach[node[some]] * layer.wins[node[some], m]
             own = table[to[np.arange(len(some)), self.value[i, m]], i]
             for value in range(start, start + int(self.dist.cardinalities[m])):
                 change = chance * (table[to[:, value], i] - own)

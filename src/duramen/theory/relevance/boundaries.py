@@ -170,6 +170,6 @@ class _Blankets:
                 kept |= {j}
         raise TooManyBoundaries(
             f"markov_boundaries: dist has too many Markov boundaries to list: {len(found)} were "
-            f"found in {LIMIT} steps, and there may be more. Hint: drop copies of features first; "
-            "redundancy names them."
+            f"found in {LIMIT} steps, and there may be more. Hint: leave out copies of features, "
+            "which redundancy lists."
         )

@@ -143,7 +143,7 @@ def faithfulness(dist: FiniteDistribution, parents: Parents) -> Faithfulness:
     if len(names) > _MOST_VARIABLES:
         raise ValueError(
             f"{_FUNCTION}: dist must have at most {_MOST_VARIABLES - 1} features, got "
-            f"{dist.n_features}: all pairs are looked at given all sets. Hint: take a marginal "
+            f"{dist.n_features}: all pairs are examined given all sets. Hint: use a marginal "
             "distribution of fewer features, and the graph of its variables."
         )
     graph = _Graph(_FUNCTION, parents, names)

@@ -104,7 +104,7 @@ class Redundancy(Framed):
         for name in (feature, *sorted(map(str, given))):
             if name not in self.names:
                 raise ValueError(
-                    f"redundant_to: no feature is called {name!r}; the features are "
+                    f"redundant_to: there is no feature {name!r}; the features are "
                     f"{', '.join(map(repr, self.names))}."
                 )
         if feature in given:

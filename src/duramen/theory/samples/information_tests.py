@@ -347,7 +347,7 @@ def _checked_counts(function: str, counts: ArrayLike) -> FloatArray:
             function, "counts", "whole numbers >= 0", counts, "give rows, not fractions or weights."
         )
     if not cells.sum() > 0:
-        raise refuse(function, "counts", "above 0 somewhere", counts)
+        raise refuse(function, "counts", "above 0 in at least one cell", counts)
     return cells
 
 

@@ -34,8 +34,8 @@ def cautions(
     """
     return (
         "The numbers of trees assume infinitely many rows, so that a tree that holds a feature "
-        f"and its companions finds it. On {n_rows:,} rows they are lower bounds, because of "
-        "sampling error.",
+        f"and its companions finds the feature. On {n_rows:,} rows they are lower bounds, because "
+        "of sampling error.",
         _chance(n_rows, subspace, n_classes),
         _depth(n_rows, subspace, max(relevant)),
         "Measured in searches with a test on 500 and 2,000 rows (40 of 200 features a tree, up to "
@@ -43,11 +43,12 @@ def cautions(
         "the model where features found were kept; six features that decide a sixth of the target "
         "each took 40 to 60 times the number on 2,000 rows, and half of the searches did not find "
         "all of them; exclusive ors of three features were never found.",
-        "Rank all features with one forest (duramen rank), of as many trees as a stable ranking "
-        "takes (duramen.significance.trees_needed), and let a test decide which are relevant."
+        "Rank all features with one forest (duramen rank), with as many trees as a stable "
+        "ranking needs (duramen.significance.trees_needed), and let a test decide which are "
+        "relevant."
         if subspace == n_features
-        else "Let a test decide what is found, as duramen select does, and grow trees until more "
-        "of them find nothing new.",
+        else "Let a test decide which features are found, as duramen select does, and grow trees "
+        "until more trees find no new feature.",
     )
 
 
@@ -76,17 +77,17 @@ def _chance(n_rows: int, q: int, n_classes: int) -> str:
         what = f"has about {best:.2g} bits of information on the target"
     return (
         f"By chance the best of {q:,} irrelevant features with two values {what} at the root of a "
-        f"tree (one of them {mean} on average), and twice as much at a node with half of the rows; "
-        "features with more values have more. A relevant feature that has less there is passed "
-        "over for an irrelevant one."
+        f"tree (one of them {mean} on average), and twice as much at a node with half of the "
+        "rows; features with more values have more. A relevant feature with less information "
+        "there loses the split to an irrelevant one."
     )
 
 
 def _depth(n_rows: int, q: int, highest: int) -> str:
     levels = max(1, round(math.log2(n_rows)))
     text = (
-        f"Splits in halves end at single rows after about {levels} levels: a path conditions on "
-        "about so many features at most"
+        f"If every split halves the rows, single rows are reached after about {levels} levels, so "
+        "that a path conditions on at most about that many features"
     )
     if highest:
         text += (

@@ -256,9 +256,9 @@ def _checked_relevant(relevant: Mapping[int, int], p: int) -> dict[int, int]:
         raise refuse(
             "plan",
             "relevant",
-            f"at least {highest + 1} features with one of degree {highest}",
+            f"at least {highest + 1} features if one has degree {highest}",
             relevant,
-            "a degree counts other relevant features; list these too.",
+            "a degree counts other relevant features, which must be listed too.",
         )
     return counts
 
@@ -270,8 +270,8 @@ def _refuse_few(q: int, highest: int, overhead: int, feature_bytes: int, budget:
         with_what = f" with its {highest} companions" if highest else ""
         raise ValueError(
             f"plan: memory must be at least {needed} bytes for a tree on {what}{with_what}: "
-            f"{overhead} for growing it and {feature_bytes} a feature; got {budget}. Hint: allow "
-            "more memory, or grow on a part of the rows."
+            f"{overhead} for growing it and {feature_bytes} per feature; got {budget}. Hint: "
+            "allow more memory, or use a subset of the rows."
         )
 
 
@@ -282,12 +282,12 @@ def _reasons(plan: Plan) -> Iterator[str]:
     p, q, r, counts = plan.n_features, plan.subspace, plan.n_relevant, plan.relevant
     best = next(option for option in plan.options if option.keep == plan.keep)
     if q == p:
-        yield f"All {p:,} features fit into memory: no subspace is needed, nor features to be kept."
+        yield f"All {p:,} features fit into memory: no subspace and no kept features are needed."
     else:
         yield (
-            f"Beside {_count(plan.overhead)} bytes for growing a tree, memory holds the codes of "
+            f"Besides {_count(plan.overhead)} bytes for growing a tree, memory holds the codes of "
             f"{q:,} of {p:,} features, {_count(plan.bytes_per_feature)} bytes each; every "
-            "probability grows with their number, so all of it is used."
+            "probability of a discovery increases with their number, so that all memory is used."
         )
         highest = max(counts)
         held = companions_probability(p, q, highest)
@@ -299,21 +299,22 @@ def _reasons(plan: Plan) -> Iterator[str]:
     others = [option for option in plan.options if option is not best]
     if others:
         compared = "; ".join(
-            f"alpha = {option.keep:g} takes {_count(option.trees)}" for option in others
+            f"alpha = {option.keep:g} needs {_count(option.trees)}" for option in others
         )
         cause = _cause(best, max(counts))
-        yield f"alpha = {best.keep:g} takes {_trees(best.trees)}; {compared}. {cause}"
+        yield f"alpha = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
     yield (
-        f"With infinitely many rows, {_trees(best.trees_to_find)} will do to find all relevant "
-        f"features, {_trees(best.trees_to_see)} to look at every feature (coupon collector), each "
-        f"with probability {1.0 - plan.risk:g} at least; the larger number is advised."
+        f"With infinitely many rows, {_trees(best.trees_to_find)} suffice to find all relevant "
+        f"features, and {_trees(best.trees_to_see)} to give every feature to a tree (coupon "
+        f"collector), each with a probability of at least {1.0 - plan.risk:g}; the larger number "
+        "is advised."
     )
     together = [str(degree) for degree in counts if not comes_after(degree, counts)]
     if together:
         yield (
             "There are too few features of lower degree to be the companions of those of degree "
-            f"{', '.join(together)}: these are taken to form cliques, as the sides of an exclusive "
-            "or do."
+            f"{', '.join(together)}: these are assumed to form cliques, as the inputs of an "
+            "exclusive or do."
         )
     if r > q:
         yield (
@@ -322,17 +323,20 @@ def _reasons(plan: Plan) -> Iterator[str]:
         )
     if best.trees > _MANY_TREES:
         yield (
-            "So many trees are out of reach in most cases: allow more memory, or expect to find "
-            "only features of lower degree."
+            "So many trees are rarely feasible: allow more memory, or expect to find only "
+            "features of lower degree."
         )
 
 
 def _cause(best: PlanOption, highest: int) -> str:
     if best.keep == 0.0:
-        return "Places taken by features found before would be missing for the others."
+        return "Kept features would take places from the others."
     if highest == 0:
-        return "Of the fractions compared it leaves the most places for new features."
-    return "Features found are kept beside those that show only in their company."
+        return "Among the fractions compared, it leaves the most places for new features."
+    return (
+        "Features found are kept, so that features that are relevant only together with them can "
+        "be found."
+    )
 
 
 def _with_companions(degree: int) -> str:

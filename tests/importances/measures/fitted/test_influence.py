@@ -21,7 +21,7 @@ def test_the_influence_of_a_linear_model_is_its_slope_times_the_spread():
     for step in (0.01, 1.0, 3.0):
         found = relative_influence(line, X, step=step)
         np.testing.assert_allclose(found.values, np.abs(line.coef_) * X.std(axis=0), rtol=1e-8)
-    assert found.measure == "relative influence"
+    assert found.measure == "relative_influence"
 
 
 def test_small_steps_are_the_derivative():

@@ -364,7 +364,7 @@ def test_other_rows_than_those_of_the_training_are_refused():
     model, X, y = small_forest(n=40)
     with pytest.raises(ValueError, match="the table that the forest was grown on"):
         mda(model, X[::-1], y)
-    with pytest.raises(ValueError, match="which is no class of this forest"):
+    with pytest.raises(ValueError, match="which is not a class of this forest"):
         mda(model, X, np.where(y == 0, 7, y))
 
 

@@ -315,7 +315,11 @@ def fitted():
         ((), {"correction": "jackknife"}, "correction must be None, 'expected', 'miller-madow'"),
         (("X", "y"), {"correction": "expected"}, "correction must be None with X and y"),
         (("X", "short"), {}, "inconsistent numbers of samples"),
-        (("X", "strange"), {}, "y holds 7, which is no class of this forest; its classes are 0, 1"),
+        (
+            ("X", "strange"),
+            {},
+            "y holds 7, which is not a class of this forest; its classes are 0, 1",
+        ),
         (("half", "half_y"), {"rows": "oob"}, "X must be the table that the forest was grown on"),
         (("turned", "y"), {"rows": "oob"}, "lead to other leaves"),
         (("narrow", "y"), {}, "3 features"),

@@ -246,7 +246,7 @@ def fitted():
     [
         (("X", "y"), {"rows": "bag"}, "rows must be \"oob\" or None, got 'bag'"),
         (("X", "short"), {}, "inconsistent numbers of samples"),
-        (("X", "strange"), {}, "noising: y holds 7, which is no class of this forest"),
+        (("X", "strange"), {}, "noising: y holds 7, which is not a class of this forest"),
         (("half", "half_y"), {}, "X must be the table that the forest was grown on"),
         (("turned", "y"), {}, "lead to other leaves"),
         (("narrow", "y"), {}, "3 features"),

@@ -288,7 +288,7 @@ def test_shadows_are_those_of_the_rows_that_may_be_exchanged():
     assert one.equals(plain)  # a single stratum restricts nothing
     assert not air(forest, X, y, blocks=person, random_state=3).equals(plain)
     for function in (air, dm.importances.sandri):
-        with pytest.raises(ValueError, match=r"blocks must leave something to exchange"):
+        with pytest.raises(ValueError, match=r"blocks must leave rows to exchange"):
             function(forest, X, y, blocks=np.repeat([0, 1, 2], [5, 8, 11]))
         with pytest.raises(ValueError, match=r"strata must have a label for each of the 24 rows"):
             function(forest, X, y, strata=[1, 2])

@@ -142,8 +142,8 @@ CONDITIONAL_MDA = Measure(
     Words(
         "conditional MDA",
         "Conditional MDA is MDA with the feature permuted only among rows that agree on the "
-        "features it is associated with: what it merely has in common with them does not count; "
-        "in {unit}.",
+        "features it is associated with, so that information that it shares with them does not "
+        "count; in {unit}.",
         SCATTERS,
     ),
     reference="C. Strobl et al. (2008). Conditional variable importance for random forests. BMC "

@@ -141,7 +141,7 @@ FREQUENCY = Measure(
     Words(
         "frequency",
         "The frequency is the fraction of all splits of all trees that are on the feature.",
-        "The frequency does not see how much a split achieves: most splits lie deep in the trees, "
+        "The frequency ignores how much a split improves: most splits lie deep in the trees, "
         "where few rows are left, and features with many distinct values get more of them.",
     ),
     reference="A. Sutera (2019). Importance measures derived from random forests. PhD thesis, "
@@ -149,6 +149,7 @@ FREQUENCY = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     # Splits per tree, the mean of which is one over the trees.
     of_parts=lambda given: frequency(given.estimator, normalize=False),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,14 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
+from duramen.importances.measure import Measure, Words
 from duramen.results.importances import Importances
 from duramen.results.provenance import versions
+from duramen.results.text import quoted
+from duramen.tables import EncodedTable, LearningSet
 
 FloatArray = NDArray[np.float64]
 
 
 def relative_influence(
-    model: Any, X: ArrayLike, *, step: float = 1.0, names: list[str] | None = None
+    model: Any, X: Any, *, step: float = 1.0, names: list[str] | None = None
 ) -> Importances:
     r"""Compute the relative influence of numeric features on the predictions of a model.
 
@@ -36,18 +40,19 @@ def relative_influence(
     model : fitted estimator
         Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
         manner.
-    X : array-like of float64, shape (n, p)
-        Rows over which the expectation and the variances are taken; no missing values.
+    X : table of shape (n, p), or LearningSet
+        Rows over which the expectation and the variances are taken: numbers, none missing.
     step : float, default=1.0
         Width of the difference in standard deviations of the feature. A small one sees the splits
         near a row alone.
     names : list of str, optional
-        Names of the features; ``x0``, ``x1``, ... by default.
+        Names of the features; by default those that the model was fitted with, or ``x0``,
+        ``x1``, ...
 
     Returns
     -------
     Importances
-        ``measure="relative influence"``, in units of the prediction. For classes it is the root of
+        ``measure="relative_influence"``, in units of the prediction. For classes it is the root of
         half the sum of the squares over the probabilities of all classes: with two, the influence
         on either.
 
@@ -56,7 +61,8 @@ def relative_influence(
     TypeError
         If the model cannot predict.
     ValueError
-        If the table is not numeric, or `step` is not positive.
+        If the table is not numeric, its columns are not those of the model, or `step` is not
+        positive.
 
     References
     ----------
@@ -74,7 +80,7 @@ def relative_influence(
     [6.708, 0.5]
     """
     name = "relative_influence"
-    predict, table = _outputs(name, model), _numbers(name, X)
+    predict, table = _outputs(name, model), _numbers(name, model, X)
     checks.check_real(name, "step", step, 0.0, np.inf, ends="()")
     spread = table.std(axis=0)
     squares = np.zeros(table.shape[1])
@@ -85,12 +91,13 @@ def relative_influence(
             moved[:, j] += sign * step * spread[j]
             sides.append(predict(moved))
         squares[j] = _mean_square(sides[0] - sides[1]) / step**2
-    return _importances(name, np.sqrt(squares), table, names, "prediction", step=step)
+    labels = _labels(model, names, table)
+    return _importances(name, np.sqrt(squares), labels, "prediction", n_rows=len(table), step=step)
 
 
 def prediction_change(
     model: Any,
-    X: ArrayLike,
+    X: Any,
     y: ArrayLike | None = None,
     *,
     n_repeats: int = 5,
@@ -112,8 +119,8 @@ def prediction_change(
     model : fitted estimator
         Any classifier with ``predict_proba`` or regressor with ``predict``, in scikit-learn's
         manner.
-    X : array-like of float64, shape (n, p)
-        Rows that the model has not seen; no missing values.
+    X : table of shape (n, p), or LearningSet
+        Rows that the model has not seen: numbers, none missing.
     y : array-like of shape (n,), optional
         Their numbers or classes, for the normalized form.
     n_repeats : int, default=5
@@ -121,12 +128,13 @@ def prediction_change(
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
     names : list of str, optional
-        Names of the features; ``x0``, ``x1``, ... by default.
+        Names of the features; by default those that the model was fitted with, or ``x0``,
+        ``x1``, ...
 
     Returns
     -------
     Importances
-        ``measure="prediction change"``, with the standard error over the repeats: in squared units
+        ``measure="prediction_change"``, with the standard error over the repeats: in squared units
         of the prediction, or "1" if it is normalized. For classes squares are summed over the
         probabilities of all classes and halved, in the error as well.
 
@@ -135,8 +143,8 @@ def prediction_change(
     TypeError
         If the model cannot predict.
     ValueError
-        If the table is not numeric, `y` does not suit the model, or the error is 0 and there is
-        nothing to divide by.
+        If the table is not numeric, its columns are not those of the model, `y` does not suit it,
+        or the error is 0 and there is nothing to divide by.
 
     References
     ----------
@@ -156,7 +164,7 @@ def prediction_change(
     [2.0, 0.0]
     """
     name = "prediction_change"
-    predict, table = _outputs(name, model), _numbers(name, X)
+    predict, table = _outputs(name, model), _numbers(name, model, X)
     repeats = checks.check_integer(name, "n_repeats", n_repeats, 1)
     seed = checks.draw_seed(random_state)
     before = predict(table)
@@ -172,10 +180,10 @@ def prediction_change(
     return _importances(
         name,
         changes.mean(axis=0),
-        table,
-        names,
+        _labels(model, names, table),
         "squared prediction" if y is None else "1",
         standard_error=error,
+        n_rows=len(table),
         n_repeats=repeats,
         permutation_seed=seed,
     )
@@ -192,14 +200,26 @@ def _outputs(function: str, model: Any) -> Callable[[FloatArray], FloatArray]:
         )
 
     def outputs(table: FloatArray) -> FloatArray:
-        found = np.asarray(method(table), dtype=np.float64)
+        with warnings.catch_warnings():  # the order of the columns was checked
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            found = np.asarray(method(table), dtype=np.float64)
         return found.reshape(len(table), -1)
 
     return outputs
 
 
-def _numbers(function: str, X: ArrayLike) -> FloatArray:
-    """Return a table of finite numbers."""
+def _numbers(function: str, model: Any, X: Any) -> FloatArray:
+    """Return a table of finite numbers, whose columns are those of the model."""
+    X = X.table if isinstance(X, LearningSet) else X
+    names = X.names if isinstance(X, EncodedTable) else getattr(X, "columns", None)
+    fitted = getattr(model, "feature_names_in_", None)
+    if names is not None and fitted is not None and list(map(str, names)) != list(fitted):
+        raise ValueError(
+            f"{function}: the columns of X must be those that the model was fitted with, in their "
+            "order."
+        )
+    if isinstance(X, EncodedTable):
+        return _decoded(function, X)
     try:
         table = np.array(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -209,6 +229,28 @@ def _numbers(function: str, X: ArrayLike) -> FloatArray:
             function, "X", "a table of finite numbers with at least one row", np.shape(X)
         )
     return table
+
+
+def _decoded(function: str, table: EncodedTable) -> FloatArray:
+    """Return the numbers of an encoded table."""
+    numbers = np.empty((table.n_rows, table.n_columns), order="F")
+    for j, name in enumerate(table.names):
+        if table.kinds[j] != "numeric" or table.missing[j]:
+            came = "missing values" if table.missing[j] else f"{table.kinds[j]} ones"
+            raise ValueError(
+                f"{function}: column {quoted(name)} must hold numbers, none missing, got {came}. "
+                "Hint: leave the column out, or use another measure, such as mda."
+            )
+        numbers[:, j] = table.values(j)[table.codes(j)]
+    return numbers
+
+
+def _labels(model: Any, names: list[str] | None, table: FloatArray) -> tuple[str, ...]:
+    """Return the names of the features."""
+    fitted = getattr(model, "feature_names_in_", None)
+    if names is None and fitted is not None:
+        return tuple(map(str, fitted))
+    return tuple(names if names is not None else (f"x{j}" for j in range(table.shape[1])))
 
 
 def _mean_square(differences: FloatArray) -> float:
@@ -232,7 +274,7 @@ def _error(function: str, model: Any, before: FloatArray, y: NDArray[Any]) -> fl
     if error == 0:
         raise ValueError(
             f"{function}: the model has no error on these rows, so there is nothing to divide by. "
-            "Hint: give rows that it has not seen, or no y."
+            "Hint: give rows that it was not trained on, or leave out y."
         )
     return error
 
@@ -240,19 +282,60 @@ def _error(function: str, model: Any, before: FloatArray, y: NDArray[Any]) -> fl
 def _importances(
     function: str,
     values: FloatArray,
-    table: FloatArray,
-    names: list[str] | None,
+    names: tuple[str, ...],
     unit: str,
     *,
     standard_error: FloatArray | None = None,
     **choices: Any,
 ) -> Importances:
-    known = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
     return Importances(
-        names=tuple(known),
+        names=names,
         values=values,
-        measure=function.replace("_", " "),
+        measure=function,
         unit=unit,
         standard_error=standard_error,
-        metadata={function: {"n_rows": len(table), **choices}, "versions": versions()},
+        metadata={function: choices, "versions": versions()},
     )
+
+
+_OF_THE_FOREST = (
+    "{title} describes the forest on the rows that it was grown on, not its accuracy: irrelevant "
+    "features that it splits on have some of it too."
+)
+
+RELATIVE_INFLUENCE = Measure(
+    "relative_influence",
+    lambda given: relative_influence(given.estimator, given.data),
+    Words(
+        "relative influence",
+        "The relative influence is the root mean square of the change of the prediction when a "
+        "feature moves by one standard deviation, half of it to each side; in {unit}.",
+        _OF_THE_FOREST,
+    ),
+    reference="J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. "
+    "Annals of Statistics 29.",
+    unit="prediction",
+    rows="training",
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+)
+
+PREDICTION_CHANGE = Measure(
+    "prediction_change",
+    lambda given: prediction_change(given.estimator, given.data, random_state=given.random_state),
+    Words(
+        "prediction change",
+        "The prediction change is the mean square of the change of the prediction when a feature "
+        "is permuted; in {unit}.",
+        _OF_THE_FOREST,
+    ),
+    reference="R. Zhu, D. Zeng, M. R. Kosorok (2015). Reinforcement learning trees. Journal of the "
+    "American Statistical Association 110.",
+    unit="squared prediction",
+    rows="training",
+    testable=False,
+    zero_if_irrelevant=False,
+    symmetric=False,
+    spread="permutations",
+)

@@ -199,7 +199,7 @@ def tree_importances(
             "roc_auc": "holds rows of two classes",
             "concordance": "holds two rows whose order of events is known",
         }
-        why = lacking.get(score, "has rows that it was grown without")
+        why = lacking.get(score, "has out-of-bag rows")
         raise ValueError(
             f"{measure}: no tree of this forest {why}, so there is nothing to measure. Hint: grow "
             "more trees, or leave more rows out of each."
@@ -297,7 +297,7 @@ def _refuse_for_predictors(votes: str, scaled: bool, by_class: bool, groups: Gro
     wrong = [name for name, set_ in asked.items() if set_]
     if wrong:
         raise ValueError(
-            f"mda: {wrong[0]} works with forests of duramen only; this model is measured as a "
+            f"mda: {wrong[0]} works with forests of duramen only; other models are measured as a "
             "whole."
         )
 
@@ -319,8 +319,8 @@ MDA = Measure(
     lambda given: mda(given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose),
     Words(
         "MDA",
-        "MDA, the mean decrease of accuracy, is what a tree loses on the rows that it was grown "
-        "without when the feature is permuted among them, averaged over the trees; in {unit}.",
+        "MDA, the mean decrease of accuracy, is the loss of a tree on its out-of-bag rows when "
+        "the feature is permuted among them, averaged over the trees; in {unit}.",
         SCATTERS,
     ),
     reference="L. Breiman (2001). Random forests. Machine Learning 45.",

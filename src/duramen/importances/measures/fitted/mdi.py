@@ -154,9 +154,9 @@ def _check_choices(
 ) -> None:
     if any(isinstance(given, str) for given in (X, y)):
         raise ValueError(
-            "mdi: X and y must be rows and their target, got a string. Hint: forests do not keep "
-            "their training rows; for out-of-bag rows pass them again, as in "
-            'mdi(forest, X, y, rows="oob").'
+            "mdi: X and y must be the rows and their target, got a string. Hint: forests do not "
+            "keep their training rows; for out-of-bag rows pass them again, as in mdi(forest, X, "
+            'y, rows="oob").'
         )
     if rows not in (None, "oob"):
         raise ValueError(f'mdi: rows must be None or "oob", got {rows!r}.')
@@ -164,7 +164,7 @@ def _check_choices(
         raise ValueError("mdi: X and y must be given together, got only one of them.")
     if rows == "oob" and X is None:
         raise ValueError(
-            'mdi: rows="oob" needs the training rows as X and y, forests do not keep them.'
+            'mdi: rows="oob" needs the training rows as X and y; forests do not keep them.'
         )
     if X is not None and forest.task == "survival":
         raise ValueError(
@@ -184,7 +184,7 @@ def _check_choices(
         )
     if X is not None:
         raise ValueError(
-            "mdi: correction must be None with X and y: held-out values have no such bias."
+            "mdi: correction must be None with X and y: held-out rows have no such bias."
         )
 
 
@@ -201,12 +201,13 @@ MDI = Measure(
     Words(
         "MDI",
         "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
-        "the target by some amount; the amounts are weighted by the fraction of rows that reach "
-        "the split, added up by feature, and averaged over the trees. They are given in {unit} and "
-        "are not scaled: they can be compared and added.",
-        "MDI gives every feature that is tried often enough some importance, relevant or not, "
-        "since a tree fits chance too. Features with many distinct values get more of it than "
-        "those with few. MDI itself has no threshold above which it is real: that takes a test.",
+        "the target; these decreases are weighted by the fraction of rows that reach the split, "
+        "added up by feature, and averaged over the trees. They are given in {unit} and are not "
+        "scaled, so that they can be compared and added.",
+        "MDI gives some importance to every feature that is tried often enough, relevant or not, "
+        "since trees also fit noise. Features with many distinct values get more of it than "
+        "those with few, and features with rare values less. MDI has no threshold above which a "
+        "feature is relevant: that requires a test.",
         survival_reading="MDI is the sum of the log-rank statistics of the splits on a feature, "
         "averaged over the trees; such a statistic compares the survival of the two children.",
     ),
@@ -215,6 +216,7 @@ MDI = Measure(
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     default=True,
 )
 MDI_OOB = Measure(
@@ -223,7 +225,7 @@ MDI_OOB = Measure(
     Words(
         "MDI-oob",
         "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "
-        "measured on the rows that each tree was grown without and averaged over trees; in {unit}.",
+        "measured on the out-of-bag rows of each tree and averaged over trees; in {unit}.",
         SCATTERS,
     ),
     reference="X. Li et al. (2019). A debiased MDI feature importance measure for random forests. "

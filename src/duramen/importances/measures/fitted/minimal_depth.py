@@ -170,7 +170,7 @@ def minimal_depth_distribution(
     checks.check_integer("minimal_depth_distribution", "n_features", n_features, 1)
     if counts.ndim != 1 or not np.isfinite(counts).all() or counts.min(initial=0.0) < 0:
         raise ValueError(
-            "minimal_depth_distribution: node_counts must be a row of numbers from 0, one a "
+            "minimal_depth_distribution: node_counts must be a row of numbers from 0, one per "
             f"depth, got {node_counts!r}."
         )
     if multiway and counts.size > n_features:
@@ -304,13 +304,15 @@ MINIMAL_DEPTH = Measure(
     lambda given: minimal_depth(given.estimator),
     Words(
         "minimal depth",
-        "Minimal depth tells how many levels nearer to the root a feature is first split on than "
-        "if chance chose the features of the splits, averaged over the trees.",
-        "Minimal depth is above 0 for about half of the features where none means anything.",
+        "Minimal depth is the number of levels by which the first split on a feature is nearer "
+        "to the root than if the features of the splits were chosen at random, averaged over the "
+        "trees.",
+        "Minimal depth is above 0 for about half of the features if none is relevant.",
     ),
     reference="H. Ishwaran et al. (2010). High-dimensional variable selection for survival data. "
     "Journal of the American Statistical Association 105.",
     survival=True,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )

@@ -152,10 +152,10 @@ NOISING = Measure(
     lambda given: noising(given.estimator, given.data),
     Words(
         "noising",
-        "Noising is the rise of the trees' error on the rows that they were grown without when "
-        "these take random sides from the first split on the feature on.",
-        "Noising destroys what other features do below that split: features near the root lose "
-        "most, relevant or not.",
+        "Noising is the increase of the trees' error on their out-of-bag rows when these rows "
+        "are sent to random sides from the first split on the feature downward.",
+        "Noising also destroys the effect of other features below that split: features near the "
+        "root lose most, relevant or not.",
     ),
     reference="H. Ishwaran (2007). Variable importance in binary regression trees and forests. "
     "Electronic Journal of Statistics 1.",

@@ -177,8 +177,8 @@ def _with_classes(forest: Any) -> tuple[Forest, int]:
     grown = forest_of(forest, "vote_change")
     if grown.classes is None:
         raise ValueError(
-            "vote_change: needs a forest that was grown on classes, this one was grown on numbers. "
-            "Hint: mda measures both."
+            "vote_change: needs a forest that was grown on classes, but this one was grown on "
+            "numbers. Hint: mda measures both."
         )
     n_classes = len(grown.classes)
     require_memory(
@@ -194,26 +194,25 @@ def _warn_of_many_trees(grown: Forest) -> None:
     splits = np.count_nonzero(grown.feature >= 0) / grown.n_features
     if splits > _MOST_SPLITS:
         warn(
-            f"vote_change: p-values shrink as trees are added, also those of irrelevant features; "
-            f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, small "
-            "p-values are no evidence of relevance. Hint: use duramen.significance.max_t, whose "
-            "error rates hold for any number of trees.",
+            "vote_change: p-values shrink as trees are added, also those of irrelevant features; "
+            f"with {grown.n_trees:,} trees and {splits:,.0f} splits on a feature on average, "
+            "small p-values are no evidence of relevance. Hint: use duramen.significance.max_t, "
+            "whose error rates hold for any number of trees.",
         )
 
 
 def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
     if losses.n_trees == 0:
         raise ValueError(
-            "vote_change: no tree of this forest has rows that it was grown without. Hint: grow "
-            "more trees, or leave more rows out of each."
+            "vote_change: no tree of this forest has out-of-bag rows. Hint: grow more trees, or "
+            "leave more rows out of each."
         )
     seen = losses.votes.sum(axis=1) > 0
     if seen.sum() < 2:
         raise ValueError(
             "vote_change: the rows that vote are all of class "
-            f"{quoted(names[int(seen.argmax())])}; the "
-            "index compares votes on rows of two classes at least. Hint: give a sample with all "
-            "classes, or grow more trees."
+            f"{quoted(names[int(seen.argmax())])}; the index compares votes on rows of at least "
+            "two classes. Hint: give a sample with all classes, or grow more trees."
         )
 
 
@@ -224,14 +223,13 @@ VOTE_CHANGE = Measure(
     ),
     Words(
         "J_chi2",
-        "J_chi2 compares the votes of the trees on the rows that they were grown without, counted "
-        "by class, with the votes after the feature is permuted: it is the chi-square index of the "
-        "change.",
-        "A feature that is not significant by J_chi2 can be relevant all the same.",
+        "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "
+        "the votes after the feature is permuted: it is the chi-square index of the change.",
+        "A feature that is not significant by J_chi2 can still be relevant.",
         p_values="The p-values depend on the number of trees, here {n_trees:,}: they shrink as "
-        "trees are added, for relevant features and for irrelevant ones. With few trees on each "
-        "feature nothing is small, with many noise is; they do not control an error rate. Compare "
-        "those of forests of one size only. ",
+        "trees are added, for relevant features and for irrelevant ones. With few trees per "
+        "feature no p-value is small, with many trees those of noise features are; they do not "
+        "control an error rate. Compare only p-values of forests of the same size. ",
     ),
     reference="J. Paul, M. Verleysen, P. Dupont (2013). Identification of statistically "
     "significant features from random forests. ECML workshop.",
@@ -240,4 +238,5 @@ VOTE_CHANGE = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )

@@ -121,8 +121,8 @@ AIR = Measure(
     lambda given: air(given.estimator, given.data, random_state=given.random_state),
     Words(
         "AIR",
-        "AIR, the actual impurity reduction, is MDI of the feature less that of its shadow, the "
-        "same values on other rows, in a forest that is grown anew on both: what a feature wins by "
+        "AIR, the actual impurity reduction, is the MDI of the feature minus that of its shadow, "
+        "a copy with permuted rows, in a new forest grown on both: what a feature gains by "
         "chance cancels out. It is given in {unit}.",
         SCATTERS,
     ),

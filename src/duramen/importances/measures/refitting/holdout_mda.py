@@ -166,8 +166,9 @@ def _parts(target: Target, n_parts: int, seed: int) -> IntArray:
         if counts.min() < n_parts:
             raise ValueError(
                 f"holdout_mda: class {target.classes.tolist()[counts.argmin()]!r} has "
-                f"{counts.min()} rows, fewer than the {n_parts} parts, so that some forest would "
-                "not see it or not be measured on it. Hint: use fewer parts or leave the class out."
+                f"{counts.min()} rows, fewer than the {n_parts} parts, so that it would be "
+                "missing from the training rows or the test rows of some forest. Hint: use fewer "
+                "parts or leave the class out."
             )
         order = order[np.argsort(codes[order], kind="stable")]
     part = np.empty(n_rows, dtype=np.int64)
@@ -212,7 +213,7 @@ HOLDOUT_MDA = Measure(
     ),
     Words(
         "hold-out MDA",
-        "Hold-out MDA is MDA on rows that no tree of the forest saw: two forests are grown anew, "
+        "Hold-out MDA is MDA on rows that no tree of the forest saw: two new forests are grown, "
         "each on half of the rows, and features are permuted in the other half; in {unit}.",
         SCATTERS,
     ),

@@ -288,8 +288,9 @@ def _warn_of_unseen(n_drawn: IntArray, n_subsets: int, size: int) -> None:
         p = n_drawn.size
         warn(
             f"mcfs: {unseen} of {p} features were in none of the {n_subsets} subsets of {size}; "
-            f"their importance is 0 for want of evidence. Hint: n_subsets={draws_needed(p, size)} "
-            "misses none with probability 0.95 at least.",
+            "their importance is 0 because there is no evidence. Hint: "
+            f"n_subsets={draws_needed(p, size)} includes all features with a probability of at "
+            "least 0.95.",
         )
 
 
@@ -317,10 +318,10 @@ MCFS = Measure(
     Words(
         "MCFS",
         "MCFS is the relative importance of Monte Carlo feature selection. It does not come from "
-        "the forest of this report but from many trees on random subsets of the features: the gain "
-        "ratios of the splits on the feature, weighted by the rows they see and by how well the "
-        "tree predicts other rows.",
-        "MCFS has no threshold here: an irrelevant feature gets some of it as well.",
+        "the forest of this report but from many trees on random subsets of the features: the "
+        "gain ratios of the splits on the feature, weighted by the number of rows at the split "
+        "and by the accuracy of the tree on other rows.",
+        "MCFS has no threshold here: irrelevant features also get some importance.",
     ),
     reference="M. Dramiński et al. (2008). Monte Carlo feature selection for supervised "
     "classification. Bioinformatics 24.",
@@ -329,5 +330,6 @@ MCFS = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     spread="subsets",
 )

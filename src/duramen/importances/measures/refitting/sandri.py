@@ -138,8 +138,8 @@ SANDRI = Measure(
     lambda given: sandri(given.estimator, given.data, random_state=given.random_state),
     Words(
         "Sandri-Zuccolotto",
-        "Sandri-Zuccolotto is MDI of the feature less that of its shadow, the same values on other "
-        "rows, averaged over forests that are grown anew with other shadows; in {unit}.",
+        "Sandri-Zuccolotto is the MDI of the feature minus that of its shadow, a copy with "
+        "permuted rows, averaged over new forests, each with other shadows; in {unit}.",
         SCATTERS,
     ),
     reference="M. Sandri, P. Zuccolotto (2008). A bias correction algorithm for the Gini variable "

@@ -1,0 +1,136 @@
+"""Importances of features that have no association with the target: expected, and simulated."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+import duramen as dm
+from benchmarks.biases.tables import Cell, Table
+from duramen.jobs.replicates import Plan, run_replicates
+
+Float = NDArray[np.float64]
+Classes = NDArray[np.int64]
+Groups = Sequence[Sequence[int]]
+Task = Callable[[np.random.Generator, int], ArrayLike]
+
+
+# --- expected at a node, exactly ------------------------------------------------------------------
+
+
+def mean_entropy(probabilities: ArrayLike, n_rows: int) -> float:
+    """Mean plug-in entropy, in bits, of n rows: a mean over the binomial count of each value."""
+    counts = np.arange(1, n_rows + 1)
+    fraction = counts / n_rows
+    terms = -fraction * np.log2(fraction)
+    chances = stats.binom.pmf(counts, n_rows, np.atleast_1d(probabilities)[..., np.newaxis])
+    return float((chances @ terms).sum())
+
+
+def mean_information(values: ArrayLike, classes: ArrayLike, n_rows: int) -> float:
+    """Mean plug-in information, in bits, of independent variables of these probabilities."""
+    joint = np.multiply.outer(np.asarray(values), np.asarray(classes)).ravel()
+    parts = (mean_entropy(one, n_rows) for one in (values, classes, joint))
+    return next(parts) + next(parts) - next(parts)
+
+
+def mean_diversity(values: ArrayLike, n_rows: int) -> float:
+    """Mean number of distinct values among n rows, less 1."""
+    return float(np.sum(1 - (1 - np.asarray(values)) ** n_rows)) - 1
+
+
+def mean_gini(values: ArrayLike, classes: ArrayLike, n_rows: int) -> float:
+    """Mean decrease of Gini impurity by a multiway split on an independent feature.
+
+    The Gini impurity of the population times the mean diversity, divided by the rows.
+    """
+    impurity = 1 - float(np.sum(np.square(classes)))
+    return impurity * mean_diversity(values, n_rows) / n_rows
+
+
+# --- simulated ------------------------------------------------------------------------------------
+
+
+def simulated(task: Task, data_sets: int, seed: int) -> Float:
+    """Results of a task for so many data sets, one after the other, shape (data_sets, ...)."""
+    shape: list[tuple[int, ...]] = []
+
+    def one(_: int, own: int) -> Float:
+        found = np.asarray(task(np.random.default_rng(own), own % 2**32), dtype=np.float64)
+        shape[:] = [found.shape]
+        return found.ravel()
+
+    width = np.asarray(task(np.random.default_rng(0), 0)).size
+    plan = Plan(1)
+    found = run_replicates(
+        one, data_sets, width, seed=seed, identity={}, plan=plan, function="biases"
+    )
+    return found.reshape(data_sets, *shape[0])
+
+
+def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -> Float:
+    """Importances of a data set by measures of the catalogue, of shape (measures, p)."""
+    given = dm.importances.Inputs(estimator, data, seed, 1)
+    known = [dm.importances.catalogue[name] for name in measures]
+    if not all(one.refits for one in known):
+        estimator.fit(data)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "vote_change: p-values shrink")  # they are not used
+        found = [one(given.unfitted() if one.refits else given) for one in known]
+    return np.array([one.scores if hasattr(one, "scores") else one.values for one in found])
+
+
+def grouped(values: Float, groups: Groups) -> Float:
+    """Means over the features of each group, on the last axis."""
+    return np.stack([values[..., list(one)].mean(axis=-1) for one in groups], axis=-1)
+
+
+def flatness(values: Float, groups: Groups) -> tuple[float, float]:
+    """Largest deviation of the mean of a group from that of all groups.
+
+    `values` are importances of irrelevant features, of shape (data sets, features). In standard
+    deviations of a feature over data sets (root mean square over features), and in standard errors.
+    """
+    size = float(np.sqrt(np.mean(values.var(axis=0, ddof=1))))
+    of_groups = grouped(values, groups)
+    apart = of_groups - of_groups.mean(axis=1, keepdims=True)
+    deviations, errors = apart.mean(axis=0), stats.sem(apart, axis=0)
+    scores = np.divide(deviations, errors, out=np.zeros_like(errors), where=errors > 0)
+    return float(np.abs(deviations).max() / (size or 1.0)), float(np.abs(scores).max())
+
+
+def null_table(
+    title: str,
+    measures: Sequence[str],
+    found: Float,
+    kinds: Sequence[str],
+    groups: Groups | None = None,
+) -> Table:
+    """Mean importance by measure and kind of irrelevant feature, with its flatness.
+
+    `found` has the shape (data sets, measures, features); without groups, a feature is a kind.
+    """
+    groups = [[j] for j in range(len(kinds))] if groups is None else groups
+    rows: list[list[Cell]] = []
+    for i, name in enumerate(measures):
+        means = grouped(found[:, i], groups).mean(axis=0)
+        label = dm.importances.catalogue[name].words.title
+        rows.append([label, *means.tolist(), *flatness(found[:, i], groups)])
+    heads = ["measure", *kinds, "largest deviation (sd)", "in standard errors"]
+    return Table(title, heads, rows, digits=4)
+
+
+def first_table(title: str, measures: Sequence[str], found: Float, kinds: Sequence[str]) -> Table:
+    """Fraction of data sets in which a feature of each kind is ranked first; ties are divided."""
+    best = found == found.max(axis=-1, keepdims=True)
+    fractions = (best / best.sum(axis=-1, keepdims=True)).mean(axis=0)
+    rows = [
+        [dm.importances.catalogue[name].words.title, *fractions[i].tolist()]
+        for i, name in enumerate(measures)
+    ]
+    return Table(title, ["measure", *kinds], rows, digits=2)

@@ -1,0 +1,243 @@
+"""Features that carry the same information divide its importance; each of many looks unimportant.
+
+A group of correlated features has about the importance of the information that they share, so that
+the larger group has the smaller importance a feature (thesis 4.4.5.2; Tolosi and Lengauer 2011). A
+feature that is only correlated with a relevant one has importance as well (Strobl et al. 2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import duramen as dm
+from benchmarks.biases.chance import Classes, Float, Task, grouped, importances, simulated
+from benchmarks.biases.tables import Cell, Table
+from duramen.theory import population_importances, population_mda, specify
+from duramen.theory.distributions.specification import copy, function, uniform
+
+DATA_SETS = 100
+ROWS, TREES = 300, 100
+SIZES = (1, 2, 5, 10, 20)  # of the relevant groups
+NOISE = 12  # irrelevant features: one group of half of them, the others independent
+CORRELATION = 0.9  # within a group
+MERGED = 0.7  # correlation at which clusters are merged
+SAME, FLIPPED = 0.9, 0.95  # probability of a member having the bit, and the target the sum
+COPIES = (0, 1, 2, 4, 9)
+MEASURES = ("mdi", "mda", "conditional_mda", "air")
+TESTED, PERMUTATIONS = 0.05, 19
+
+
+def tables(data_sets: int, seed: int) -> Iterator[Table]:
+    yield of_copies()
+    yield of_members()
+    yield of_bystander()
+    yield of_normal_blocks()
+    found = simulated(of_groups, data_sets, seed)
+    yield by_size(found)
+    yield of_irrelevant(data_sets, seed)
+
+
+# --- theory ---------------------------------------------------------------------------------------
+
+
+def of_copies() -> Table:
+    """Exact importances of a feature with copies, beside another as informative."""
+    rows = []
+    for extra in COPIES:
+        copies = {f"C{i}": copy("X1") for i in range(extra)}
+        dist = specify(
+            {
+                **{"X1": uniform(2), **copies, "X2": uniform(2)},
+                "Y": function(lambda a, b: 2 * a + b, "X1", "X2"),
+            }
+        )
+        mdi, mda = population_importances(dist), population_mda(dist)
+        given = population_mda(dist, given="associated")
+        values = [mdi["X1"], mdi["X2"], mda["X1"], mda["X2"], given["X1"], given["X2"]]
+        rows.append([extra + 1, *values, (extra + 1) * mdi["X1"]])
+    heads = [
+        *("identical features", "MDI of each", "MDI of X2", "MDA of each", "MDA of X2"),
+        *("conditional MDA of each", "conditional MDA of X2", "MDI of the group"),
+    ]
+    return Table("Y is the pair of X1 and X2; K = 1, infinitely many trees (exact)", heads, rows)
+
+
+def of_members(sizes: tuple[int, ...] = (1, 2, 3, 4, 5)) -> Table:
+    """Exact importances of noisy copies of a hidden bit, beside one of another hidden bit."""
+    rows = []
+    for size in sizes:
+        members = {f"A{i}": copy("Z1", SAME) for i in range(size)}
+        dist = specify(
+            {
+                **{"Z1": uniform(2), "Z2": uniform(2), **members, "B": copy("Z2", SAME)},
+                "Y": function(lambda a, b: 2 * a + b, "Z1", "Z2"),
+            },
+            hidden=["Z1", "Z2"],
+        )
+        mdi, mda = population_importances(dist), population_mda(dist)
+        given = population_mda(dist, given="associated")
+        values = [mdi["A0"], size * mdi["A0"], mdi["B"], mda["A0"], mda["B"], given["A0"]]
+        rows.append([size, *values])
+    heads = [
+        *("members", "MDI of each", "MDI of the group", "MDI of B", "MDA of each", "MDA of B"),
+        "conditional MDA of each",
+    ]
+    return Table(
+        "Members have a hidden bit with probability .9, B another one; Y is both bits; K = 1 "
+        "(exact)",
+        heads,
+        rows,
+    )
+
+
+def of_bystander() -> Table:
+    """Exact importances of a feature that is correlated with the cause alone."""
+    rows = []
+    for same in (0.5, 0.7, 0.9, 1.0):
+        dist = specify(
+            {"cause": uniform(2), "bystander": copy("cause", same), "Y": copy("cause", FLIPPED)}
+        )
+        row: list[Cell] = [f"{same:g}"]
+        for K in (1, 2):
+            mdi = population_importances(dist, max_features=K)
+            row += [mdi["cause"], mdi["bystander"]]
+        mda, given = population_mda(dist), population_mda(dist, given="associated")
+        rows.append([*row, mda["cause"], mda["bystander"], given["cause"], given["bystander"]])
+    parts = ("MDI, K = 1", "MDI, K = 2", "MDA, K = 1", "conditional MDA")
+    heads = ["same value", *(f"{part}: {who}" for part in parts for who in ("cause", "bystander"))]
+    return Table(
+        "A bystander has the value of the cause with this probability, and no effect (exact)",
+        heads,
+        rows,
+    )
+
+
+def of_normal_blocks(sizes: tuple[int, ...] = SIZES) -> Table:
+    """MDA of a block of normal features by the formula of Gregorutti et al. (2017).
+
+    Each feature has the covariance tau with Y and the correlation c with the others of its block:
+    the coefficients of a linear model are tau / (1 - c + q c), and MDA is twice their square.
+    """
+    rows = []
+    for size in sizes:
+        rows.append([size, *(2 * (0.5 / (1 - c + size * c)) ** 2 for c in (0.0, 0.3, 0.6, 0.9))])
+    return Table(
+        "MDA of each of q normal features, covariance .5 with Y, by their correlation (exact)",
+        ["q", "c = 0", "c = .3", "c = .6", "c = .9"],
+        rows,
+        digits=4,
+    )
+
+
+# --- experiment -----------------------------------------------------------------------------------
+
+
+def block(random: np.random.Generator, size: int) -> tuple[Float, Float]:
+    """A hidden normal variable, and features that are correlated by CORRELATION through it."""
+    hidden = random.normal(size=(ROWS, 1))
+    own = random.normal(size=(ROWS, size))
+    return hidden[:, 0], np.sqrt(CORRELATION) * hidden + np.sqrt(1 - CORRELATION) * own
+
+
+def relevant_groups() -> list[range]:
+    ends = np.cumsum(SIZES).tolist()
+    return [range(end - size, end) for end, size in zip(ends, SIZES, strict=True)]
+
+
+def of_groups(random: np.random.Generator, seed: int) -> Float:
+    """Means of importances by group and measure, group MDA, and fractions that the test takes."""
+    hidden, features = zip(*(block(random, size) for size in SIZES), strict=True)
+    noise = random.normal(size=(ROWS, NOISE))
+    X = np.column_stack([*features, noise])
+    y = (np.sum(hidden, axis=0) + random.normal(size=ROWS) > 0).astype(np.int64)
+    data = dm.learning_set(X, y)
+    forest = dm.RandomForestClassifier(TREES, random_state=seed)
+    groups = [*relevant_groups(), range(sum(SIZES), X.shape[1])]
+    values = grouped(importances(MEASURES, forest, data, seed), groups)
+    together = dm.importances.mda(
+        forest, data, groups={str(i): list(one) for i, one in enumerate(groups)}
+    ).values
+    test = dm.significance.max_t(
+        dm.RandomForestClassifier(TREES),
+        data,
+        measure="mda",
+        n_permutations=PERMUTATIONS,
+        random_state=seed,
+    )
+    taken = np.array([verdict != "noise" for verdict in test.verdicts(TESTED)], dtype=float)
+    stand_for = of_representatives(X, y, seed)
+    return np.vstack([values, together, grouped(stand_for, groups), grouped(taken, groups)])
+
+
+def of_representatives(X: Float, y: Classes, seed: int) -> Float:
+    """MDA of a forest on one feature a cluster, given to all its members."""
+    chosen = dm.importances.representatives(X, threshold=MERGED)
+    forest = dm.RandomForestClassifier(TREES, random_state=seed)
+    on = dm.learning_set(chosen.table, y)
+    return chosen.spread(dm.importances.mda(forest.fit(on), on)).values
+
+
+def by_size(found: Float) -> Table:
+    means = found.mean(axis=0)
+    sizes = np.array([*SIZES, NOISE])
+    rows: list[list[Cell]] = []
+    for name, row in zip(MEASURES, means, strict=False):
+        title = dm.importances.catalogue[name].words.title
+        rows.append([f"{title} of each feature", *row.tolist()])
+        if name == "mdi":
+            rows.append([f"{title} of the group", *(sizes * row).tolist()])
+    rows.append(["MDA of the group, permuted together", *means[-3].tolist()])
+    rows.append(["MDA of its representative", *means[-2].tolist()])
+    rows.append(["found by max-T of MDA", *means[-1].tolist()])
+    heads = ["measure", *(f"group of {size}" for size in SIZES), f"{NOISE} irrelevant"]
+    return Table(
+        f"Groups of equal effect, correlation {CORRELATION:g} within; {ROWS} rows, {TREES} trees",
+        heads,
+        rows,
+        digits=4,
+    )
+
+
+def of_irrelevant(data_sets: int, seed: int) -> Table:
+    """Mean importance of irrelevant features in a group and of independent ones, beside others."""
+    rows = []
+    for relevant in (0, 2):
+        found = simulated(irrelevant_task(relevant), data_sets, seed)
+        grown = found[:, :, : NOISE // 2].mean(axis=2), found[:, :, NOISE // 2 :].mean(axis=2)
+        for i, name in enumerate(MEASURES):
+            apart = grown[0][:, i] - grown[1][:, i]
+            error = apart.std(ddof=1) / np.sqrt(len(apart))
+            title = dm.importances.catalogue[name].words.title
+            rows.append(
+                [
+                    relevant,
+                    title,
+                    *(float(part[:, i].mean()) for part in grown),
+                    float(apart.mean()),
+                    float(error),
+                ]
+            )
+    return Table(
+        f"Irrelevant features: {NOISE // 2} correlated by {CORRELATION:g}, and as many independent "
+        "ones",
+        ["relevant", "measure", "correlated", "independent", "difference", "standard error"],
+        rows,
+        digits=4,
+    )
+
+
+def irrelevant_task(n_relevant: int) -> Task:
+    """Importances of correlated, then of independent irrelevant features, by each measure."""
+
+    def task(random: np.random.Generator, seed: int) -> Float:
+        _, correlated = block(random, NOISE // 2)
+        independent = random.normal(size=(ROWS, NOISE // 2))
+        relevant = random.normal(size=(ROWS, n_relevant))
+        y = (relevant.sum(axis=1) + random.normal(size=ROWS) > 0).astype(np.int64)
+        data = dm.learning_set(np.column_stack([correlated, independent, relevant]), y)
+        forest = dm.RandomForestClassifier(TREES, random_state=seed)
+        return importances(MEASURES, forest, data, seed)[:, :NOISE]
+
+    return task

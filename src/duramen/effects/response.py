@@ -1,0 +1,155 @@
+"""Targets as tests of their association with features take them: numbers, or survival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class Response(Protocol):
+    """Target of the rows, and rank tests of its association with a feature."""
+
+    @property
+    def numbers(self) -> FloatArray:
+        """Numbers whose mean in a group of rows says how large the target is there."""
+        ...
+
+    def take(self, rows: NDArray[Any]) -> Response:
+        """Return the target of some of the rows, by index or mask."""
+        ...
+
+    def trend(self, codes: IntArray) -> tuple[float, float]:
+        """Return a statistic whose sign is that of the association, and its p-value."""
+        ...
+
+    def between(self, groups: IntArray) -> tuple[float, int]:
+        """Return a statistic for differences between groups, and its degrees of freedom.
+
+        Where the groups do not differ it has a chi-squared distribution, about; no degrees of
+        freedom mean that nothing can be compared.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers, or an indicator of a class.
+
+    Attributes
+    ----------
+    numbers : ndarray of float64, shape (n,)
+    """
+
+    numbers: FloatArray
+
+    def take(self, rows: NDArray[Any]) -> Numbers:
+        """Return the numbers of some of the rows."""
+        return Numbers(self.numbers[rows])
+
+    def trend(self, codes: NDArray[Any]) -> tuple[float, float]:
+        """Return Spearman's rank correlation with a feature, and its p-value."""
+        y = self.numbers
+        if len(y) < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
+            return 0.0, 1.0
+        from scipy.stats import spearmanr
+
+        found = spearmanr(codes, y)
+        return float(found.statistic), float(found.pvalue)
+
+    def between(self, groups: IntArray) -> tuple[float, int]:
+        """Return Kruskal and Wallis' statistic between groups."""
+        y = self.numbers
+        parts = [y[groups == group] for group in np.unique(groups)]
+        if len(parts) < 2 or np.ptp(y) == 0:
+            return 0.0, 0
+        from scipy.stats import kruskal
+
+        return float(kruskal(*parts).statistic), len(parts) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Survival:
+    """Times, some of them censored: log-rank tests.
+
+    They compare, at the time of each event, the row with the event with all rows still at risk, so
+    that a feature that goes with censoring alone is not called associated.
+
+    Attributes
+    ----------
+    times : ndarray of int64, shape (n,)
+        Ranks of the times.
+    events : ndarray of bool, shape (n,)
+        Whether the event occurred then.
+    """
+
+    times: IntArray
+    events: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[Any]) -> Survival:
+        """Return the times and events of some of the rows."""
+        return Survival(self.times[rows], self.events[rows])
+
+    @property
+    def numbers(self) -> FloatArray:
+        """Martingale residuals: events of a row less those expected until its time."""
+        at_risk, events = self._table
+        return self.events - np.cumsum(events / at_risk)[self.times]
+
+    def trend(self, codes: IntArray) -> tuple[float, float]:
+        """Return the standardized statistic of the log-rank test for trend, positive for risk.
+
+        That of the ranks of a feature, ties averaged: the score test of Cox's model.
+        """
+        if len(codes) < 3 or np.ptp(codes) == 0:
+            return 0.0, 1.0
+        from scipy.special import ndtr
+        from scipy.stats import rankdata
+
+        ranks = rankdata(codes)
+        (score,), ((variance,),) = self._scores((ranks - ranks.mean())[:, None])
+        if variance <= 1e-9 * len(codes):
+            return 0.0, 1.0
+        z = float(score / np.sqrt(variance))
+        return z, float(2.0 * ndtr(-abs(z)))
+
+    def between(self, groups: IntArray) -> tuple[float, int]:
+        """Return the log-rank statistic between groups."""
+        distinct = np.unique(groups)
+        if len(distinct) < 2:
+            return 0.0, 0
+        scores, covariance = self._scores((groups[:, None] == distinct).astype(np.float64))
+        sizes, axes = np.linalg.eigh(covariance)
+        kept = sizes > 1e-9 * max(1.0, float(sizes[-1]))
+        statistic = np.square(axes.T[kept] @ scores) / sizes[kept]
+        return float(statistic.sum()), int(kept.sum())
+
+    @cached_property
+    def _table(self) -> tuple[FloatArray, FloatArray]:
+        """Rows at risk and events at each rank of the times."""
+        at_risk = np.maximum(_from_here_on(np.bincount(self.times)), 1.0)
+        events = np.bincount(self.times[self.events], minlength=len(at_risk))
+        return at_risk, events.astype(np.float64)
+
+    def _scores(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log-rank scores of columns, shape (k,), and their covariance, (k, k)."""
+        at_risk, events = self._table
+        n_times = len(at_risk)
+        sums = [np.bincount(self.times, column, n_times) for column in columns.T]
+        means = np.column_stack([_from_here_on(one) for one in sums]) / at_risk[:, None]
+        scores = self.events @ columns - events @ means
+        weight = events * (at_risk - events) / np.maximum(at_risk - 1.0, 1.0)
+        of_row = np.cumsum(weight / at_risk)[self.times]
+        covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
+        return scores, covariance
+
+
+def _from_here_on(numbers: NDArray[Any]) -> FloatArray:
+    """Return the sums over each entry and those after it."""
+    return np.cumsum(numbers[::-1], dtype=np.float64)[::-1]

@@ -1,0 +1,271 @@
+"""Precision of a ranking: intervals over rows, stability over rows, and number of trees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duramen.reports.facts import unit_words
+from duramen.reports.report import DRAWN, Chart, Part, Plot, Prose
+from duramen.results.fields import FloatArray
+from duramen.results.intervals import Intervals
+from duramen.results.text import fixed
+
+if TYPE_CHECKING:
+    from duramen.significance import Stability, TreesNeeded
+
+INTERVALS, STABILITY, TREES = "Confidence intervals", "Stability of the ranking", "Number of trees"
+_RESAMPLED = ("method", "seed", "n_replicates", "n_resamples", "subsample", "k", "correction")
+_SOURCES = {
+    INTERVALS: "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable "
+    "importance in random forest regression, classification, and survival. Statistics in Medicine "
+    "38.",
+    STABILITY: "S. Nogueira, K. Sechidis, G. Brown (2018). On the stability of feature selection "
+    "algorithms. Journal of Machine Learning Research 18(174).",
+    TREES: "V. A. Huynh-Thu, Y. Saeys, L. Wehenkel, P. Geurts (2012). Statistical interpretation "
+    "of machine learning-based feature importance scores for biomarker discovery. Bioinformatics "
+    "28.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Dependence of a ranking on the rows and on the number of trees, as far as it was computed."""
+
+    title: str  # of the measure that ranks
+    intervals: Intervals | None = None
+    stability: Stability | None = None
+    trees: TreesNeeded | None = None
+
+    def columns(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """Return the columns of a table of results, for these features."""
+        columns = {}
+        if (known := self.intervals) is not None:
+            rows = _rows(known.names, names)
+            columns["interval_low"] = known.low[rows]
+            columns["interval_high"] = known.high[rows]
+            columns["interval_standard_error"] = known.standard_error[rows]
+            if known.p_values is not None:
+                columns["interval_p_value"] = known.p_values[rows]
+        if (stable := self.stability) is not None:
+            columns["selection_frequency"] = stable.frequency[_rows(stable.names, names)]
+        return columns
+
+    def ends(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray] | None:
+        """Return the ends of the intervals of these features; None without intervals."""
+        if self.intervals is None:
+            return None
+        rows = _rows(self.intervals.names, names)
+        return self.intervals.low[rows], self.intervals.high[rows]
+
+    @property
+    def heading(self) -> str:
+        """Heading of a column of intervals; "" without any."""
+        return "" if self.intervals is None else f"{_percent(self.intervals.level)} interval"
+
+    def cells(self, names: Sequence[str]) -> list[str]:
+        """Return the intervals of these features as text; none without intervals."""
+        found = self.ends(names)
+        if found is None:
+            return []
+        ends = fixed(np.concatenate(found), 3)
+        return [f"{low} to {high}" for low, high in zip(ends, ends[len(names) :], strict=False)]
+
+    def lines(self) -> list[str]:
+        """Return what is said below the table in a terminal."""
+        said = [] if self.stability is None else [_stability_words(self.stability, self.title)]
+        return said if self.trees is None else [*said, trees_words(self.trees, self.title)]
+
+    def sections(self) -> list[Part]:
+        """Return the sections of a report about intervals and stability."""
+        parts: list[Part] = []
+        if self.intervals is not None:
+            parts += self._interval_parts(self.intervals)
+        if self.stability is not None:
+            parts += self._stability_parts(self.stability)
+        return parts
+
+    def of_trees(self) -> list[Part]:
+        """Return the section of a report about the number of trees."""
+        if self.trees is None:
+            return []
+        return [Prose(TREES, (trees_words(self.trees, self.title), _TREES))]
+
+    def references(self) -> list[str]:
+        """Return the sources of what is known."""
+        known = {INTERVALS: self.intervals, STABILITY: self.stability, TREES: self.trees}
+        return [f"{what}: {_SOURCES[what]}" for what, one in known.items() if one is not None]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings for the record."""
+        known: dict[str, Intervals | Stability | None]
+        known = {"intervals": self.intervals, "stability": self.stability}
+        return {
+            name: {"measure": one.metadata["measure"], "level": one.level, **_resampled(one)}
+            for name, one in known.items()
+            if one is not None
+        }
+
+    def figures(self) -> dict[str, Any]:
+        """Return a few figures for the record."""
+        figures: dict[str, Any] = {}
+        if self.intervals is not None:
+            known = self.intervals
+            above = {"features_with_interval_above_0": len(known.above())}
+            tested = {} if known.p_values is None else above
+            figures["intervals"] = {**tested, "notes": list(known.notes)}
+        if (stable := self.stability) is not None:
+            numbers = {"stability": stable.nogueira, "low": stable.low, "high": stable.high}
+            figures["stability"] = {name: _finite(one) for name, one in numbers.items()}
+        if (trees := self.trees) is not None:
+            figures["trees_needed"] = {
+                "first_features": trees.k,
+                "expected_agreement": trees.expected_agreement,
+                "wanted_agreement": trees.wanted,
+                "trees_to_rank": _finite(trees.trees_to_rank),
+                "trees_to_see": _finite(trees.trees_to_see),
+            }
+        return figures
+
+    def _interval_parts(self, known: Intervals) -> list[Part]:
+        best = known.top(DRAWN)
+        listed = ", ".join(
+            f"{name} {low:.3g} to {high:.3g}" for name, (low, high) in list(best)[:5]
+        )
+        settings, level = known.metadata, _percent(known.level)
+        share = settings["subsample"]
+        units = "blocks" if settings.get("blocks") is not None else "rows"
+        zero = (
+            "An irrelevant feature has 0 on average: the columns interval_p_value of result.csv "
+            "hold one-sided p-values of that, for each feature alone."
+            if known.p_values is not None
+            else f"{self.title} of an irrelevant feature is not 0 on average, so that an interval "
+            "above 0 is no evidence of relevance."
+        )
+        return [
+            Chart(
+                INTERVALS,
+                Plot("ranking", best, {"k": len(best)}),
+                f"Bar chart of the {len(best)} most important features by {self.title} with "
+                f"{level} confidence intervals. First: {listed}.",
+                f"{self.title}, in {unit_words(known.unit)}. Lines: {level} confidence intervals.",
+            ),
+            Prose(
+                "About the intervals",
+                (
+                    f"An interval covers, with a probability of {known.level:g}, the importance "
+                    f"that forests on as many rows have on average over data sets. It comes from "
+                    f"{settings['n_replicates']:,} forests on {share:,} random {units} each, and "
+                    "takes the error of finitely many trees into account. Each interval holds for "
+                    "its feature alone: of many, some miss.",
+                    zero,
+                    *known.notes,
+                ),
+            ),
+        ]
+
+    def _stability_parts(self, stable: Stability) -> list[Part]:
+        k = int(stable.metadata["k"])
+        selected = int(np.count_nonzero(stable.frequency))
+        most = stable.top(min(DRAWN, selected))
+        listed = ", ".join(f"{name} {share:.0%}" for name, share in list(most)[:5])
+        return [
+            Chart(
+                STABILITY,
+                Plot("ranking", most, {"k": len(most)}),
+                f"Bar chart of the fraction of forests on halves of the rows that have a feature "
+                f"among their {k} most important ones. First: {listed}.",
+                f"Fraction of {stable.n_selections:,} forests on random halves of the rows that "
+                f"have a feature among their {k} most important ones by {self.title}.",
+            ),
+            Prose(
+                "About the stability",
+                (
+                    f"{_stability_words(stable, self.title)} The interval is over the choice of "
+                    "halves, not over other data sets. Halves share half of their rows, so that "
+                    "rankings of independent data sets agree less.",
+                    "Correlated features take turns among the first, although the information is "
+                    "found each time. A stable ranking is not for that reason a right one.",
+                ),
+            ),
+        ]
+
+
+_TREES = (
+    "Two forests on the same rows differ by their random numbers alone. Their agreement is "
+    "measured between small forests, which trees of this one make up, and extrapolated to larger "
+    "ones: grow as many trees as advised, and look again. Features that are equal on these rows, "
+    "such as copies, never have a fixed order. More trees do not make a ranking hold for other "
+    "rows."
+)
+
+
+def trees_words(needed: TreesNeeded, title: str) -> str:
+    """Say whether the trees suffice for the first features, and how many would."""
+    first = "the first feature" if needed.k == 1 else f"the first {needed.k} features"
+    n, wanted = f"{needed.n_trees:,} trees", f"{needed.wanted:.0%}"
+    agreed = (
+        f"another forest of as many trees on these rows is expected to agree on "
+        f"{needed.expected_agreement:.0%} of them"
+    )
+    if needed.trees_to_rank <= needed.n_trees:
+        said = f"{n} are sufficient for {first} by {title}: {agreed}"
+    elif math.isinf(needed.trees_to_rank):
+        said = (
+            f"{n} are too few for {first} by {title}: {agreed}, and {4 * needed.n_trees:,} trees "
+            f"would not do for {wanted}; features next to each other may be equally important"
+        )
+    else:
+        said = (
+            f"{n} are too few for {first} by {title}: {agreed}; about "
+            f"{_rounded(needed.trees_to_rank):,} trees are needed for {wanted}"
+        )
+    if needed.n_trees < needed.trees_to_see < math.inf:
+        said += (
+            f"; {needed.trees_to_see:,.0f} trees try every feature at some node with a probability "
+            f"of {1 - needed.risk:g}"
+        )
+    return f"{said}."
+
+
+def _stability_words(stable: Stability, title: str) -> str:
+    """Say how far the first features depend on the rows."""
+    k = stable.metadata["k"]
+    first = "first feature" if k == 1 else f"first {k} features"
+    if math.isnan(stable.nogueira):
+        return f"The stability of the {first} by {title} is not defined."
+    return (
+        f"Stability of the {first} by {title} over {stable.n_selections:,} random halves of the "
+        f"rows: {stable.nogueira:.2f} ({_percent(stable.level)} interval {stable.low:.2f} to "
+        f"{stable.high:.2f}); 1 if every half selects the same features, 0 on average by chance."
+    )
+
+
+def _rows(known: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+    place = {name: j for j, name in enumerate(known)}
+    return np.array([place[name] for name in names], dtype=np.intp)
+
+
+def _resampled(one: Intervals | Stability) -> dict[str, Any]:
+    known: Mapping[str, Any] = one.metadata
+    own = {name: known[name] for name in _RESAMPLED if name in known}
+    return {**own, "kind": one.kind, "method": one.method} if isinstance(one, Intervals) else own
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:g}%"
+
+
+def _rounded(number: float) -> int:
+    """Return a number rounded up to two digits."""
+    step = 10.0 ** max(0, math.floor(math.log10(number)) - 1)
+    return int(math.ceil(number / step) * step)

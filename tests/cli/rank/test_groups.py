@@ -1,0 +1,111 @@
+"""`duramen rank --groups`: MDA of groups of features."""
+
+import csv
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done
+
+import duramen as dm
+
+N, TREES = 80, 20
+FEW = ("--target", "y", "--trees", TREES, "--no-test")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a table in which x0 and x1 are nearly equal, and groups of its columns."""
+    place = tmp_path_factory.mktemp("tables")
+    random = np.random.default_rng(2)
+    X = random.normal(size=(N, 5))
+    X[:, 1] = X[:, 0] + 0.1 * random.normal(size=N)
+    columns = {f"x{j}": X[:, j] for j in range(5)}
+    pq.write_table(pa.table({**columns, "y": np.where(X[:, 0] > 0, "a", "b")}), place / "t.parquet")
+    (place / "groups.csv").write_text("column,group\nx0,=signal\nx1,=signal\nx3,rest\nx4,rest\n")
+    return place
+
+
+def of_groups(out):
+    with (out / "result-groups.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_groups_are_permuted_together(folder, tmp_path):
+    words = [*FEW, "--groups", folder / "groups.csv"]
+    result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
+    table = pq.read_table(folder / "t.parquet")
+    X, y = table.drop_columns(["y"]), np.array(table["y"].to_pylist())
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0).fit(X, y)
+    groups = {"=signal": ["x0", "x1"], "rest": ["x3", "x4"], "x2": ["x2"]}
+    wanted = dm.importances.mda(forest, X, y, groups=groups)
+    alone = dm.importances.mda(forest, X, y)
+    found = of_groups(tmp_path / "out")
+    assert {row["name"]: float(row["importance"]) for row in found} == dict(wanted)
+    first = found[0]
+    assert (first["name"], first["rank"], first["n_features"]) == ("=signal", "1", "2")
+    assert first["features"] == "x0;x1"
+    assert float(first["sum_of_features"]) == pytest.approx(alone["x0"] + alone["x1"])
+    assert float(first["importance"]) > float(first["sum_of_features"])  # they stand in
+    assert "Groups by the MDA of permuting their features together" in result.stdout
+    assert "result-groups.csv" in result.stdout
+    assert "--groups groups.csv" in record["command"]
+    assert record["settings"]["group_mda"]["n_groups"] == 3
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Groups of features" in page
+    safe = [*words, "--spreadsheet-safe", "--measure", "mdi"]
+    done(tmp_path / "out", "rank", folder / "t.parquet", *safe)
+    found = of_groups(tmp_path / "out")
+    assert found[0]["name"] == "'=signal"
+    assert "sum_of_features" not in found[0]  # no MDA of single features
+    done(tmp_path / "out", "rank", folder / "t.parquet", *FEW)
+    assert not (tmp_path / "out" / "result-groups.csv").exists()  # it would be of another run
+
+
+def test_clusters_as_groups(folder, tmp_path):
+    words = [*FEW, "--clusters", 0.8, "--groups", "clusters"]
+    _, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words)
+    found = of_groups(tmp_path / "out")
+    assert sorted(found[0]["features"].split(";")) == ["x0", "x1"]
+    assert found[0]["name"] in ("x0", "x1")
+    assert len(found) == 4
+    assert "--groups" not in record["paths"]
+
+
+def test_the_conditional_error_rate_ranks_the_groups_of_any_forest(folder, tmp_path):
+    words = ["--target", "y", "--trees", 10, "--groups", folder / "groups.csv"]
+    test = ["--significance", "conditional-error-rate", "--permutations", 19]
+    forest = ["--forest", "extra-trees"]
+    result, record = done(tmp_path / "out", "rank", folder / "t.parquet", *words, *test, *forest)
+    assert record["settings"]["significance"]["n_groups"] == 3
+    assert "MDA of groups left out: every tree sees all rows" in " ".join(result.stderr.split())
+    assert not (tmp_path / "out" / "result-groups.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--groups", "clusters"], "--groups clusters needs --clusters R"),
+        (
+            ["--groups", "clusters", "--clusters", 0.8, "--significance", "conditional-error-rate"],
+            "--groups clusters and --significance conditional-error-rate do not go together",
+        ),
+        (
+            ["--groups", "GROUPS", "--forest", "extra-trees", "--no-test"],
+            "--groups: every tree of --forest extra-trees sees all rows",
+        ),
+        (
+            ["--groups", "GROUPS", "--representatives", 0.8],
+            "--groups and --representatives both group features",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words, message, folder, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("a forest grew")
+
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
+    given = [folder / "groups.csv" if word == "GROUPS" else word for word in words]
+    table = folder / "t.parquet"
+    assert_refused("rank", tmp_path / "out", [table, "--target", "y", *given], message)

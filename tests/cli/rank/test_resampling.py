@@ -1,0 +1,224 @@
+"""`duramen rank --intervals`, `--stability`, and the sentence on the number of trees."""
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+from tests.estimators.test_survival import drawn
+
+import duramen as dm
+from duramen.reports.precision import trees_words
+from duramen.significance import TreesNeeded
+
+N, P, TREES = 80, 6, 20
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Write six features, of which two matter, batches and persons of two rows each."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(N, P)).round(2)
+    columns = {f"x{j}": X[:, j] for j in range(P)}
+    path = tmp_path_factory.mktemp("tables") / "t.parquet"
+    more = {"batch": np.arange(N) // 2 % 2, "person": np.arange(N) // 2}
+    y = np.where(X[:, 2] + X[:, 4] > 0, "a", "b")
+    pq.write_table(pa.table({**columns, **more, "y": y}), path)
+    return path
+
+
+def ranked(file, out, *words, rows=("--drop", "batch", "--drop", "person")):
+    test = [] if "--permutations" in words else ["--no-test"]
+    given = ["--target", "y", *rows, "--trees", TREES, *test]
+    result, record = done(out, "rank", file, *given, *words)
+    return result, record, pq.read_table(out / "result.parquet").to_pydict()
+
+
+def forest_and_rows(file):
+    table = pq.read_table(file)
+    y = np.array(table["y"].to_pylist())
+    forest = dm.RandomForestClassifier(TREES, criterion="entropy", random_state=0)
+    return forest, table.drop_columns(["y", "batch", "person"]), y
+
+
+def page(out):
+    return " ".join((out / "report.html").read_text(encoding="utf-8").split())
+
+
+def test_intervals_lie_around_the_importances(file, tmp_path):
+    words = ["--measure", "mda", "--intervals", "--resamples", 6, "--confidence", 0.9]
+    result, record, found = ranked(file, tmp_path / "out", *words)
+    forest, X, y = forest_and_rows(file)
+    grown = forest.fit(X, y)
+    wanted = dm.significance.confidence_intervals(
+        *(forest, X, y),
+        measure="mda",
+        observed=dm.importances.mda(grown, X, y),
+        n_replicates=6,
+        level=0.9,
+        random_state=0,
+    )
+    columns = wanted.top(P).columns()
+    assert found["name"] == columns["name"]
+    for name in ("low", "high", "standard_error", "p_value"):
+        assert found[f"interval_{name}"] == columns[name].tolist()
+    assert (np.array(found["interval_low"]) <= found["importance"]).all()
+    assert (np.array(found["interval_high"]) >= found["importance"]).all()
+    assert "90% interval" in result.stdout
+    shown = page(tmp_path / "out")
+    assert "lines: 90% confidence intervals" in shown
+    assert "6 forests on 60 random rows each" in shown
+    assert record["settings"]["intervals"]["n_replicates"] == 6
+    above = record["results"]["intervals"]["features_with_interval_above_0"]
+    assert above == len(wanted.above())
+    assert "--intervals --confidence 0.9 --resamples 6" in record["command"]
+    assert any(source.startswith("Confidence intervals: ") for source in record["references"])
+
+
+def test_mdi_has_intervals_and_no_p_values(file, tmp_path):
+    _, record, found = ranked(file, tmp_path / "out", "--intervals", "--resamples", 3)
+    assert "interval_p_value" not in found
+    assert "features_with_interval_above_0" not in record["results"]["intervals"]
+    assert "an interval above 0 is no evidence of relevance" in page(tmp_path / "out")
+
+
+def test_stability_is_that_of_python(file, tmp_path):
+    words = ["--stability", 2, "--resamples", 8]
+    result, record, found = ranked(file, tmp_path / "out", *words)
+    wanted = dm.significance.ranking_stability(
+        *forest_and_rows(file), k=2, n_resamples=8, random_state=0
+    )
+    assert found["selection_frequency"] == [wanted[name] for name in found["name"]]
+    said = f"over 8 random halves of the rows: {wanted.nogueira:.2f} (95% interval "
+    assert f"Stability of the first 2 features by MDI {said}" in " ".join(result.stdout.split())
+    assert record["results"]["stability"]["stability"] == wanted.nogueira
+    assert record["settings"]["stability"]["k"] == 2
+    assert "Correlated features take turns" in page(tmp_path / "out")
+
+
+def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path):
+    words = ["--intervals", "--stability", 2, "--resamples", 3]
+    _, plain, _ = ranked(
+        *(file, tmp_path / "blocks", *words), rows=["--blocks", "person", "--drop", "batch"]
+    )
+    rows, words = ["--strata", "batch", "--blocks", "person"], [*words, "--permutations", 19]
+    _, record, _ = ranked(file, tmp_path / "out", *words, rows=rows)
+    assert record["settings"]["intervals"]["subsample"] == 30  # of 40 persons
+    assert "3 forests on 30 random blocks each" in page(tmp_path / "out")
+    assert plain["results"]["intervals"] == record["results"]["intervals"]
+    assert "with 40 blocks the coverage of the intervals may be below" in " ".join(
+        record["results"]["intervals"]["notes"]
+    )
+
+
+def test_survival_numbers_and_stores(file, tmp_path):
+    """The options go with every task and every table that can be ranked."""
+    words = ["--intervals", "--stability", 2, "--resamples", 3, "--no-test", "--trees", 10]
+    X, time, event = drawn(0, 60, 4, distinct=30, values=30)
+    columns = {f"x{j}": X[:, j] for j in range(4)} | {"months": time, "died": event.astype(int)}
+    pq.write_table(pa.table(columns), tmp_path / "s.parquet")
+    given = ["--target", "months", "--event", "died", *words]
+    done(tmp_path / "survival", "rank", tmp_path / "s.parquet", *given)
+    numbers = ["--target", "x0", "--drop", "y", *words]
+    done(tmp_path / "numbers", "rank", file, *numbers)
+    dm.pack(pq.read_table(file), tmp_path / "store")
+    done(tmp_path / "packed", "rank", tmp_path / "store", *numbers)
+    plain, packed = (
+        (tmp_path / name / "result.csv").read_bytes() for name in ("numbers", "packed")
+    )
+    assert plain == packed
+
+
+def test_work_is_kept_and_announced(file, tmp_path, monkeypatch):
+    monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
+    words = ["--intervals", "--stability", 2, "--resamples", 4, "--checkpoint", tmp_path / "kept"]
+    result, _, _ = ranked(file, tmp_path / "out", *words)
+    for what in ("intervals", "stability"):
+        assert re.search(rf"note: {what} of mdi: 4 forests, \d+ at a time: about ", result.stderr)
+        assert (tmp_path / f"kept-{what}").is_file()
+
+    def fail(*_, **__):
+        raise AssertionError("a forest was resampled")
+
+    monkeypatch.setattr("duramen.significance.measured.Measured.importances", fail)
+    monkeypatch.setattr("duramen.cli.rank.resampling._announce", lambda *_: None)
+    ranked(file, tmp_path / "again", *words)
+    first, again = ((tmp_path / name / "result.csv").read_bytes() for name in ("out", "again"))
+    assert first == again
+
+
+def test_what_is_kept_is_said_when_the_work_is_stopped(file, tmp_path, monkeypatch):
+    (tmp_path / "kept-intervals").touch()
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("duramen.significance.confidence_intervals", stop)
+    words = ["--target", "y", "--no-test", "--intervals", "--checkpoint", tmp_path / "kept"]
+    rows = ["--drop", "batch", "--drop", "person", "--trees", 5, "--out", tmp_path / "out"]
+    result = duramen("rank", file, *words, *rows)
+    assert result.exit_code == 130
+    assert "kept-intervals holds the work done so far" in " ".join(result.stderr.split())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--confidence", 0.9, "--resamples", 5],
+            "--confidence and --resamples have no effect without --intervals or --stability K",
+        ),
+        (["--intervals", "--confidence", 95], "must be a probability between 0 and 1, got 95"),
+        (["--stability", 8], "--stability: must be less than the number of features, 8, got 8"),
+        (
+            ["--intervals", "--measure", "vote-change"],
+            "--intervals: the first --measure must be one of mdi, ",
+        ),
+        (["--checkpoint", "kept"], "--checkpoint has no effect with --no-test"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words, message, file, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("a forest grew")
+
+    monkeypatch.setattr("duramen.estimators.base.BaseForest.fit", fail)
+    given = [file, "--target", "y", "--no-test", *words]
+    assert_refused("rank", tmp_path / "out", given, message)
+
+
+def needed(to_rank, *, k=10, to_see=5.0):
+    return TreesNeeded(
+        *(100, "mdi", k, 0.9, np.array([50]), np.array([0.7]), 0.8, to_rank, True),
+        *(20, 4, 12.0, 0.05, 0.99, to_see, 0),
+    )
+
+
+def test_whether_the_trees_suffice():
+    assert trees_words(needed(80.0), "MDI").startswith(
+        "100 trees are sufficient for the first 10 features by MDI: another forest of as many trees"
+    )
+    assert trees_words(needed(321.0), "MDI").endswith(
+        "agree on 80% of them; about 330 trees are needed for 90%."
+    )
+    assert "400 trees would not do for 90%" in trees_words(needed(math.inf), "MDI")
+    assert "for the first feature by MDI" in trees_words(needed(80.0, k=1), "MDI")
+    assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
+        "; 250 trees try every feature at some node with a probability of 0.95."
+    )
+
+
+def test_the_number_of_trees_is_judged_after_each_run(file, tmp_path):
+    result, record, _ = ranked(file, tmp_path / "out")
+    forest, X, y = forest_and_rows(file)
+    wanted = dm.significance.trees_needed(forest.fit(X, y), k=3)
+    assert trees_words(wanted, "MDI") in " ".join(result.stdout.split())
+    assert record["results"]["trees_needed"]["first_features"] == 3
+    assert "Number of trees" in page(tmp_path / "out")
+    *_, record = done(tmp_path / "few", "rank", file, "--target", "y", "--no-test", "--trees", 15)
+    assert "trees_needed" not in record["results"]
+    _, record, _ = ranked(file, tmp_path / "air", "--measure", "air")
+    assert "trees_needed" not in record["results"]

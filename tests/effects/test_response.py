@@ -1,0 +1,122 @@
+"""Tests of the association of a feature with survival: log-rank statistics."""
+
+import numpy as np
+import pytest
+from scipy.stats import CensoredData, logrank
+
+import duramen as dm
+from duramen.effects import describe_effects
+from duramen.effects.association import interaction_p_value, shape_p_value
+from duramen.effects.response import Survival
+
+
+def censored(random, hazard, most=3.0):
+    """Exponential times, censored at uniform ones."""
+    time, end = random.exponential(1 / hazard), random.uniform(0, most, len(hazard))
+    return np.minimum(time, end).round(1), time <= end
+
+
+def response(time, event):
+    return Survival(np.unique(time, return_inverse=True)[1], event)
+
+
+def by_loops(columns, time, event):
+    """Log-rank scores of columns and their covariance, event time by event time."""
+    k = columns.shape[1]
+    scores, covariance = np.zeros(k), np.zeros((k, k))
+    for t in np.unique(time[event]):
+        at_risk, now = columns[time >= t], columns[(time == t) & event]
+        n, d = len(at_risk), len(now)
+        scores += now.sum(axis=0) - d * at_risk.mean(axis=0)
+        if n > 1:
+            covariance += d * (n - d) / (n - 1) * np.cov(at_risk.T, bias=True).reshape(k, k)
+    return scores, covariance
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_groups_are_compared_as_by_scipy(seed):
+    random = np.random.default_rng(seed)
+    group = random.integers(0, 2, 60)
+    time, event = censored(random, np.exp(0.5 * group))
+    parts = [
+        CensoredData(time[here & event], right=time[here & ~event])
+        for here in (group == 0, group == 1)
+    ]
+    expected = logrank(*parts)
+    statistic, degrees = response(time, event).between(group)
+    assert degrees == 1
+    assert statistic == pytest.approx(float(expected.statistic) ** 2)
+    z, p_value = response(time, event).trend(group)
+    assert z**2 == pytest.approx(statistic)
+    assert p_value == pytest.approx(float(expected.pvalue))
+
+
+def test_trend_and_groups_equal_loops():
+    random = np.random.default_rng(9)
+    codes = random.integers(0, 4, 50)
+    time, event = censored(random, np.exp(0.3 * codes))
+    survival = response(time, event)
+    indicators = (codes[:, None] == np.arange(4)).astype(float)
+    scores, covariance = by_loops(indicators[:, 1:], time, event)
+    statistic, degrees = survival.between(codes)
+    assert degrees == 3
+    assert statistic == pytest.approx(scores @ np.linalg.solve(covariance, scores))
+    sizes = np.bincount(codes)
+    ranks = (np.cumsum(sizes) - sizes / 2)[codes]
+    (score,), ((variance,),) = by_loops(ranks[:, None], time, event)
+    assert survival.trend(codes)[0] == pytest.approx(score / np.sqrt(variance))
+    assert survival.numbers.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_nothing_to_compare():
+    survival = Survival(np.arange(6), np.array([True, False] * 3))
+    assert survival.between(np.zeros(6, dtype=int)) == (0.0, 0)
+    assert survival.trend(np.zeros(6, dtype=int)) == (0.0, 1.0)
+    censored_all = Survival(np.arange(6), np.zeros(6, dtype=bool))
+    assert censored_all.trend(np.arange(6)) == (0.0, 1.0)
+    assert censored_all.between(np.arange(6) % 2) == (0.0, 0)
+
+
+def test_the_level_holds_where_censoring_depends_on_the_feature():
+    """A test of the ranks of times, or of residuals, would take censoring for an effect."""
+    random = np.random.default_rng(3)
+    trends, shapes, pairs = [], [], []
+    for _ in range(200):
+        a, b = random.integers(0, 6, size=(2, 80))
+        time, event = censored(random, np.ones(80), most=0.5 + a)
+        survival = response(time, event)
+        trends.append(survival.trend(a)[1])
+        shapes.append(shape_p_value(a, survival))
+        pairs.append(interaction_p_value(a, b, [survival], [False, False]))
+    for p_values in (trends, shapes):
+        assert 0.01 <= np.mean(np.array(p_values) <= 0.05) <= 0.1
+    assert np.mean(np.array(pairs) <= 0.05) < 0.05
+
+
+def directions(X, time, event, trees=60):
+    y = np.column_stack([time, event])
+    data = dm.learning_set(X, y, task="survival")
+    forest = dm.RandomSurvivalForest(trees, random_state=0).fit(data)
+    found = describe_effects(forest, data, data.table.names)
+    return {one.name: one.words for one in found.directions}
+
+
+def test_risk_up_down_and_by_interaction():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(250, 4))
+    said = directions(X, *censored(random, np.exp(X[:, 0] - 0.8 * X[:, 1])))
+    assert said == {"x0": "risk up", "x1": "risk down", "x2": "no direction", "x3": "no direction"}
+    said = directions(X, *censored(random, np.exp(1.5 * np.sign(X[:, 2] * X[:, 3]))))
+    assert said["x2"] == "by interaction with x3"
+    assert said["x0"] == "no direction"
+
+
+@pytest.mark.slow
+def test_noise_has_no_direction_in_19_of_20_survival_tables():
+    random = np.random.default_rng(6)
+    wrong = 0
+    for _ in range(25):
+        X = random.normal(size=(60, 6))
+        said = directions(X, *censored(random, np.ones(60)), trees=30)
+        wrong += set(said.values()) != {"no direction"}
+    assert wrong <= 4
