@@ -162,7 +162,7 @@ def test_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 broken"])
 def test_load_refuses_what_is_no_result(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(ValueError, match=r"Importances\.load: .* no file that duramen saved"):
+    with pytest.raises(ValueError, match=r"Importances\.load: .* not a file saved by duramen"):
         Importances.load(tmp_path / "x")
 
 
