@@ -35,7 +35,7 @@ LARGE = 2.0
 """Ratio of the diversities of two columns from which it is told of."""
 
 MDI = "MDI"
-"""Title of the measure to which the ratio of diversities applies; others have biases of their own."""
+"""Title of the measure to which the ratio of diversities applies."""
 
 _COUNTED = 1000  # columns that are counted, spread evenly over all
 _MOST_READ = 256  # the same, of a store
