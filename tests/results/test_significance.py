@@ -193,7 +193,10 @@ def test_fields_are_read_only():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"names": ("a", "b", "c", "a")}, "Significance: names must be different, 'a' occurs twice"),
+        (
+            {"names": ("a", "b", "c", "a")},
+            "Significance: names must be different, 'a' occurs twice",
+        ),
         ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
         ({"scores": [1.0, np.inf, 2.0, 3.0]}, "scores must be finite"),
         ({"p_values": [0.1, np.nan, 0.1, 0.2]}, "p_values must be finite"),
