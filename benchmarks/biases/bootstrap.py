@@ -122,33 +122,41 @@ def root_information(x: Codes, y: Codes, n_values: int) -> float:
 
 def levels_at_the_root(data_sets: int, seed: int) -> Table:
     """Fractions of root nodes at which an irrelevant feature is significant."""
-    found = np.zeros((data_sets, len(VALUES), 2 * len(SAMPLINGS)))
+    tests = [f"test, {s}" for s in SAMPLINGS] + ["test, bootstrap as N / 2 rows"]
+    found = np.zeros((data_sets, len(VALUES), len(tests) + len(SAMPLINGS)))
     for d in range(data_sets):
         random = np.random.default_rng([seed, d])
         X, y = irrelevant(random), random.integers(0, 2, ROWS)
         for f, c in enumerate(VALUES):
-            for s, (sampling, settings) in enumerate(SAMPLINGS.items()):
-                found[d, f, s] = significant_fraction(X[:, f], y, c, sampling, random)
+            tested = [significant(X[:, f], y, c, sampling, random) for sampling in SAMPLINGS]
+            found[d, f, : len(tests)] = [level for each in tested for level in each]
+            for s, settings in enumerate(SAMPLINGS.values()):
                 forest = dm.TotallyRandomizedTreesClassifier(
                     DRAWS, max_depth=1, stop_alpha=LEVEL, random_state=d, **settings
                 ).fit(X[:, [f]], y)
-                found[d, f, len(SAMPLINGS) + s] = np.mean(np.diff(forest.forest_.offsets) > 1)
-    names = [f"test, {s}" for s in SAMPLINGS] + [f"`stop_alpha`, {s}" for s in SAMPLINGS]
+                found[d, f, len(tests) + s] = np.mean(np.diff(forest.forest_.offsets) > 1)
     return Table(
         f"Fraction of root nodes at which an irrelevant feature is significant at {LEVEL}",
-        ["values", *names],
+        ["values", *tests, *(f"`stop_alpha`, {s}" for s in SAMPLINGS)],
         [[c, *found[:, f].mean(axis=0).tolist()] for f, c in enumerate(VALUES)],
     )
 
 
-def significant_fraction(
+def significant(
     x: Codes, y: Codes, n_values: int, sampling: str, random: np.random.Generator
-) -> float:
-    """Fraction of draws of the rows in which the node test of a feature is significant."""
+) -> list[float]:
+    """Fraction of draws of the rows in which the node test of a feature is significant.
+
+    For bootstrap samples there are two: with all copies counted, and for N / 2 rows.
+    """
     size = round(SUBSAMPLE * ROWS) if sampling == "63 % without replacement" else ROWS
     chosen = [random.choice(ROWS, size, replace=sampling == "bootstrap") for _ in range(DRAWS)]
     bits = [root_information(x[rows], y[rows], n_values) for rows in chosen]
-    return float(np.mean(np.asarray(information_p_value(bits, size, n_values, 2)) <= LEVEL))
+    counted = [size, size / 2] if sampling == "bootstrap" else [size]
+    return [
+        float(np.mean(np.asarray(information_p_value(bits, n, n_values, 2)) <= LEVEL))
+        for n in counted
+    ]
 
 
 def problem(random: np.random.Generator) -> tuple[Codes, Codes]:

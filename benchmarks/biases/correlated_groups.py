@@ -26,7 +26,8 @@ MERGED = 0.7  # correlation at which clusters are merged
 SAME, FLIPPED = 0.9, 0.95  # probability of a member having the bit, and the target the sum
 COPIES = (0, 1, 2, 4, 9)
 MEASURES = ("mdi", "mda", "conditional_mda", "air")
-TESTED, PERMUTATIONS = 0.05, 19
+OF_IRRELEVANT = (*MEASURES, "mdi_oob", "holdout_mda")
+LEVEL, PERMUTATIONS = 0.05, 19
 
 
 def tables(data_sets: int, seed: int) -> Iterator[Table]:
@@ -159,14 +160,7 @@ def of_groups(random: np.random.Generator, seed: int) -> Float:
     together = dm.importances.mda(
         forest, data, groups={str(i): list(one) for i, one in enumerate(groups)}
     ).values
-    test = dm.significance.max_t(
-        dm.RandomForestClassifier(TREES),
-        data,
-        measure="mda",
-        n_permutations=PERMUTATIONS,
-        random_state=seed,
-    )
-    taken = np.array([verdict != "noise" for verdict in test.verdicts(TESTED)], dtype=float)
+    taken = confirmed(data, "mda", seed)
     stand_for = of_representatives(X, y, seed)
     return np.vstack([values, together, grouped(stand_for, groups), grouped(taken, groups)])
 
@@ -190,7 +184,7 @@ def by_size(found: Float) -> Table:
             rows.append([f"{title} of the group", *(sizes * row).tolist()])
     rows.append(["MDA of the group, permuted together", *means[-3].tolist()])
     rows.append(["MDA of its representative", *means[-2].tolist()])
-    rows.append(["found by max-T of MDA", *means[-1].tolist()])
+    rows.append(["confirmed by max-T of MDA", *means[-1].tolist()])
     heads = ["measure", *(f"group of {size}" for size in SIZES), f"{NOISE} irrelevant"]
     return Table(
         f"Groups of equal effect, correlation {CORRELATION:g} within; {ROWS} rows, {TREES} trees",
@@ -202,23 +196,17 @@ def by_size(found: Float) -> Table:
 
 def of_irrelevant(data_sets: int, seed: int) -> Table:
     """Mean importance of irrelevant features in a group and of independent ones, beside others."""
-    rows = []
+    titles = [dm.importances.catalogue[name].words.title for name in OF_IRRELEVANT]
+    titles += [f"confirmed by max-T of {name}" for name in ("MDA", "MDI-oob")]
+    rows: list[list[Cell]] = []
     for relevant in (0, 2):
         found = simulated(irrelevant_task(relevant), data_sets, seed)
-        grown = found[:, :, : NOISE // 2].mean(axis=2), found[:, :, NOISE // 2 :].mean(axis=2)
-        for i, name in enumerate(MEASURES):
-            apart = grown[0][:, i] - grown[1][:, i]
-            error = apart.std(ddof=1) / np.sqrt(len(apart))
-            title = dm.importances.catalogue[name].words.title
-            rows.append(
-                [
-                    relevant,
-                    title,
-                    *(float(part[:, i].mean()) for part in grown),
-                    float(apart.mean()),
-                    float(error),
-                ]
-            )
+        inside, outside = grouped(found, [range(NOISE // 2), range(NOISE // 2, NOISE)]).T
+        for title, one, other in zip(titles, inside, outside, strict=True):
+            apart = one - other
+            error = float(apart.std(ddof=1) / np.sqrt(len(apart)))
+            means = [float(part.mean()) for part in (one, other, apart)]
+            rows.append([relevant, title, *means, error])
     return Table(
         f"Irrelevant features: {NOISE // 2} correlated by {CORRELATION:g}, and as many independent "
         "ones",
@@ -229,7 +217,7 @@ def of_irrelevant(data_sets: int, seed: int) -> Table:
 
 
 def irrelevant_task(n_relevant: int) -> Task:
-    """Importances of correlated, then of independent irrelevant features, by each measure."""
+    """Importances of correlated, then of independent irrelevant features, and what tests take."""
 
     def task(random: np.random.Generator, seed: int) -> Float:
         _, correlated = block(random, NOISE // 2)
@@ -238,6 +226,20 @@ def irrelevant_task(n_relevant: int) -> Task:
         y = (relevant.sum(axis=1) + random.normal(size=ROWS) > 0).astype(np.int64)
         data = dm.learning_set(np.column_stack([correlated, independent, relevant]), y)
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
-        return importances(MEASURES, forest, data, seed)[:, :NOISE]
+        values = importances(OF_IRRELEVANT, forest, data, seed)
+        taken = [confirmed(data, measure, seed) for measure in ("mda", "mdi_oob")]
+        return np.vstack([values, *taken])[:, :NOISE]
 
     return task
+
+
+def confirmed(data: dm.LearningSet, measure: str, seed: int) -> Float:
+    """Features that max-T of a measure confirms."""
+    test = dm.significance.max_t(
+        dm.RandomForestClassifier(TREES),
+        data,
+        measure=measure,
+        n_permutations=PERMUTATIONS,
+        random_state=seed,
+    )
+    return np.asarray(test.p_adjusted <= LEVEL, dtype=np.float64)

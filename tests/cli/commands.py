@@ -111,7 +111,7 @@ def assert_stops(folder, words, *, after, results=False):
         process.kill()
         process.wait()
     assert processor_time() - used_by_others - used.user - used.system < (4 if results else 2)
-    assert process.returncode == 130
+    assert process.returncode == 130, (process.returncode, complaint)
     last = complaint.strip().splitlines()[-1]
     written = "the results are in out" if results else "nothing was written"
     assert last == f"duramen {words[0]}: interrupted, {written}"

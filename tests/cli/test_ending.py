@@ -9,10 +9,14 @@ import time
 import pytest
 
 from duramen.cli import main
+from duramen.cli.clock import Clock
 from duramen.cli.ending import (
     Stopped,
     ignore_further_stops,
+    lost_stops,
+    obeyed,
     out_of_memory,
+    raise_lost_stop,
     stopped_by_signals,
 )
 
@@ -81,3 +85,28 @@ def test_a_stop_that_was_obeyed_is_not_obeyed_again() -> None:
         signal.raise_signal(signal.SIGHUP)
         signal.raise_signal(signal.SIGTERM)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(("number", "kind"), [("SIGINT", KeyboardInterrupt), ("SIGTERM", Stopped)])
+def test_a_stop_that_is_swallowed_or_disguised_is_raised_again(number: str, kind: type) -> None:
+    """As where a compiled module is imported, which turns it into an ImportError or clears it."""
+
+    def importing() -> None:
+        try:
+            signal.raise_signal(getattr(signal, number))
+        except KeyboardInterrupt:
+            raise ImportError("partially initialized module") from None
+
+    with pytest.raises(kind), stopped_by_signals():
+        importing()
+    with stopped_by_signals():
+        with pytest.raises(ImportError):
+            importing()
+        with pytest.raises(kind), Clock().step("grow"):
+            pass  # never reached
+        with pytest.raises(kind), lost_stops():
+            raise ValueError
+        obeyed()
+        raise_lost_stop()
+    raise_lost_stop()
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler

@@ -188,8 +188,8 @@ def test_stray_values_are_noted(command, stray):
     said = " ".join(result.stderr.split())
     assert (
         "note: column 'signal' has numbers in 95 % of its rows, but '?' in 3 rows; it is treated "
-        "as categorical. Hint: --na '?' reads it as missing; --categorical signal says that it is "
-        "meant so"
+        "as categorical. Hint: --na '?' reads it as missing; --categorical signal confirms that "
+        "it is right"
     ) in said
     assert "chromosome" not in said
     result, run = done(stray / "b", *words, "--na", "?")
@@ -240,7 +240,8 @@ def test_annotations_with_stray_values(tmp_path, people):
     said = " ".join(result.stderr.split())
     assert "note: column 'weight' has numbers in 98 % of its rows, but '?' in 1 row" in said
     assert (
-        "--na '?' --drop-missing-target leaves these rows out; --task classification says" in said
+        "--na '?' --drop-missing-target leaves these rows out; --task classification confirms"
+        in said
     )
     assert "Warning" not in result.stderr
     assert_refused("select", tmp_path / "b", [*words, "--na", "?"], "is missing in 1 of 60 rows")

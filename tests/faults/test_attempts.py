@@ -32,7 +32,7 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
         Forest.load(tmp_path / "pipe.npz")
     (tmp_path / "x.store").mkdir()
     os.mkfifo(tmp_path / "x.store" / "header.json")
-    with pytest.raises(ValueError, match=r"no column store|no regular file"):
+    with pytest.raises(ValueError, match=r"not a column store|not a regular file"):
         dm.open_store(tmp_path / "x.store")
 
 
@@ -47,7 +47,7 @@ def test_an_archive_takes_no_more_memory_than_its_file(tmp_path: Path) -> None:
         np.savez(file, json=np.zeros(1, np.uint8), offsets=np.zeros(3))
     data = path.read_bytes()
     path.write_bytes(data.replace(b"'shape': (3,), }    ", b"'shape': (3000000,),}"[:20]))
-    with pytest.raises(ValueError, match="no file that duramen saved"):
+    with pytest.raises(ValueError, match="not a file saved by duramen"):
         Forest.load(path)
 
 
@@ -56,5 +56,5 @@ def test_a_header_of_endless_depth_is_refused(tmp_path: Path, text: str) -> None
     path = tmp_path / "deep.npz"
     with open(path, "wb") as file:
         np.savez(file, json=np.frombuffer(text.encode(), np.uint8))
-    with pytest.raises(ValueError, match="no file that duramen saved"):
+    with pytest.raises(ValueError, match="not a file saved by duramen"):
         Forest.load(path)

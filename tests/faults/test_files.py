@@ -220,7 +220,7 @@ def test_pack_leaves_alone_what_it_did_not_make(planted: str, tmp_path: Path, ta
         precious = part
     else:
         part.write_text("mine")
-    with pytest.raises(FileExistsError, match=r"is not what an earlier call left"):
+    with pytest.raises(FileExistsError, match=r"was not left by an earlier call"):
         dm.pack(table, tmp_path / "s")
     if planted != "file":
         assert (precious / "data.txt").read_text() == "mine"

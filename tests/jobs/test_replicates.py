@@ -241,7 +241,7 @@ def test_truncated_checkpoint_is_refused(path, share):
     run(40, plan=Plan(1, path))
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"test: .*run\.checkpoint is no file that duramen saved"):
+    with pytest.raises(ValueError, match=r"test: .*run\.checkpoint is not a file saved by duramen"):
         run(40, plan=Plan(1, path))
 
 
@@ -250,7 +250,7 @@ def test_damaged_checkpoint_is_refused(path):
     whole = bytearray(path.read_bytes())
     whole[-600] ^= 1  # among the numbers
     path.write_bytes(whole)
-    with pytest.raises(ValueError, match="is no file that duramen saved"):
+    with pytest.raises(ValueError, match="is not a file saved by duramen"):
         run(40, plan=Plan(1, path))
 
 

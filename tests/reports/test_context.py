@@ -199,7 +199,7 @@ def test_without_p_values():
     report = summarize_context(one, run())
     table = report.section("All features by time")
     assert "p" not in [column.title for column in table.columns]
-    assert "nothing was permuted" in words(report, "Interpretation")
+    assert "no permutations were made" in words(report, "Interpretation")
     assert "more than 5% of the largest importance" in words(report, "The context time itself")
     assert "p of time itself" not in {fact.name for fact in report.headline}
     assert "nan" not in Page(render(report)).words
@@ -208,7 +208,7 @@ def test_without_p_values():
 def test_without_importances_within():
     report = summarize_context(example(within=None, plain=None), run())
     assert "within" not in [c.title for c in report.section("All features by time").columns]
-    assert "Within is the importance" not in words(report, "Interpretation")
+    assert '"Within" is the importance' not in words(report, "Interpretation")
 
 
 def test_several_contexts_have_a_section_each():
@@ -234,7 +234,7 @@ def test_charts_of_effects():
 
 
 def test_no_context():
-    with pytest.raises(ValueError, match="results must hold a context at least"):
+    with pytest.raises(ValueError, match="results must hold at least one context"):
         summarize_context({}, run())
 
 

@@ -123,7 +123,7 @@ def test_says_what_each_measure_is_and_what_was_tested():
     assert "{" not in reading
     cautions = report.section("Limitations").lines
     assert any("not significant by J_chi2" in line for line in cautions)
-    assert any("MDA of an irrelevant feature scatters about 0" in line for line in cautions)
+    assert any("MDA of an irrelevant feature varies about 0" in line for line in cautions)
 
 
 def test_headline_counts_what_is_significant():
@@ -222,7 +222,9 @@ def test_what_degrees_mean_depends_on_the_number_of_candidates(K):
     report = summarise(dm.importances.mdi(forest, by_degree=True), a_run())
     caption = report.section("By interaction degree").caption
     assert ("information of a feature by itself, higher degrees" in caption) == (K == 1)
-    assert ("A weaker feature has little there even if no features interact" in caption) == (K > 1)
+    assert (
+        "A weaker feature has little importance at degree 0 even if no features interact" in caption
+    ) == (K > 1)
     assert "no evidence of an interaction" in " ".join(report.section("Interpretation").lines)
 
 
@@ -262,7 +264,7 @@ def ends(text):
     return first, first + way
 
 
-@pytest.mark.parametrize("figure", ["A line for", "Heat map of the rank"])
+@pytest.mark.parametrize("figure", ["One line for", "Heat map of the rank"])
 @pytest.mark.parametrize("n_measures", [3, 6, 11])
 def test_titles_stay_inside_of_figures(n_measures, figure):
     others = [an_mda(measure=f"measure no. {i}") for i in range(n_measures - 1)]
@@ -270,7 +272,7 @@ def test_titles_stay_inside_of_figures(n_measures, figure):
     drawn = re.search(rf'<svg[^>]*aria-label="{figure}.*?</svg>', html, flags=re.DOTALL)[0]
     size = list(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups()))
     titles = re.findall(r"<text [^>]*>measure no\.[^<]*</text>", drawn)
-    assert len(titles) == (n_measures - 1) * (1 if figure == "A line for" else 2)
+    assert len(titles) == (n_measures - 1) * (1 if figure == "One line for" else 2)
     for title in titles:
         for place in ends(title):
             assert np.all(place >= 0)

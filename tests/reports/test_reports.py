@@ -346,7 +346,7 @@ def test_plan_report_tells_advice_reasons_and_curves():
         f"Grow at least {advice.n_trees} trees on {advice.subspace} of 10,000 features each"
     )
     assert report.section("Why").lines == advice.reasons
-    assert report.section("What 1,000 rows change").lines == advice.cautions
+    assert report.section("Effect of a sample of 1,000 rows").lines == advice.cautions
     table = report.section("Fractions compared")
     assert table.column("alpha") == ("0", "0.5", "1")
     assert table.column("trees")[1] == f"{advice.options[1].trees:,}"

@@ -690,7 +690,7 @@ def test_memory_that_will_not_do_is_refused():
             selector(5, n_subspace_features=None, memory=memory).fit(X, y)
     with pytest.raises(ValueError, match="memory and n_subspace_features both"):
         selector(5, memory="1MB").fit(X, y)
-    with pytest.raises(ValueError, match="widest column, of 60 rows, 2000 times"):
+    with pytest.raises(ValueError, match="widest column, of 60 rows, in 2000 trees"):
         selector(5, n_subspace_features=None, memory="1MB", batch_size=2000).fit(X, y)
 
 
@@ -715,7 +715,7 @@ def test_few_features_are_told_from_noise_with_shadow_features(tmp_path):
     stored = SequentialRandomSubspace(100, **given).fit(dm.pack(X, tmp_path / "s"), y)
     assert everything(stored) == everything(model)
     told = model.account(dm.selection.catalogue["sequential_random_subspace"])
-    assert "9 shadow features were added to each" in " ".join(told.reading)
+    assert "9 shadow features were added" in " ".join(told.reading)
     assert told.results["shadow_features_of_each"] == 9
     assert "positive" not in " ".join(told.reading)
 
@@ -930,7 +930,7 @@ def test_files_and_folders_that_will_not_do(tmp_path):
     with pytest.raises(ValueError, match=r"fit: the folder of the checkpoint .* does not exist"):
         selector(6, checkpoint=tmp_path / "missing" / "run").fit(X, y)
     (tmp_path / "text").write_text("no archive")
-    with pytest.raises(ValueError, match="is no file that duramen saved"):
+    with pytest.raises(ValueError, match="is not a file saved by duramen"):
         selector(6, checkpoint=tmp_path / "text").fit(X, y)
     assert (tmp_path / "text").read_text() == "no archive"
 

@@ -225,7 +225,7 @@ def test_a_store_that_a_worker_does_not_see(tmp_path):
     shutil.move(tmp_path / "s", tmp_path / "elsewhere")
     with pytest.raises(FileNotFoundError, match="open_store: there is no folder") as caught:
         sent.open()
-    assert "each worker reads the store itself" in caught.value.__notes__[0]
+    assert "each worker reads the store at this path" in caught.value.__notes__[0]
     shutil.move(tmp_path / "elsewhere", tmp_path / "s")
     assert sent.open().__self__.data.table.shape == X.shape
 

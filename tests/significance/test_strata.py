@@ -89,7 +89,7 @@ def test_rows_are_exchanged_within_strata(name):
             moved += (rows != sources[0]).any()
     assert moved
     sentence = getattr(result, "null", None) or result.meaning
-    assert "within strata only" in sentence
+    assert "only within strata" in sentence
     assert set(result.metadata) >= {"strata"}
 
 

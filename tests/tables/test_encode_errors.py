@@ -101,7 +101,9 @@ def test_bad_arguments(arguments: dict, error: type[Exception], message: str) ->
 
 
 def test_strings_cannot_be_numeric() -> None:
-    with pytest.raises(ValueError, match=r"column 's' is asked to be numeric.* such as '1'"):
+    with pytest.raises(
+        ValueError, match=r"column 's' must hold numbers to be numeric.* such as '1'"
+    ):
         encode(pd.DataFrame({"s": ["1", "2"]}), kinds="numeric")
 
 

@@ -127,7 +127,7 @@ def test_target_column() -> None:
         target_column(TABLE, " X")
     with pytest.raises(ValueError, match="no column 'label'; its columns are 'gene', 'x', 'n'"):
         target_column(TABLE, "label")
-    with pytest.raises(ValueError, match="no column but the target 'n'"):
+    with pytest.raises(ValueError, match="no column besides the target 'n'"):
         target_column(TABLE.select(["n"]), "n")
 
 

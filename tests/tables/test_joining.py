@@ -22,7 +22,7 @@ def test_they_are_the_columns_of_one_table():
     assert both.values(1).tolist() == ["u", "v"]
     with pytest.raises(ValueError, match="column 'a' occurs twice"):
         joined(tables[0], tables[0], "test")
-    with pytest.raises(ValueError, match="as many rows, got 3 and 1"):
+    with pytest.raises(ValueError, match="the same number of rows, got 3 and 1"):
         joined(tables[0], encode(pa.table({"z": [1]})), "test")
 
 

@@ -153,9 +153,11 @@ def test_a_classifier_takes_classes_and_nothing_beside_a_learning_set():
     forest = dm.RandomForestClassifier(3)
     with pytest.raises(ValueError, match=r"fit: the target of this learning set is numbers, but c"):
         forest.fit(data)
-    with pytest.raises(ValueError, match=r"X is a learning set, which holds y already"):
+    with pytest.raises(ValueError, match=r"X is a learning set, which already holds y"):
         forest.fit(dm.learning_set(X, y), y)
-    with pytest.raises(ValueError, match=r"altmann: X is a learning set, which holds strata alre"):
+    with pytest.raises(
+        ValueError, match=r"altmann: X is a learning set, which already holds strata"
+    ):
         dm.significance.altmann(forest, dm.learning_set(X, y), strata=y)
     with pytest.raises(ValueError, match=r"one_probe: the rows of this learning set have strata"):
         dm.significance.one_probe(forest, dm.learning_set(X, y, strata=np.arange(60) % 2))

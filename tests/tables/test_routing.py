@@ -88,7 +88,7 @@ def test_a_column_that_changed_its_type() -> None:
     table = encode(pd.DataFrame({"c": ["b", "a"], "n": [1, 2]}))
     with pytest.raises(ValueError, match="column 'c' held strings when fitted, such as 'a', but"):
         routing_values(table, pd.DataFrame({"c": [1, 2], "n": [1, 2]}))
-    with pytest.raises(ValueError, match="column 'n' is asked to be numeric, but holds strings"):
+    with pytest.raises(ValueError, match="column 'n' must hold numbers to be numeric, got strings"):
         routing_values(table, pd.DataFrame({"c": ["a"], "n": ["a"]}))
     with pytest.raises(ValueError, match="column 'n' is nominal here, but was numeric"):
         routing_values(table, encode(pd.DataFrame({"c": ["a"], "n": ["a"]})))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from duramen.cli.ending import raise_lost_stop
+
 
 @dataclass
 class Clock:
@@ -16,7 +18,8 @@ class Clock:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time a step."""
+        """Time a step; raise a stop that was lost before it."""
+        raise_lost_stop()
         start = time.perf_counter()
         yield
         self.seconds[name] = round(time.perf_counter() - start, 4)

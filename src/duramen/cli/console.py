@@ -17,6 +17,7 @@ from duramen.cli.ending import (
     USER_ERROR,
     Stopped,
     ignore_further_stops,
+    lost_stops,
     out_of_memory,
 )
 
@@ -37,7 +38,8 @@ def ending_well(command: str, out: Path) -> Iterator[None]:
         return "nothing was written" if _record_of(out) == before else f"the results are in {out}"
 
     try:
-        yield
+        with lost_stops():
+            yield
     except Stopped as stopped:
         ignore_further_stops()
         _complain(f"duramen {command}: stopped by {stopped.signal.name}, {written()}")
@@ -83,7 +85,8 @@ def user_errors(command: str, quiet: bool = False) -> Iterator[None]:
     its traceback is wanted. Notes of the exception are shown before it, unless quiet.
     """
     try:
-        yield
+        with lost_stops():
+            yield
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         if isinstance(error, ImportError) and error.name is not None:
             raise  # of a module of ours; words on an extra that is not there have no name

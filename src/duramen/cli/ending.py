@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -24,23 +24,55 @@ class Stopped(KeyboardInterrupt):
         self.signal = signal
 
 
+_came: list[KeyboardInterrupt] = []  # stops that are not obeyed yet
+
+
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into `Stopped`; one that is ignored, as by nohup, stays ignored.
 
-    A stop that comes in a callback of the interpreter, which cannot raise it, is repeated.
+    A stop that comes in a callback of the interpreter, which cannot raise it, is repeated. One that
+    other code swallows, or turns into an error of its own, as imports of compiled modules do, is
+    raised again: see :func:`raise_lost_stop`.
     """
-    kept = _exchanged(signal.SIG_DFL, _stop)
+    stops = _exchanged(signal.SIG_DFL, _stop)
+    interrupts = _exchanged(signal.default_int_handler, _stop, ("SIGINT",))
     try:
-        with _repeating_lost_stops():
+        with _repeating_lost_stops(), lost_stops():
             yield
     finally:
-        for number in kept:
+        _came.clear()
+        for number in stops:
             signal.signal(number, signal.SIG_DFL)
+        for number in interrupts:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _stop(number: int, _: Any) -> None:
-    raise Stopped(signal.Signals(number))
+    interrupt = number == signal.SIGINT
+    _came.append(KeyboardInterrupt() if interrupt else Stopped(signal.Signals(number)))
+    raise _came[-1]
+
+
+def raise_lost_stop(error: Exception | None = None) -> None:
+    """Raise a stop that came and was not obeyed, in place of an error that may come of it."""
+    if _came:
+        raise _came[0] from error
+
+
+def obeyed() -> None:
+    """Forget the stops that came, since the work has ended because of them."""
+    _came.clear()
+
+
+@contextmanager
+def lost_stops() -> Iterator[None]:
+    """Raise a stop in place of an error that came after it."""
+    try:
+        yield
+    except Exception as error:
+        raise_lost_stop(error)
+        raise
 
 
 def ignore_further_stops() -> None:
@@ -51,11 +83,13 @@ def ignore_further_stops() -> None:
     _exchanged(_stop, signal.SIG_IGN)
 
 
-def _exchanged(before: Any, after: Any) -> tuple[int, ...]:
-    """Give SIGTERM and SIGHUP another handler where they have this one; return which have it."""
+def _exchanged(
+    before: Any, after: Any, names: Sequence[str] = ("SIGTERM", "SIGHUP")
+) -> tuple[int, ...]:
+    """Give signals another handler where they have this one; return which have it."""
     if threading.current_thread() is not threading.main_thread():
         return ()
-    numbers = (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP"))
+    numbers = (getattr(signal, name, None) for name in names)
     found = tuple(n for n in numbers if n is not None and signal.getsignal(n) == before)
     for number in found:
         signal.signal(number, after)

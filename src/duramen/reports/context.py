@@ -372,7 +372,7 @@ def _reading(found: Sequence[Findings]) -> tuple[str, ...]:
         "Complementary: the feature is always more informative in that context. Redundant: it is "
         "always less informative. Irrelevant: it has no information there. Mixed: it is more "
         "informative at some nodes and less informative at others; the word after it names the "
-        'predominant direction. "Always" means that the signed effect has at least '
+        'stronger direction. "Always" means that the signed effect has at least '
         f"{1 - tolerance:.0%} of the size of the absolute one, nothing that at most "
         f"{tolerance:.0%} of the importance is left. Independent: not found to depend on the "
         f"context, at {one.rule}"

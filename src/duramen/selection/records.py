@@ -70,7 +70,7 @@ class Selector(Entry):
 
     @property
     def exchanges(self) -> bool:
-        """Whether it permutes rows within the strata and blocks of a learning set."""
+        """True if it permutes rows within the strata and blocks of a learning set."""
         return bool(getattr(self.kind, "exchanges", False))
 
     def make(self, **parameters: Any) -> Any:

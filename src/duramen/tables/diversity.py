@@ -128,8 +128,8 @@ about 9.0 times as much MDI as those like 'sex'
     return Finding(
         "unequal values",
         tuple(names),
-        f"{what}: of features that have no association with the target, those like {last} get up "
-        f"to about {times} times as much {measure} as those like {first}",
+        f"{what}: among features without any association with the target, those like {last} get "
+        f"up to about {times} times as much {measure} as those like {first}",
         "rank by a measure that is 0 on average for all of them, such as mda or air",
     )
 

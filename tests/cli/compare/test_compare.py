@@ -52,7 +52,7 @@ def test_interrupted(file, tmp_path):
         )
     assert result.exit_code == 130
     assert (tmp_path / "out" / "result.csv").exists()
-    assert "interrupted after 2 splits" in result.stderr
+    assert "interrupted; the results are those after 2 splits" in result.stderr
 
 
 @one_test

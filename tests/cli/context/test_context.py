@@ -190,10 +190,12 @@ def test_strata_of_the_propensity_score(tmp_path, out):
     )
     result, run = done(out, *words, "--propensity-strata", 5)
     assert "shifts features" not in result.stderr
-    assert "within strata only" in run["results"]["place"]["null"]
+    assert "only within strata" in run["results"]["place"]["null"]
     assert "--propensity-strata 5" in run["command"]
     words = [*words[1:], "--context", "x", "--propensity-strata", 5]
-    assert_refused("context", tmp_path / "new", words, "--propensity-strata takes one --context")
+    assert_refused(
+        "context", tmp_path / "new", words, "--propensity-strata needs a single --context"
+    )
 
 
 def test_strata_and_blocks_are_columns(tmp_path, out):
@@ -224,7 +226,7 @@ def test_strata_and_blocks_are_columns(tmp_path, out):
     assert by_cell(out, "absolute_p_value")["z", "0"] == p_values["z"]
     for more, message in (
         (["--strata", "sex"], "--strata: must not be a context, got sex"),
-        (["--strata", "batch", "--propensity-strata", 3], "go not together"),
+        (["--strata", "batch", "--propensity-strata", 3], "cannot be combined"),
         (["--blocks", "bach"], "bach"),
     ):
         assert_refused("context", tmp_path / "new", [*words[1:], *more], message)
@@ -272,7 +274,7 @@ def test_without_permutations(gates, out):
 def test_too_few_permutations_are_pointed_out(gates, out):
     result, _ = done(out, *by_time(gates, "--permutations", 9))
     assert "with 9 permutations no p-value is below 0.1" in result.stderr
-    assert "of 6 to have q <= 0.05; with --permutations 120 it could" in result.stderr
+    assert "among 6, to have q <= 0.05; with --permutations 120 it can" in result.stderr
 
 
 def test_settings_reach_the_library(gates, out):
@@ -447,7 +449,7 @@ def test_ctrl_c_says_what_is_kept(gates, out, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.context.context_importances", stop)
     result = duramen(*by_time(gates, "--checkpoint", tmp_path / "kept.npz"), "--out", out)
     assert result.exit_code == 130
-    assert "note: kept-time.npz keeps what is done" in result.stderr
+    assert "note: kept-time.npz holds the work done so far" in result.stderr
     assert result.stderr.endswith("duramen context: interrupted, nothing was written\n")
     assert not out.exists()
 
@@ -520,7 +522,10 @@ def test_hostile_names_are_shown_as_they_are(tmp_path, out):
         (["FILE", "--network"], "--context is missing"),
         (["FILE", "--network", "--context", "tiem"], "did you mean 'time'?"),
         (["FILE", "--network", "--context", "time", "--target", "y"], "leave out --target"),
-        (["FILE", "--network", "--context", "time", "--context", "coin"], "takes one --context"),
+        (
+            ["FILE", "--network", "--context", "time", "--context", "coin"],
+            "needs a single --context",
+        ),
         (
             ["FILE", "--network", "--context", "time", "--task", "regression"],
             "--task has no effect",
@@ -539,14 +544,16 @@ def test_mistakes_of_the_user(words, message, gates, out):
 def test_a_checkpoint_must_be_a_file_to_be(gates, out, tmp_path):
     words = [*by_time(gates)[1:], "--checkpoint"]
     assert_refused("context", out, [*words, tmp_path], "is a folder; name a file")
-    assert_refused("context", out, [*words, tmp_path / "no" / "f.npz"], "does not exist; make it")
+    assert_refused(
+        "context", out, [*words, tmp_path / "no" / "f.npz"], "does not exist; create that folder"
+    )
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"a,c,y\n1,u,x\n2,u,z\n", "one value only"),
-        (b"c,y\nu,x\nv,z\n", "no column besides"),
+        (b"a,c,y\n1,u,x\n2,u,z\n", "must have at least two values"),
+        (b"c,y\nu,x\nv,z\n", "no column is left besides"),
         (b"a,c,y\n1,u,x\n1,v,z\n", "every column is constant"),
     ],
 )

@@ -102,11 +102,14 @@ def test_incomplete_rows_and_a_network_of_a_store(folder, tmp_path):
     [
         (["--context", "ill"], "--context ill is the target"),
         (["--context", "place"], "no column 'place'"),
-        (["--context", "site", "--context", "age", "--covariate", "sex"], "takes one --context"),
+        (
+            ["--context", "site", "--context", "age", "--covariate", "sex"],
+            "needs a single --context",
+        ),
         (["--context", "site", "--covariate", "site"], "must not be a context"),
         (
             ["--context", "site", "--covariate", "age", "--propensity-strata", 3],
-            "--propensity-strata and --covariate go not together",
+            "--propensity-strata and --covariate cannot be combined",
         ),
         (["--context", "phenotype"], "no column 'phenotype'"),
     ],

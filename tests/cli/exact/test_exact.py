@@ -276,7 +276,7 @@ def test_many_numbers_become_intervals(patients, out):
 
 def test_names_of_rows_are_pointed_out(patients, out):
     result, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score")
-    assert "patient has another value in every row" in result.stderr
+    assert "patient has a different value in every row" in result.stderr
     silent, _ = done(out, "exact", patients, "--target", "risk", "--drop", "score", "--quiet")
     assert silent.output == ""
 
@@ -378,7 +378,10 @@ def test_terminal_shows_the_top(out):
             ["FILE", "--target", "score", "--criterion", "gini"],
             "must be auto or variance",
         ),
-        (["FILE", "--target", "score", "--discretize", "mdl"], "--discretize mdl needs classes"),
+        (
+            ["FILE", "--target", "score", "--discretize", "mdl"],
+            "--discretize mdl needs a target of classes",
+        ),
         (["FILE", "--target", "risk", "--cut", "best"], "cut must be 'random'"),
         (["FILE", "--target", "risk", "--splits", "any"], "'patient'"),
         (["FILE", "--target", "risk", "--jobs", "0"], "n_jobs"),
@@ -404,7 +407,7 @@ def test_what_is_hopeless_is_refused(tmp_path, out):
         (b"a,y\n,x\n1,\n", "--missing drop leaves no row"),
         (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
         (b"a,y\n1,x\n2,x\n", "one class"),
-        (b"y\n1\n2\n", "no column but the target"),
+        (b"y\n1\n2\n", "no column besides the target"),
     ],
 )
 def test_mistakes_in_the_file(content, message, tmp_path, out):

@@ -99,7 +99,7 @@ def test_places_that_are_taken(out, table):
     (out / "mine").touch()
     result = duramen("pack", table, "--out", out, "--overwrite")
     assert result.exit_code == 2
-    assert "is a folder that is not a column store and is left as it is" in result.stderr
+    assert "is a folder that is not a column store and was left unchanged" in result.stderr
     pack(np.eye(3), out.parent / "s")
     result = duramen("pack", table, "--out", out.parent / "s")
     assert result.exit_code == 2

@@ -39,9 +39,9 @@ def test_gives_the_advice_of_the_theory(out):
     assert (run["file"], run["target"], run["seed"], run["fingerprint"]) == (None,) * 4
     grow = f"Grow at least {expected.n_trees} trees on {expected.subspace} of 10,000"
     assert grow in result.stdout
-    assert "if rows are infinitely many; with 1,000 rows it takes more" in result.stdout
+    assert "if rows are infinitely many; with 1,000 rows more trees are needed" in result.stdout
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "What 1,000 rows change" in page
+    assert "Effect of a sample of 1,000 rows" in page
     assert run["results"]["cautions"] == list(expected.cautions)
     for words in expected.reasons + expected.cautions:
         assert f"- {words}" in result.stdout
@@ -104,7 +104,7 @@ def test_no_curves_of_what_is_out_of_reach(out):
     words = ["--rows", 1000, "--features", 10**7, "--memory", "150kB", "--relevant", "0:4,3:4"]
     result, run = done(out, "plan", *words)
     assert run["results"]["n_trees"] > 10**6
-    assert "out of reach" in result.stdout
+    assert "rarely feasible" in result.stdout
     assert "<svg" not in (out / "report.html").read_text(encoding="utf-8")
 
 

@@ -421,7 +421,7 @@ def no_growth(monkeypatch):
 @pytest.mark.parametrize("words", [["--forest", "extra-trees"], ["--no-bootstrap"]])
 def test_measures_that_need_rows_out_of_bag(name, words, file, tmp_path, no_growth):
     words = [file, "--target", "state", *words, *asked("mdi", name)]
-    message = f"--measure {name} needs rows that a tree was grown without"
+    message = f"--measure {name} needs out-of-bag rows"
     assert_refused("rank", tmp_path / "out", words, message)
     assert_refused("rank", tmp_path / "out", words, "add --bootstrap")
 
@@ -429,7 +429,7 @@ def test_measures_that_need_rows_out_of_bag(name, words, file, tmp_path, no_grow
 @pytest.mark.parametrize("name", ["vote-change", "mcfs"])
 def test_measures_that_need_classes(name, file, tmp_path, no_growth):
     words = [file.with_name("numbers.parquet"), "--target", "score", *asked(name)]
-    assert_refused("rank", tmp_path / "out", words, f"--measure {name} needs classes")
+    assert_refused("rank", tmp_path / "out", words, f"--measure {name} needs a target of classes")
 
 
 def test_names_of_no_measure(file, no_growth):

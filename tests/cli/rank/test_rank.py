@@ -287,13 +287,13 @@ def test_mistakes_of_the_user(words, message, file, tmp_path):
     [
         (b"", "empty"),
         (b"a,y\n", "no rows"),
-        (b"a,a,y\n1,2,3\n", "more than one column 'a'"),
+        (b"a,a,y\n1,2,3\n", "more than one column named 'a'"),
         (b"a,y\n1\xff,2\n", "not UTF-8"),
         (b"a,y\n1,x\n2,\n3,z\n", "y"),
         (b"a,y\n1,x\n2,x\n", "one class"),
         (b"a,b,y\n1,z,0\n1,z,1\n", "every column is constant"),
         (b"a,y\ninf,x\n2,z\n", "'a'"),
-        (b"y\n1\n2\n", "no column but the target"),
+        (b"y\n1\n2\n", "no column besides the target"),
     ],
 )
 def test_mistakes_in_the_file(content, message, tmp_path):

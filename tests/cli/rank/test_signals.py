@@ -135,7 +135,7 @@ def test_clusters_of_a_table_and_of_a_selection(folder, tmp_path):
         (["--representatives", 1.5], "--representatives must be a correlation in (0, 1]"),
         (["--distance", 5], "--distance needs --clusters R"),
         (["--clusters", 0.5, "--representatives", 0.5], "give one of them"),
-        (["--samples-feature", "weight"], "--samples-feature weight is no column"),
+        (["--samples-feature", "weight"], "--samples-feature weight is not a column"),
         (["--samples-feature", "ill"], "--samples-feature ill is the target"),
         (["--covariate", "ill"], "--covariate ill is the target"),
         (["--covariate", "height"], "no column 'height'"),

@@ -249,8 +249,8 @@ def test_report_says_so_where_nothing_is_selected(file, tmp_path):
     said = f"0 of {P} features have q up to 0.05 by Altmann of MDI"
     assert result.stdout.startswith(said)
     assert f'<p class="conclusion">{said}' in page(tmp_path / "out")
-    assert "with --permutations 120 it could" in result.stderr
-    assert "with --permutations 120 it could" in page(tmp_path / "out")
+    assert "with --permutations 120 it can" in result.stderr
+    assert "with --permutations 120 it can" in page(tmp_path / "out")
 
 
 def test_report_of_error_rates_has_no_histogram(file, tmp_path):
@@ -354,7 +354,7 @@ def test_fitted_law_and_ranks_say_what_they_take_from_the_promise(file, tmp_path
     assert min(written(tmp_path / "law")["altmann_p_value"]) < 1 / 20
     _, record = asked(file, tmp_path / "ranks", CER, "--rank-based")
     (told,) = record["results"]["significance"]["notes"]
-    assert "by rank, the promise holds by and large only" in told
+    assert "by rank, the error rate holds only approximately" in told
     assert told in page(tmp_path / "ranks")
 
 
@@ -459,7 +459,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         count_forests(patched, fail_after=12)
         stopped = duramen(*words, "--out", out)
     assert stopped.exit_code == 130
-    assert f"note: {kept.name} keeps what is done: " in " ".join(stopped.stderr.split("\n"))
+    assert f"note: {kept.name} holds the work done so far; " in " ".join(stopped.stderr.split("\n"))
     assert not out.exists()
     assert kept.is_file()
     with monkeypatch.context() as patched:
@@ -528,7 +528,10 @@ def test_names_of_no_method(file, no_growth):
             ["--significance", CER, "--permutations", 18],
             "needs --permutations 19 or more",
         ),
-        (["--significance", "fdr-curve", "--checkpoint", "/no/where"], "does not exist; make it"),
+        (
+            ["--significance", "fdr-curve", "--checkpoint", "/no/where"],
+            "does not exist; create that folder",
+        ),
         (["--significance", "fdr-curve", "--checkpoint", "/"], "is a folder; name a file"),
         (
             ["--stop-after", 3],
@@ -582,7 +585,7 @@ def test_options_that_do_not_fit(words, message, file, tmp_path, no_growth):
         (["f,g", "x0,"], "assigns no feature to a group"),
         (["f,g", "x11,a"], "--groups: x11 is not a column of the table; did you mean x1?"),
         (["f,g", "y,a"], "--groups: y is the target"),
-        (["f,g", "x0,x1"], "'x1' is a group and also a column in none"),
+        (["f,g", "x0,x1"], "'x1' is the name of a group and of a column that is in no group"),
     ],
 )
 def test_groups_that_are_none(lines, message, file, tmp_path, no_growth):

@@ -61,7 +61,7 @@ def test_rows_are_exchanged_as_the_library_does(option, column, file, tmp_path):
     assert run["settings"][option] == column
     assert run["settings"]["significance"][option] == wanted.metadata[option]
     assert run["results"]["significance"]["null"] == wanted.null
-    assert {"strata": "within strata only", "blocks": "Whole blocks"}[option] in wanted.null
+    assert {"strata": "only within strata", "blocks": "Whole blocks"}[option] in wanted.null
     assert wanted.null in " ".join((out / "report.html").read_text(encoding="utf-8").split())
     said = shlex.split(run["command"])
     assert said[said.index(f"--{option}") + 1] == column

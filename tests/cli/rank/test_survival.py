@@ -63,7 +63,7 @@ def test_a_test_permutes_times_with_events(file, tmp_path):
         (["--event", "dead"], "--event dead is not a column of the table"),
         (["--event", "months"], "--event months is the target"),
         (["--event", "x1"], "events must be booleans or 0 and 1"),
-        (["--event", "died", "--measure", "vote-change"], "does not take survival"),
+        (["--event", "died", "--measure", "vote-change"], "is not defined for survival"),
         (["--event", "died", "--forest", "pert"], "must be one of random-forest, extra-trees"),
         (["--event", "died", "--criterion", "gini"], "must be auto for survival"),
         (["--event", "died", "--class-weight", "balanced"], "is for classes"),

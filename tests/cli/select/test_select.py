@@ -136,7 +136,7 @@ def test_probes(genes, out):
     assert (run["settings"]["n_probes"], run["settings"]["confidence"]) == (2, 0.9)
     assert "level" not in run["settings"]
     assert "beat the probes in" in result.stdout
-    assert "in 0.9 or more of the trees" in page(out)
+    assert "in a fraction of 0.9 or more of them" in page(out)
     assert "all of 2 probes" in page(out)
     _, run = done(out, *of_kind(genes, "--relevance", "binomial", "--level", "0.01"))
     assert {"g7", "g11"} <= set(found(out))
@@ -326,7 +326,7 @@ def test_ctrl_c_says_what_is_kept(genes, out, tmp_path, monkeypatch):
     )
     run = json.loads((out / "run.json").read_text(encoding="utf-8"))
     assert run["results"]["trees"] == 19
-    assert "interrupted after 19 trees" in run["settings"]["notes"][0]
+    assert "interrupted; the results are those after 19 trees" in run["settings"]["notes"][0]
     grown += [None] * 20
     done(out, *words)
     assert len(grown) == 20 + 20 + 120 - 19
@@ -389,7 +389,7 @@ def test_demo_takes_other_settings(out):
         (["--demo", "--target", "y"], "--demo brings its own file"),
         (["nothing.csv", "--target", "kind"], "nothing.csv"),
         (["genes.csv", "--target", "kin"], "kind"),
-        (["genes.csv", "--target", "kind", "--drop", "g333"], "--drop g333 is no column"),
+        (["genes.csv", "--target", "kind", "--drop", "g333"], "--drop g333 is not a column"),
         (["genes.csv", "--target", "kind", "--categorical", "g333"], "--categorical g333"),
         (["genes.csv", "--target", "kind", "--memory", "1MB", "--subspace", "5"], "give one"),
         (
@@ -412,7 +412,7 @@ def test_demo_takes_other_settings(out):
         (["genes.csv", "--target", "kind", "--checkpoint", "no/kept.npz"], "--checkpoint no/kept"),
         (["gaps.csv", "--target", "y"], "missing"),
         (["folder", "--target", "y"], "is not a column store"),
-        (["memory://none.store", "--target", "y"], "there is not a column store at memory://"),
+        (["memory://none.store", "--target", "y"], "there is no column store at memory://"),
         (["none.bed", "--target", "y"], "there is no folder or file none.bed"),
         (["s", "--target", "kin"], "s has no column 'kin'; did you mean 'kind'?"),
         (["s", "--target", "kind", "--drop", "g333"], "has no column 'g333'"),

@@ -110,6 +110,7 @@ command(
     "rank t.csv --target y --drop z --drop batch --trees 6 --blocks person --permutations 19",
     write,
 )
+command("test probe-ranking", f"{NUMBERS} --significance probe-ranking --probes 5", write)
 command(
     "probes",
     f"{CLASSES} --significance forest-probe-ranking --permutations 3 --probes 8",

@@ -456,8 +456,11 @@ def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words)
         ({"subsample": "half"}, "got 'half'"),
         ({"method": "double-bootstrap", "subsample": 9}, "subsample must be None"),
         ({"method": "double-bootstrap", "correction": False}, "correction=False is for samples"),
-        ({"method": "double-bootstrap", "measure": "mdi_oob"}, "rows to be held out whose copies"),
-        ({"method": "delete-d", "kind": "percentile"}, "does not go with"),
+        (
+            {"method": "double-bootstrap", "measure": "mdi_oob"},
+            "rows as held out although their copies",
+        ),
+        ({"method": "delete-d", "kind": "percentile"}, "cannot be combined with"),
         ({"measure": "gini"}, "measure must be one of"),
     ],
 )

@@ -73,7 +73,7 @@ def test_places_and_alleles_in_place_and_packed(tmp_path):
 def test_a_damaged_place_is_an_error_when_it_is_read(tmp_path, line):
     path = write_bed(tmp_path / "x.bed", genotypes(9, 2), bim=f"1 rs0 0 10 A C\n{line}\n")
     store = open_store(path)
-    with pytest.raises(ValueError, match="position in base pairs, near line 1"):
+    with pytest.raises(ValueError, match="position in base pairs; it has another line near line 1"):
         _ = store.variants
 
 
@@ -174,7 +174,10 @@ def shorten(path):
         (lambda bed: bed.write_bytes(bed.read_bytes() + b"\0"), "too long"),
         (lambda bed: bed.write_bytes(b""), "empty|begins with nothing"),
         (lambda bed: bed.write_bytes(b"\x6c\x1b\x00" + bed.read_bytes()[3:]), "by samples"),
-        (lambda bed: bed.write_bytes(b"PK\x01" + bed.read_bytes()[3:]), "no PLINK 1 binary file"),
+        (
+            lambda bed: bed.write_bytes(b"PK\x01" + bed.read_bytes()[3:]),
+            "not a PLINK 1 binary file",
+        ),
         (lambda bed: bed.with_suffix(".bim").write_text("1 a 0 1 A C\n"), "1 variants"),
         (lambda bed: bed.with_suffix(".bim").write_text("a\n"), r"\.bim is cut short near line 1"),
         (lambda bed: bed.with_suffix(".bim").write_bytes(b"1 \xff 0\n"), "not UTF-8"),

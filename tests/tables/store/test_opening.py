@@ -181,9 +181,9 @@ def test_places(store, tmp_path):
     (tmp_path / "file").write_text("!")
     for name in ("folder", "file"):
         for overwrite in (False, True):
-            with pytest.raises(FileExistsError, match="is left as it is; name another place"):
+            with pytest.raises(FileExistsError, match="was left unchanged; choose another"):
                 pack(FRAME, tmp_path / name, overwrite=overwrite)
-    with pytest.raises(FileNotFoundError, match="which is no folder; make it first"):
+    with pytest.raises(FileNotFoundError, match="which is not a folder; create it first"):
         pack(FRAME, tmp_path / "no" / "where")
     assert (tmp_path / "folder" / "precious").exists()
     assert left_over(tmp_path) == []
@@ -204,7 +204,7 @@ def test_indices(store):
     assert store.take_columns([-1, 0]).fingerprint() == table.take_columns([-1, 0]).fingerprint()
     assert store.take_columns([]).shape == (30, 0)
     for index, error, message in [
-        ([0, 0], ValueError, "an index occurs twice"),
+        ([0, 0], ValueError, "indices must be different"),
         ([4], IndexError, r"outside 0\.\.3"),
         ([0.5], ValueError, "one-dimensional integers"),
         (mask[:3], ValueError, "the mask has 3 entries"),
@@ -296,7 +296,11 @@ def test_bad_transposed_files(tmp_path):
         (pd.DataFrame({"g": ["a", None], "s": [1, 2]}), ValueError, "a name is missing"),
         (pd.DataFrame({"g": ["a", "b"]}), ValueError, "no other column"),
         (pd.DataFrame({"g": ["a"], "s": [1], "t": ["u"]}), TypeError, "'t' holds text and 's' num"),
-        (pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}), ValueError, "more than one column 'a'"),
+        (
+            pd.DataFrame({"g": ["a", "a"], "s": [1, 2]}),
+            ValueError,
+            "more than one column named 'a'",
+        ),
         (pd.DataFrame({"g": ["a"], "s": [pd.Timestamp(0)]}), TypeError, "is of type timestamp"),
     ]:
         frame.to_parquet(tmp_path / "a.parquet")

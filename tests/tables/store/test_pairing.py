@@ -216,7 +216,10 @@ def test_the_column_can_be_named(bed):
     one = open_store(bed, known.iloc[ORDER], samples_id="mother")
     assert one.target("age")[1].tolist() == known["age"].tolist()[::-1]
     renamed = known.rename(columns={"IID": "person"}).drop(columns="copy")
-    with pytest.raises(ValueError, match="several columns of samples: column 'person', column 'mo"):
+    with pytest.raises(
+        ValueError,
+        match="several columns of samples could hold the row names: column 'person', column 'mo",
+    ):
         open_store(bed, renamed)
     both = renamed.assign(mother=renamed["person"])  # the same order: either will do
     assert open_store(bed, both.iloc[ORDER]).target("age")[1].tolist() == known["age"].tolist()
@@ -253,7 +256,7 @@ def test_by_position_when_asked_or_without_names(bed, tmp_path):
         ),
         (
             {"samples_id": "weight"},
-            "column 'weight' of samples is of type double; names of rows are",
+            "column 'weight' of samples is of type double; row names must be",
         ),
         ({"samples_id": "IID", "samples_by_position": True}, "give one of them"),
     ],
@@ -290,5 +293,5 @@ def test_annotations_that_lie_about_names_are_refused(said):
     from duramen.tables.store.pairing import names_of
 
     table = pa.table({"y": [1, 2]}).replace_schema_metadata({b"duramen.row_names": said})
-    with pytest.raises(ValueError, match="have no names of rows where they say so"):
+    with pytest.raises(ValueError, match="the row names that they refer to are missing"):
         names_of(table)

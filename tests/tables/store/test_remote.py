@@ -146,7 +146,7 @@ def test_nothing_is_not_asked_for():
 
 def test_a_file_must_tell_its_size(monkeypatch):
     monkeypatch.setattr(Async, "info", lambda self, path: {"size": None})
-    with pytest.raises(ValueError, match="far://x does not tell its size"):
+    with pytest.raises(ValueError, match="far://x has no known size"):
         RemoteFile(Place(Async(), "x"))
 
 

@@ -176,7 +176,7 @@ def test_bad_text_that_is_found_when_it_is_cut(tmp_path, monkeypatch):
 def test_bad_transposed_text(tmp_path):
     path = tmp_path / "a.csv"
     for text, message in [
-        ("g,s1\n", "has no rows"),
+        ("g,s1\n", "but no rows"),
         ("g,s1,s2\na,1,2\nb,1\n", "has 2 fields in line 3"),
         ("g,s1,s2,s3\na,1,2\n", "fields"),
         ("g\na\n", "fields"),
