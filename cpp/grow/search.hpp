@@ -87,8 +87,9 @@ class Search {
     best_ = chosen;
     grouped_.choose(first_codes_);
     splits_.start_node(node_, rows);
-    if (chosen.family == Family::multiway) {
-      splits_.group(node_, static_cast<std::uint32_t>(chosen.feature), rows);
+    if (chosen.family == Family::multiway) {  // groups the rows by their codes again
+      Split same;
+      evaluate_aside(static_cast<std::uint32_t>(chosen.feature), rows, random, same);
     }
     return reached <= most;
   }
@@ -185,7 +186,11 @@ class Search {
     return true;
   }
 
-  // Called where speed does not matter: more calls of a long function make its others slower.
+  // Called where speed does not matter much: the more calls a long function has, the less of it is
+  // compiled into the ones that count.
+  [[gnu::noinline]] bool group_aside(std::uint32_t column, const std::uint32_t* rows) {
+    return splits_.group(node_, column, rows);
+  }
   [[gnu::noinline]] bool evaluate_aside(std::uint32_t column, const std::uint32_t* rows,
                                         Random& random, Split& best) {
     return splits_.evaluate(node_, column, rows, random, best, n_scored_);
@@ -436,7 +441,7 @@ class Search {
           const std::uint32_t column = pool_[at];
           pool_.swap(at, --high);
           if (settings_.feature_first) {
-            if (!splits_.group(node_, column, rows)) continue;
+            if (!group_aside(column, rows)) continue;
             pair = pair_apart(node_, grouped_.groups(), grouped_.sizes(), random);
           }
           const T* codes = ordered_.gather(column, rows, node_.n_rows());
@@ -445,7 +450,7 @@ class Search {
           if (code_a == code_b) continue;
           n_scored_ = 1;
           const Family family = splits_.family_of(column);
-          if (family != Family::ordered) splits_.group(node_, column, rows);
+          if (family != Family::ordered) group_aside(column, rows);
           const bool found =
               family == Family::ordered
                   ? ordered_.mixture_cut(node_, column, code_a, code_b, random, best_)

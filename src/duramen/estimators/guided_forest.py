@@ -146,8 +146,8 @@ class _Guided(BaseForest):
         """Return the weights of the trees that there are."""
         if not np.array_equal(self._guided_by, self.feature_weights):
             raise ValueError(
-                f"{self._owner}: with warm_start=True trees are added with the same parameters, "
-                "but feature_weights changed. Hint: warm_start=False, or a new estimator"
+                f"{self._owner}: with warm_start=True, parameters must be those of the previous "
+                "fit, but feature_weights changed. Hint: use warm_start=False, or a new estimator"
             )
         return self.feature_weights_
 
