@@ -12,7 +12,6 @@ from duramen.importances.measures.fitted.depths import FirstSplits
 from duramen.importances.measures.fitted.frequency import FREQUENCY, frequency
 from duramen.importances.measures.fitted.influence import (
     PREDICTION_CHANGE,
-    RELATIVE_INFLUENCE,
     prediction_change,
     relative_influence,
 )
@@ -68,7 +67,7 @@ catalogue = Catalogue(
     "measure",
     (
         *(MDI, MDI_OOB, MDA, VOTE_CHANGE, CONDITIONAL_MDA, FREQUENCY, MINIMAL_DEPTH, NOISING),
-        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, RELATIVE_INFLUENCE, PREDICTION_CHANGE),
+        *(HOLDOUT_MDA, AIR, SANDRI, MCFS, PREDICTION_CHANGE),
     ),
 )
 """All importance measures; ``register`` adds one."""

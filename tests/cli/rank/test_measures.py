@@ -17,7 +17,7 @@ from duramen.estimators.catalogue import FORESTS
 from duramen.importances import catalogue
 from duramen.importances.measures.fitted.conditional_mda import conditional_mda
 from duramen.importances.measures.fitted.frequency import frequency
-from duramen.importances.measures.fitted.influence import prediction_change, relative_influence
+from duramen.importances.measures.fitted.influence import prediction_change
 from duramen.importances.measures.fitted.mda import mda
 from duramen.importances.measures.fitted.mdi import mdi
 from duramen.importances.measures.fitted.minimal_depth import minimal_depth
@@ -106,7 +106,6 @@ def by_the_library(name, forest, unfitted, X, y):
         "air": lambda: air(unfitted, X, y, **again),
         "sandri": lambda: sandri(unfitted, X, y, **again),
         "mcfs": lambda: mcfs(X, y, **again).importances,
-        "relative-influence": lambda: relative_influence(forest, X),
         "prediction-change": lambda: prediction_change(forest, X, **again),
     }
     return calls[name]()

@@ -64,6 +64,12 @@ def relative_influence(
         If the table is not numeric, its columns are not those of the model, or `step` is not
         positive.
 
+    Notes
+    -----
+    Trees see a feature of two values change only where it passes the middle between them. Moved by
+    half of a standard deviation it does not, so that its influence on a forest is 0 even if it
+    determines the target. For forests, compare features of many values alone.
+
     References
     ----------
     J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of
@@ -301,25 +307,6 @@ def _importances(
 _OF_THE_FOREST = (
     "{title} describes the forest on the rows that it was grown on, not its accuracy: irrelevant "
     "features that it splits on have some of it too."
-)
-
-RELATIVE_INFLUENCE = Measure(
-    "relative_influence",
-    lambda given: relative_influence(given.estimator, given.data),
-    Words(
-        "relative influence",
-        "The relative influence is the root mean square of the change of the prediction when a "
-        "feature moves by one standard deviation, half of it to each side; in {unit}.",
-        _OF_THE_FOREST,
-    ),
-    reference="J. H. Friedman (2001). Greedy function approximation: a gradient boosting machine. "
-    "Annals of Statistics 29.",
-    unit="prediction",
-    rows="training",
-    testable=False,
-    zero_if_irrelevant=False,
-    symmetric=False,
-    favors_many_values=True,
 )
 
 PREDICTION_CHANGE = Measure(
