@@ -15,13 +15,13 @@ Normal features are 20 and 50, others 20; variants of the parameters are run on 
 
 `truth` runs all selectors of the catalogue, or those named, with 100 trees a forest (10 in
 searches over sets, which end at ten features and have three folds; 500 of 10 features in random
-subspaces) and their other defaults, on data sets of each problem, whose columns are in random order, and prints a table
-for each: precision, recall and F1
-against all relevant features; F1 against one of each group of features that tell the same, where a
-second one of a group counts as a false one; AUPRC of the importances; size; stability (Nogueira et
-al.) over the data sets; and processor seconds of a fit. The first F1 is for selectors of all relevant
-features, the second for minimal ones. Markov boundaries are those of columns cut at their medians.
-`--rows` and `--subspace` change the number of rows, and that of features in a random subspace.
+subspaces) and their other defaults, on data sets of each problem, whose columns are in random
+order, and prints a table for each: precision, recall and F1 against all relevant features; F1
+against one of each group of features that tell the same, where a second one of a group counts as a
+false one; AUPRC of the importances; size; stability (Nogueira et al.) over the data sets; and
+processor seconds of a fit. The first F1 is for selectors of all relevant features, the second for
+minimal ones. Markov boundaries are those of columns cut at their medians. `--rows` and `--subspace`
+change the number of rows, and that of features in a random subspace.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ enum class Purpose : std::uint64_t {
   context = 4,
   decoy = 5,
   noise = 6,
-  rewiring = 7
+  rewiring = 7,
+  node_test = 8
 };
 
 class Random {

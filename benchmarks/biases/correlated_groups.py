@@ -17,7 +17,7 @@ from benchmarks.biases.tables import Cell, Table
 from duramen.theory import population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, function, uniform
 
-DATA_SETS = 100
+DATA_SETS = 60
 ROWS, TREES = 300, 100
 SIZES = (1, 2, 5, 10, 20)  # of the relevant groups
 NOISE = 12  # irrelevant features: one group of half of them, the others independent

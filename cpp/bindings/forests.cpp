@@ -13,6 +13,7 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "forest/accumulate.hpp"
+#include "forest/prune.hpp"
 
 namespace duramen::python {
 
@@ -100,6 +101,16 @@ std::tuple<Array<double>, Array<double>, std::optional<Array<double>>> mdi(const
   return {to_array(std::move(result.mean)), to_array(std::move(result.standard_error)), degrees};
 }
 
+std::tuple<Array<double>, Array<double>, Array<std::int64_t>> weakest_links(const Forest& forest) {
+  duramen::WeakestLinks links;
+  {
+    nb::gil_scoped_release unlocked;
+    links = duramen::weakest_links(forest.view);
+  }
+  return {to_array(std::move(links.alpha)), to_array(std::move(links.increase)),
+          to_array(std::move(links.fewer))};
+}
+
 }  // namespace
 
 void bind_forests(nb::module_& module) {
@@ -115,6 +126,10 @@ void bind_forests(nb::module_& module) {
              nb::arg("scored") = false,
              "Mean decrease of impurity of every column, its standard error, and its parts by "
              "degree.");
+  module.def(
+      "weakest_links", &weakest_links, nb::arg("forest"),
+      "Complexity parameter at which each node becomes a leaf (NaN: never by itself), and by "
+      "what the impurity of the leaves grows and their number falls then.");
 }
 
 }  // namespace duramen::python

@@ -81,6 +81,11 @@ duramen::Problem problem_of(const Table& table, const Target& target, const Weig
   need(survival ||
            (settings.criterion == duramen::Criterion::variance) == (target.view.n_classes == 0),
        "the variance is for numbers, the other criteria are for classes");
+  need(settings.n_best_splits == 1 ||
+           (settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert),
+       "one of the best few splits is for splits in two that are compared");
+  need(settings.cut != duramen::Cut::pert || !settings.tests_by_permutation(),
+       "PERT compares no splits that a permutation test could test");
   duramen::Problem problem;
   problem.table = table.view;
   problem.settings = settings;
@@ -143,6 +148,7 @@ std::pair<TreeArrays, Array<double>> grow_beside_decoys(const Table& table, cons
        "decoys are for trees that grow depth first");
   need(settings.min_impurity_decrease <= 0.0 && settings.stop_alpha >= 1.0,
        "decoys are for trees without rules on the decrease of impurity");
+  need(settings.n_best_splits == 1, "decoys are for trees that take the best split");
   need(decoys.cycle.shape(0) == table.n_rows, "cycle has not one entry a row");
   need(decoys.judged.shape(0) == table.view.n_columns, "judged has not one entry a column");
   duramen::Problem problem = problem_of(table, target, weights, settings, trees);
@@ -159,6 +165,8 @@ TreeArrays grow_guided(const Table& table, const Target& target, const Weights& 
   need(settings.splits != duramen::Family::multiway && settings.cut != duramen::Cut::pert &&
            settings.column_samples == 0,
        "guidance is for trees that draw candidates among all columns at every node");
+  need(settings.n_best_splits == 1 && !settings.tests_by_permutation(),
+       "guidance is for trees that take the best split, and test it by chi-square if at all");
   need(guidance.weight.shape(0) == table.view.n_columns, "weight has not one entry a column");
   need(!guidance.factor || (n_threads == 1 && settings.max_leaf_nodes == 0),
        "factors are for trees that grow depth first, one after the other");
@@ -176,9 +184,11 @@ void bind_settings(nb::module_& module) {
           [](duramen::Settings* self, unsigned criterion, unsigned cut, unsigned splits,
              std::uint32_t max_features, bool count_constants, std::uint32_t max_depth,
              std::uint32_t min_samples_split, std::uint32_t min_samples_leaf,
-             double min_impurity_decrease, std::uint32_t max_leaf_nodes, double stop_alpha,
-             bool bootstrap, std::uint32_t row_samples, std::uint32_t column_samples,
-             bool balanced_subsample) {
+             double min_impurity_decrease, double min_impurity_split, std::uint32_t max_leaf_nodes,
+             double stop_alpha, std::uint32_t stop_permutations, std::uint32_t n_best_splits,
+             bool feature_first, bool bootstrap, std::uint32_t row_samples,
+             std::uint32_t column_samples, bool balanced_subsample) {
+            need(n_best_splits >= 1, "n_best_splits is 0");
             need(criterion <= 3 && cut <= 2 && splits <= 3, "no such criterion, cut or splits");
             new (self) duramen::Settings{static_cast<duramen::Criterion>(criterion),
                                          static_cast<duramen::Cut>(cut),
@@ -189,8 +199,12 @@ void bind_settings(nb::module_& module) {
                                          min_samples_split,
                                          min_samples_leaf,
                                          min_impurity_decrease,
+                                         min_impurity_split,
                                          max_leaf_nodes,
                                          stop_alpha,
+                                         stop_permutations,
+                                         n_best_splits,
+                                         feature_first,
                                          bootstrap,
                                          row_samples,
                                          column_samples,
@@ -199,9 +213,10 @@ void bind_settings(nb::module_& module) {
           nb::kw_only(), nb::arg("criterion"), nb::arg("cut"), nb::arg("splits"),
           nb::arg("max_features"), nb::arg("count_constants"), nb::arg("max_depth"),
           nb::arg("min_samples_split"), nb::arg("min_samples_leaf"),
-          nb::arg("min_impurity_decrease"), nb::arg("max_leaf_nodes"), nb::arg("stop_alpha"),
-          nb::arg("bootstrap"), nb::arg("row_samples"), nb::arg("column_samples"),
-          nb::arg("balanced_subsample"));
+          nb::arg("min_impurity_decrease"), nb::arg("min_impurity_split"),
+          nb::arg("max_leaf_nodes"), nb::arg("stop_alpha"), nb::arg("stop_permutations"),
+          nb::arg("n_best_splits"), nb::arg("feature_first"), nb::arg("bootstrap"),
+          nb::arg("row_samples"), nb::arg("column_samples"), nb::arg("balanced_subsample"));
 }
 
 template <class T>

@@ -32,6 +32,7 @@ bool bits_suit(const Problem& problem) {
   if (settings.cut != Cut::random || settings.splits != Family::ordered) return false;
   if (settings.count_constants || settings.max_leaf_nodes > 0) return false;
   if (settings.stop_alpha < 1.0 || settings.min_impurity_decrease > 0.0) return false;
+  if (settings.min_impurity_split > 0.0 || settings.n_best_splits > 1) return false;
   if (settings.min_samples_leaf > 1) return false;
   for (std::size_t j = 0; j < table.n_columns; ++j) {
     if (table.kind(j) != Kind::numeric || table.missing[j]) return false;

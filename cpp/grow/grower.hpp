@@ -152,12 +152,18 @@ class Grower final : public TreeGrower {
     const std::uint32_t n = range.end - range.start;
     if (node_.pure() || n < settings_.min_samples_split) return false;
     if (n < 2 * settings_.min_samples_leaf) return false;
+    if (settings_.min_impurity_split > 0.0 &&
+        recorder_[range.id].impurity <= settings_.min_impurity_split) {
+      return false;
+    }
     return settings_.max_depth == 0 || range.depth < settings_.max_depth;
   }
 
   bool find_split(Range& range) {
-    if (!search_.find(range, rows_.from(range.start))) return false;
-    return !ScoresRows<Node> || node_.gains(search_.best().score);
+    const std::uint32_t* rows = rows_.from(range.start);
+    if (!search_.find(range, rows)) return false;
+    if (ScoresRows<Node> && !node_.gains(search_.best().score)) return false;
+    return !settings_.tests_by_permutation() || search_.passes_permutations(range.id, rows);
   }
 
   // What a split takes off the impurity, times the weight; or its score.
@@ -239,14 +245,14 @@ class Grower final : public TreeGrower {
   }
 
   bool decreases_enough(const std::vector<std::uint32_t>& bounds) {
-    if (settings_.min_impurity_decrease <= 0.0 && settings_.stop_alpha >= 1.0 &&
+    if (settings_.min_impurity_decrease <= 0.0 && !settings_.tests_by_chi_square() &&
         settings_.max_leaf_nodes == 0) {
       return true;
     }
     children_ = node_.children(rows_.from(0), bounds, rows_.weights());
     const double decrease = node_.weighted_impurity() - children_.weighted_impurity;
     if (decrease / rows_.total_weight() < settings_.min_impurity_decrease) return false;
-    return settings_.stop_alpha >= 1.0 || passes_node_test(bounds.back() - bounds.front());
+    return !settings_.tests_by_chi_square() || passes_node_test(bounds.back() - bounds.front());
   }
 
   void first_by_code(const Split& best, const std::uint32_t* rows, std::uint32_t n) {

@@ -44,6 +44,7 @@ class Recorder {
   }
 
   NodeRecord& operator[](std::uint32_t id) { return nodes_[id]; }
+  const NodeRecord& operator[](std::uint32_t id) const { return nodes_[id]; }
 
   // Room for some more nodes; the number of the first.
   std::uint32_t add_nodes(std::size_t count) {

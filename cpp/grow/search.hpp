@@ -7,14 +7,17 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "grow/bag.hpp"
 #include "grow/decoys.hpp"
 #include "grow/guidance.hpp"
 #include "grow/problem.hpp"
+#include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/evaluator.hpp"
+#include "grow/split/pairs.hpp"
 #include "grow/working.hpp"
 #include "random.hpp"
 
@@ -35,12 +38,15 @@ class Search {
         settings_(problem.settings),
         working_(working),
         node_(node),
+        thorough_(settings_.n_best_splits > 1 || settings_.tests_by_permutation()),
         pool_(problem.table.n_columns),
         splits_(problem, working,
-                ScoresRows<Node> || problem.settings.max_features > 1 ||
+                ScoresRows<Node> || problem.settings.max_features > 1 || thorough_ ||
                     problem.decoys.cycle != nullptr || problem.guidance.given()),
         ordered_(splits_.ordered()),
-        grouped_(splits_.grouped()) {
+        grouped_(splits_.grouped()),
+        several_(problem.settings.n_best_splits) {
+    if (settings_.n_best_splits > 1) splits_.collect_into(several_);
     for (std::size_t j = 0; j < problem.table.n_columns; ++j) {
       if (problem.table.kind(j) != Kind::numeric || problem.table.missing[j]) all_numeric_ = false;
     }
@@ -60,6 +66,33 @@ class Search {
   const Split& best() const { return best_; }
   std::uint64_t n_scored() const { return n_scored_; }
   Evaluator<T, Node>& splits() { return splits_; }
+
+  // Permutation test of the node that was searched last: whether its p-value is at most stop_alpha.
+  // The p-value is the fraction of orders of the target, the one at hand and stop_permutations
+  // others, in which the best split of the same candidate columns scores as high as it does.
+  [[gnu::noinline]] bool passes_permutations(std::uint32_t id, const std::uint32_t* rows) {
+    const double n_permutations = settings_.stop_permutations;
+    const double most = settings_.stop_alpha * (n_permutations + 1.0) * (1.0 + 1e-12);
+    const Split chosen = best_;
+    first_codes_ = grouped_.chosen();
+    const double least = top_score_ - node_.tolerance(top_score_);
+    Random random(problem_.seed, tree_, id, Purpose::node_test);
+    permuted_.assign(rows, rows + node_.n_rows());
+    double reached = 1.0;
+    // As soon as the rest cannot change the answer, it is left out.
+    for (double left = n_permutations; reached <= most && reached + left > most; --left) {
+      if (problem_.stopped()) break;
+      if (best_of_permuted(random) >= least) ++reached;
+    }
+    best_ = chosen;
+    grouped_.choose(first_codes_);
+    splits_.start_node(node_, rows);
+    if (chosen.family == Family::multiway) {  // groups the rows by their codes again
+      Split same;
+      evaluate_aside(static_cast<std::uint32_t>(chosen.feature), rows, random, same);
+    }
+    return reached <= most;
+  }
 
   // A node was split; its children have numbers from `first` on.
   void add_children(const Range& range, std::uint32_t first, std::size_t count) {
@@ -81,18 +114,23 @@ class Search {
     if (settings_.splits == Family::multiway && settings_.max_leaf_nodes == 0) {
       return multiway_split(range, rows, random);
     }
+    if (thorough_) return draw_thoroughly(range, rows, random);
     if (decoys_) return beside_decoys(rows, random);
 
     if (all_numeric_ && !settings_.count_constants && ordered_.draws_side_by_side()) {
       return settings_.max_features == 1 ? draw_one(range, rows, random)
                                          : draw_side_by_side(range, rows, random);
     }
-    return draw_one_by_one(range, rows, random);
+    return draw_one_by_one(range, random, splits_.largest_score(node_), [&](std::uint32_t column) {
+      return splits_.evaluate(node_, column, rows, random, best_, n_scored_);
+    });
   }
 
  private:
-  bool draw_one_by_one(Range& range, const std::uint32_t* rows, Random& random) {
-    const double bound = splits_.largest_score(node_);
+  // evaluate(column) scores the splits of a candidate against the best so far, and is false where
+  // the column is constant; no split scores higher than `bound`.
+  template <class Evaluate>
+  bool draw_one_by_one(Range& range, Random& random, double bound, Evaluate&& evaluate) {
     std::size_t low = range.n_constant;
     std::size_t high = universe_;
     std::size_t known = range.n_constant;
@@ -109,7 +147,7 @@ class Search {
       if (low == high) break;
       const std::size_t at = low + random.below(static_cast<std::uint32_t>(high - low));
       const std::uint32_t column = pool_[at];
-      if (!splits_.evaluate(node_, column, rows, random, best_, n_scored_)) {
+      if (!evaluate(column)) {
         pool_.swap(at, low++);
         if (settings_.count_constants) ++drawn;
       } else {
@@ -121,6 +159,57 @@ class Search {
     }
     range.n_constant = static_cast<std::uint32_t>(low);
     return best_.found();
+  }
+
+  // The same where all candidates are looked at, and one of the best few splits may be taken.
+  [[gnu::noinline]] bool draw_thoroughly(Range& range, const std::uint32_t* rows, Random& random) {
+    tried_.clear();
+    several_.start_node();
+    draw_one_by_one(range, random, -kNone, [&](std::uint32_t column) {
+      Split cut;
+      Split& best = settings_.n_best_splits > 1 ? cut : best_;
+      if (!evaluate_aside(column, rows, random, best)) return false;
+      tried_.push_back(column);
+      // A drawn split is the only one of its column.
+      if (cut.found() && several_.admits(node_, cut.score)) {
+        several_.take(node_, cut, random, grouped_.chosen());
+      }
+      return true;
+    });
+    top_score_ = best_.score;
+    const auto& entries = several_.entries();
+    if (entries.empty()) return best_.found();
+    const auto& chosen = entries[random.below(static_cast<std::uint32_t>(entries.size()))];
+    best_ = chosen.split;
+    grouped_.choose(chosen.first_codes);
+    top_score_ = entries.front().split.score;
+    return true;
+  }
+
+  // Called where speed does not matter much: the more calls a long function has, the less of it is
+  // compiled into the ones that count.
+  [[gnu::noinline]] bool group_aside(std::uint32_t column, const std::uint32_t* rows) {
+    return splits_.group(node_, column, rows);
+  }
+  [[gnu::noinline]] bool evaluate_aside(std::uint32_t column, const std::uint32_t* rows,
+                                        Random& random, Split& best) {
+    return splits_.evaluate(node_, column, rows, random, best, n_scored_);
+  }
+
+  // The largest score among the splits of the candidates when the target is permuted. A node has
+  // the target in order of position: taking the rows in another order permutes it, together with
+  // the weights.
+  double best_of_permuted(Random& random) {
+    for (std::size_t i = permuted_.size(); i > 1; --i) {
+      std::swap(permuted_[i - 1], permuted_[random.below(static_cast<std::uint32_t>(i))]);
+    }
+    splits_.start_node(node_, permuted_.data());
+    several_.start_node();
+    Split top;
+    for (const std::uint32_t column : tried_) {
+      evaluate_aside(column, permuted_.data(), random, top);
+    }
+    return several_.empty() ? top.score : several_.entries().front().split.score;
   }
 
   // The same for a single random cut, which needs no score.
@@ -190,6 +279,7 @@ class Search {
       std::size_t high = universe_;
       std::uint32_t n_constant = 0;
       std::uint32_t n_best = 0;
+      if (thorough_) tried_.clear();
       if (decoys_) decoys_->start_draws();
       for (std::uint32_t drawn = 0; drawn < settings_.max_features; ++drawn) {
         if (known + (high - low) == 0) break;
@@ -210,6 +300,7 @@ class Search {
           continue;
         }
         pool_.swap(at, --high);
+        if (thorough_) tried_.push_back(column);
         const double score = grouped_.last_score();
         if (decoys_) decoys_->note(column, true, score);
         if (n_best == 0 || score > before + node_.tolerance(before)) {
@@ -230,6 +321,7 @@ class Search {
         if (!best_.found()) break;
         while (pool_[high] != static_cast<std::uint32_t>(best_.feature)) ++high;
         pool_.swap(high, low++);  // constant in every child
+        top_score_ = best_.score;
         split = true;
       } else {
         ++range.degree;
@@ -337,22 +429,28 @@ class Search {
   }
 
   // PERT: two rows of different classes, a column on which they differ, a cut between them. Where
-  // min_samples_leaf forbids a cut, other columns are tried, then other rows.
+  // min_samples_leaf forbids a cut, other columns are tried, then other rows. With the column
+  // before the rows, two of those that differ on it.
   bool pert_split(const std::uint32_t* rows, Random& random) {
     if constexpr (Node::kClasses && std::is_integral_v<T>) {
       for (int attempt = 0; attempt < 10; ++attempt) {
-        const auto [a, b] = node_.pair_of_classes(random);
+        std::pair<std::uint32_t, std::uint32_t> pair;
+        if (!settings_.feature_first) pair = node_.pair_of_classes(random);
         for (std::size_t high = universe_; high > 0;) {
           const std::size_t at = random.below(static_cast<std::uint32_t>(high));
           const std::uint32_t column = pool_[at];
           pool_.swap(at, --high);
+          if (settings_.feature_first) {
+            if (!group_aside(column, rows)) continue;
+            pair = pair_apart(node_, grouped_.groups(), grouped_.sizes(), random);
+          }
           const T* codes = ordered_.gather(column, rows, node_.n_rows());
-          if (codes[a] == codes[b]) continue;
+          const T code_a = codes[pair.first];
+          const T code_b = codes[pair.second];
+          if (code_a == code_b) continue;
           n_scored_ = 1;
           const Family family = splits_.family_of(column);
-          const T code_a = codes[a];
-          const T code_b = codes[b];
-          if (family != Family::ordered) splits_.group(node_, column, rows);
+          if (family != Family::ordered) group_aside(column, rows);
           const bool found =
               family == Family::ordered
                   ? ordered_.mixture_cut(node_, column, code_a, code_b, random, best_)
@@ -367,13 +465,18 @@ class Search {
   const Problem& problem_;
   const Settings& settings_;
   const Working<T>& working_;
-  const Node& node_;  // the one at hand
+  const Node& node_;     // the one at hand
+  const bool thorough_;  // all candidates are looked at, and remembered, even after a perfect split
   ColumnPool pool_;
   Evaluator<T, Node> splits_;
   OrderedSplits<T, Node>& ordered_;
   GroupedSplits<Node>& grouped_;
   std::optional<DecoyContest<T, Node>> decoys_;  // where they are asked for
   WeightedDraw guided_;
+  BestSplits several_;                   // where one of the best few is to be taken
+  std::vector<std::uint32_t> tried_;     // the candidates that vary at the node, where thorough
+  std::vector<std::uint32_t> permuted_;  // rows of the node
+  double top_score_ = kNone;             // of the best split, whether it was taken or not
   std::vector<std::uint32_t> first_codes_;
   std::vector<std::size_t> later_;
   Split best_;

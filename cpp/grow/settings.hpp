@@ -23,12 +23,19 @@ struct Settings {
   std::uint32_t min_samples_split = 2;
   std::uint32_t min_samples_leaf = 1;
   double min_impurity_decrease = 0.0;
-  std::uint32_t max_leaf_nodes = 0;  // 0: no limit
-  double stop_alpha = 1.0;           // 1: no node test
+  double min_impurity_split = 0.0;      // nodes up to this impurity are leaves
+  std::uint32_t max_leaf_nodes = 0;     // 0: no limit
+  double stop_alpha = 1.0;              // 1: no node test
+  std::uint32_t stop_permutations = 0;  // of the node test; 0: the chi-square test
+  std::uint32_t n_best_splits = 1;      // one of so many is taken at random
+  bool feature_first = false;           // PERT: draws the column before the two rows
   bool bootstrap = false;
   std::uint32_t row_samples = 0;     // 0: all rows
   std::uint32_t column_samples = 0;  // 0: all columns
   bool balanced_subsample = false;
+
+  bool tests_by_permutation() const { return stop_alpha < 1.0 && stop_permutations > 0; }
+  bool tests_by_chi_square() const { return stop_alpha < 1.0 && stop_permutations == 0; }
 };
 
 }  // namespace duramen

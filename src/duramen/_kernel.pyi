@@ -98,8 +98,12 @@ class Settings:
         min_samples_split: int,
         min_samples_leaf: int,
         min_impurity_decrease: float,
+        min_impurity_split: float,
         max_leaf_nodes: int,
         stop_alpha: float,
+        stop_permutations: int,
+        n_best_splits: int,
+        feature_first: bool,
         bootstrap: bool,
         row_samples: int,
         column_samples: int,
@@ -170,6 +174,7 @@ def proximity(leaves: Nodes, out: Bools | None, n_threads: int) -> Floats: ...
 def mdi(
     forest: Forest, n_columns: int, by_degree: bool, scored: bool = False
 ) -> tuple[Floats, Floats, Floats | None]: ...
+def weakest_links(forest: Forest) -> tuple[Floats, Floats, Ints]: ...
 
 # survival
 

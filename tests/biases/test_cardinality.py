@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 from benchmarks.biases import cardinality
-from benchmarks.biases.cardinality import KINDS, MEASURES, by_ratio, null_task, with_relevant
-from benchmarks.biases.chance import flatness, simulated
+from benchmarks.biases.cardinality import (
+    KINDS,
+    MEASURES,
+    by_ratio,
+    features,
+    null_task,
+    with_relevant,
+)
+from benchmarks.biases.chance import flatness, importances, simulated
 
 import duramen as dm
 
@@ -28,6 +35,20 @@ def test_measures_that_favor_many_values_are_known_as_such(measure, null):
     if biased:
         means = of_measure.mean(axis=0)
         assert means[-1] > means[0]
+
+
+@pytest.mark.slow
+def test_measures_that_are_not_on_the_page_favor_many_values_too():
+    others = [one.name for one in dm.importances.catalogue if one.favors_many_values]
+    others = [name for name in others if name not in MEASURES]
+
+    def task(random, seed):
+        data = dm.learning_set(features(random), random.integers(0, 2, cardinality.ROWS))
+        return importances(others, dm.RandomForestClassifier(20, random_state=seed), data, seed)
+
+    found = simulated(task, 8, 1)
+    for i, name in enumerate(others):
+        assert found[:, i, -1].mean() > 1.5 * found[:, i, 0].mean(), name
 
 
 @pytest.mark.slow

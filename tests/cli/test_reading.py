@@ -211,7 +211,7 @@ def test_a_column_that_is_read_as_numbers_ranks_first(stray):
     _, run = done(stray / "c", "rank", stray / "commas.tsv", "--decimal", ",", *words)
     assert results(stray / "c")["name"][0] == "signal"
     assert "--decimal ," in run["command"]
-    assert "notes" not in run["settings"]
+    assert "commas" not in str(run["settings"]["notes"])  # only that the columns differ
 
 
 def test_targets_contexts_and_packed_columns_are_noted_too(stray):

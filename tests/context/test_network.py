@@ -221,8 +221,8 @@ def test_the_context_can_be_a_column():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"context": {"a": np.arange(80) % 2, "b": np.arange(80) % 3}}, "must be one context"),
-        ({"X": np.arange(80.0).reshape(-1, 1)}, "X must have two variables at least"),
+        ({"context": {"a": np.arange(80) % 2, "b": np.arange(80) % 3}}, "must be a single context"),
+        ({"X": np.arange(80.0).reshape(-1, 1)}, "X must have at least two variables"),
         ({"targets": ["nobody"]}, "targets holds 'nobody', which is none of the 4 features"),
         ({"targets": []}, "targets must hold a feature"),
         ({"context": "nobody"}, "'nobody' is not a column of X"),
@@ -243,7 +243,7 @@ def test_what_is_refused(changes, message):
 def test_a_target_with_missing_values_is_refused():
     X, context = switched()
     X.loc[3, "w"] = np.nan
-    with pytest.raises(ValueError, match=r"context_network: 'w' has missing values.*Hint"):
+    with pytest.raises(ValueError, match=r"context_network: 'w' must have no missing values.*Hint"):
         dm.context_network(X, context, **SETTINGS)
     whole = dm.context_network(X, context, targets=["u", "v", "other"], **SETTINGS)
     assert len(whole.analyses) == 3

@@ -35,6 +35,10 @@ RR = estimators.RandomForestRegressor
         ),
         ("max_leaf_nodes", [1, 0, 2.5, "few"], "an int >= 2 or None"),
         ("min_impurity_decrease", [-0.1, np.nan, np.inf, "little", None], "a number >= 0"),
+        ("min_impurity_split", [-0.1, np.nan, np.inf, "little", None], "a number >= 0"),
+        ("ccp_alpha", [-0.1, np.nan, np.inf, "little", None], "a number >= 0"),
+        ("n_best_splits", [0, -1, 1.5, "many", None, True], "an int in 1"),
+        ("stop_permutations", [0, -1, 1.5, "many", True], "an int >= 1"),
         ("bootstrap", [1, "yes", None], "True or False"),
         ("oob_score", [1, "yes", None], "True or False"),
         ("n_jobs", [0, 1.5, "all", True], "an int other than 0"),
@@ -342,7 +346,7 @@ def test_parameters_are_kept_as_they_came():
     with pytest.raises(ValueError, match="Invalid parameter 'depth'"):
         forest.set_params(depth=3)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        RF(ccp_alpha=0.1)
+        RF(min_weight_fraction_leaf=0.1)
 
 
 def test_the_base_class_is_no_estimator():

@@ -317,6 +317,16 @@ def test_interval_is_that_of_nadeau_and_bengio():
     np.testing.assert_allclose((high + low) / 2, scores.mean(axis=0))
 
 
+@one_test
+@pytest.mark.parametrize("learner", ["linear_svm", "logistic_regression", "k_nearest_neighbors"])
+def test_named_learners_take_missing_values(learner):
+    X, y = problem()
+    X[3, 0] = X[5, 1] = np.nan
+    X[:, 7] = np.nan
+    given = {"n_resamples": 3, **QUICK, "learner": learner}
+    assert dm.evaluate_selection({"all": None}, X, y, **given).mean()[0] > 0.7
+
+
 # --- refusals ---------------------------------------------
 
 

@@ -227,7 +227,14 @@ def draw_estimator(
         "stop_alpha": pick(None, None, None, 0.3),
         "min_impurity_decrease": pick(0.0, 0.0, 0.0, 0.01),
         "count_constant_features": pick(True, False),
+        "min_impurity_split": pick(0.0, 0.0, 0.0, 0.05),
+        "ccp_alpha": pick(0.0, 0.0, 0.0, 0.02),
+        "feature_first": pick(True, False),
     }
+    if asked["splits"] != "multiway":
+        asked["n_best_splits"] = pick(1, 1, 1, 3)
+    if asked["stop_alpha"] is not None:
+        asked["stop_permutations"] = pick(None, 9)
     if n_classes:
         by_class = {label: float(pick(0.0, 0.5, 1, 3)) + 0.25 for label in set(target)}
         asked["criterion"] = pick("gini", "entropy", "log_loss")

@@ -76,14 +76,22 @@ def problems(draw):
     }
     known = kind().get_params()
     if "splits" in known:
-        parameters |= {
+        more = {
             "splits": draw(st.sampled_from(["ordered", "multiway", "one-vs-rest", "any"])),
             "max_features": draw(st.sampled_from([None, 1, 0.5, "sqrt"])),
             "max_leaf_nodes": draw(st.sampled_from([None, None, None, 4])),
             "stop_alpha": draw(st.sampled_from([None, None, 0.3])),
             "min_impurity_decrease": draw(st.sampled_from([0.0, 0.0, 0.01])),
+            "min_impurity_split": draw(st.sampled_from([0.0, 0.0, 0.05])),
+            "ccp_alpha": draw(st.sampled_from([0.0, 0.0, 0.02])),
+            "feature_first": draw(st.booleans()),
             "count_constant_features": draw(st.booleans()),
         }
+        if more["splits"] != "multiway":
+            more["n_best_splits"] = draw(st.sampled_from([1, 1, 3]))
+        if more["stop_alpha"] is not None:
+            more["stop_permutations"] = draw(st.sampled_from([None, 9]))
+        parameters |= {name: value for name, value in more.items() if name in known}
     if task == "classes":
         parameters |= {
             "criterion": draw(st.sampled_from(["gini", "entropy"])),

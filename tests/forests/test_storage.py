@@ -118,7 +118,9 @@ def test_wrong_files_are_refused(grown, tmp_path):
     with pytest.raises(FileNotFoundError):
         Forest.load(path)
     path.write_bytes(b"not an archive")
-    with pytest.raises(ValueError, match=r"Forest.load: .*forest.npz is no file that duramen"):
+    with pytest.raises(
+        ValueError, match=r"Forest.load: .*forest.npz is not a file saved by duramen"
+    ):
         Forest.load(path)
     np.savez(path, a=np.arange(3))
     with pytest.raises(ValueError, match="not a file saved by duramen"):

@@ -131,4 +131,6 @@ def test_arrays_are_lent_not_converted(forest):
 
 def test_settings_of_the_kernel_are_those_of_growth():
     text = _kernel.Settings.__init__.__nb_signature__[0][0]
-    assert all(f"{field.name}: " in text for field in fields(GrowthSettings))
+    # Trees are pruned once they are grown.
+    names = {field.name for field in fields(GrowthSettings)} - {"ccp_alpha"}
+    assert all(f"{name}: " in text for name in names)

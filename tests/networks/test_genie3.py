@@ -182,7 +182,7 @@ def test_refuses(made, change, message):
 def test_refuses_targets_with_missing_values(made):
     expression = made.expression.copy()
     expression[3, 4] = np.nan
-    with pytest.raises(ValueError, match="'x4' has missing values"):
+    with pytest.raises(ValueError, match="'x4' must have no missing values"):
         dm.genie3(expression, **FAST)
     others = [j for j in range(8) if j != 4]
     assert dm.genie3(expression, targets=others, **FAST).weights[4].any()

@@ -87,7 +87,7 @@ def test_all_groups_of_one_are_the_network():
         ({"network": WEIGHTS}, TypeError, "network must be a Network, got ndarray"),
         ({"groups": {"x": ["nobody"]}}, ValueError, "holds 'nobody', which is none of the 4"),
         ({"groups": {}}, ValueError, "at least one group"),
-        ({"groups": ["x"]}, ValueError, "one label a feature"),
+        ({"groups": ["x"]}, ValueError, "one label per feature"),
         ({"how": "median"}, ValueError, "how must be one of"),
         ({"rest": "all"}, ValueError, "rest must be one of"),
         ({"names": ["x"]}, ValueError, "names must be None"),

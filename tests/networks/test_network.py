@@ -81,7 +81,7 @@ def test_saves_and_loads(tmp_path):
         ({"weights": np.ones((7, 7))}, "diagonal"),
         ({"weights": np.zeros((7, 6))}, "shape"),
         ({"weights": np.full((7, 7), np.nan)}, "finite"),
-        ({"sources": np.zeros(7, dtype=bool)}, "no source"),
+        ({"sources": np.zeros(7, dtype=bool)}, "not sources"),
         ({"targets": np.ones(3, dtype=bool)}, "shape"),
         ({"names": ("a",) * 7}, "twice"),
     ],

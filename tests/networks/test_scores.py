@@ -106,10 +106,10 @@ def test_undirected_networks_count_each_pair_once():
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ([("x", "y")], "names no pair"),
-        ([], "names no pair"),
+        ([("x", "y")], "contains no pair"),
+        ([], "contains no pair"),
         ([("g0",)], "2 or 3 columns"),
-        (np.ones((6, 6), dtype=bool), "not all of"),
+        (np.ones((6, 6), dtype=bool), "but not all, of"),
         (np.zeros((6, 6), dtype=bool), "got 0"),
     ],
 )

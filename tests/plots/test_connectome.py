@@ -56,5 +56,5 @@ def test_spectrum_is_what_components_draw():
 def test_errors(given, words):
     with pytest.raises(ValueError, match=words):
         plots.calcium_stages(bursting(400, 4), **given)
-    with pytest.raises(ValueError, match="components must hold one network"):
+    with pytest.raises(ValueError, match="components must hold at least one network"):
         plots.component_spectrum({})

@@ -167,7 +167,7 @@ def test_refuses_what_cannot_be_drawn():
     with pytest.raises(ValueError, match="must have a feature"):
         ranking(Importances((), [], "mdi", "bits"))
     for errors in ([], [np.nan], [[0.1]]):
-        with pytest.raises(ValueError, match="one number a tree"):
+        with pytest.raises(ValueError, match="one number per tree"):
             oob_error(errors)
     with pytest.raises(ValueError, match="at least one curve"):
         found({})

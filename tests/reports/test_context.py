@@ -208,7 +208,7 @@ def test_without_p_values():
 def test_without_importances_within():
     report = summarize_context(example(within=None, plain=None), run())
     assert "within" not in [c.title for c in report.section("All features by time").columns]
-    assert "Within is the importance" not in words(report, "Interpretation")
+    assert '"Within" is the importance' not in words(report, "Interpretation")
 
 
 def test_several_contexts_have_a_section_each():

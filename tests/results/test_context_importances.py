@@ -279,7 +279,7 @@ def test_arrays_are_copies():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"names": ("f", "g", "f")}, "names must be different, 'f' comes twice"),
+        ({"names": ("f", "g", "f")}, "names must be different, 'f' occurs twice"),
         ({"contexts": ("a", "a")}, "contexts must be different"),
         ({"contexts": ("a", "b", "c")}, r"shares must have shape \(3,\), got \(2,\)"),
         ({"shares": [1.0]}, r"shares must have shape \(2,\)"),
@@ -296,7 +296,7 @@ def test_arrays_are_copies():
         ({"relevance_p_value": 1.5}, r"relevance_p_value must be in \[0, 1\]"),
         ({"empty": "drop"}, "empty must be one of 'skip', 'zero', got 'drop'"),
         ({"tolerance": 1.0}, r"tolerance must be a number in \[0, 1\), got 1.0"),
-        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):

@@ -232,7 +232,7 @@ def test_does_not_keep_the_given_mapping():
 @pytest.mark.parametrize(
     ("analyses", "message"),
     [
-        ({}, "analyses must hold one target at least"),
+        ({}, "analyses must hold at least one target"),
         ({"x": analysis("u", tested=False)}, "the analysis of 'x' must have all other variables"),
         ({"v": analysis("u", tested=False)}, "the analysis of 'v' must have all other variables"),
         (

@@ -66,7 +66,7 @@ def test_arrays_cannot_be_changed():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"names": ("a", "b", "c", "a")}, "ErrorRates: names must be different, 'a' comes twice"),
+        ({"names": ("a", "b", "c", "a")}, "ErrorRates: names must be different, 'a' occurs twice"),
         ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
         ({"scores": [1.0, 2.0, 0.0, 0.0]}, "scores must not increase"),
         ({"rates": [0.1, 0.05, 0.1, 0.2]}, "rates must not decrease"),
@@ -76,7 +76,7 @@ def test_arrays_cannot_be_changed():
         ({"n_known": 5}, "n_known must be an int in 0..4, got 5"),
         ({"details": {"rate": [1, 2, 3, 4]}}, "details must not be called 'rate'"),
         ({"details": {"draws": [1.0]}}, r"details\['draws'\] must have shape \(4,\)"),
-        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):

@@ -40,13 +40,13 @@ def test_arrays_are_read_only_copies_of_float64():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"names": ("a", "b", "c", "a")}, "'a' comes twice"),
+        ({"names": ("a", "b", "c", "a")}, "'a' occurs twice"),
         ({"names": ("a", "b")}, r"values must have shape \(2,\)"),
         ({"values": [0.1, np.nan, 0.1, 0.2]}, "values must be finite"),
         ({"values": [[0.1], [0.2], [0.3], [0.4]]}, "values must have shape"),
         ({"by_degree": [0.1, 0.2, 0.3, 0.4]}, r"by_degree must have shape \(4, D\)"),
         ({"standard_error": [0.1, -0.2, 0.1, 0.1]}, "at least 0, got -0.2 for 'b'"),
-        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):
@@ -83,7 +83,7 @@ def test_take_gives_features_new_names_and_as_many_copies():
     assert taken.by_degree.tolist() == [[0.2, 0.0], [0.2, 0.0], [0.1, 0.0]]
     assert taken.standard_error.tolist() == [0.04, 0.04, 0.01]
     assert example().take(np.array([3, 0])).names == ("d", "a")
-    with pytest.raises(ValueError, match="'d' comes twice"):
+    with pytest.raises(ValueError, match="'d' occurs twice"):
         example().take(np.array([3, 3]))
 
 

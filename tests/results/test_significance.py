@@ -193,7 +193,10 @@ def test_fields_are_read_only():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"names": ("a", "b", "c", "a")}, "Significance: names must be different, 'a' comes twice"),
+        (
+            {"names": ("a", "b", "c", "a")},
+            "Significance: names must be different, 'a' occurs twice",
+        ),
         ({"scores": [1.0, 2.0]}, r"scores must have shape \(4,\)"),
         ({"scores": [1.0, np.inf, 2.0, 3.0]}, "scores must be finite"),
         ({"p_values": [0.1, np.nan, 0.1, 0.2]}, "p_values must be finite"),
@@ -204,7 +207,7 @@ def test_fields_are_read_only():
         ({"n_tests": 3}, "n_tests must be at least the number of features, 4, got 3"),
         ({"details": {"df": [1.0]}}, r"details\['df'\] must have shape \(4,\)"),
         ({"details": {"p_value": [1, 2, 3, 4]}}, "details must not be called 'p_value'"),
-        ({"metadata": {"x": object()}}, "metadata must be what JSON can hold"),
+        ({"metadata": {"x": object()}}, "metadata must be valid JSON"),
     ],
 )
 def test_refuses(changes, message):

@@ -123,6 +123,14 @@ def test_regression_keeps_one_of_identical_columns():
         ({"estimator": dm.TotallyRandomizedTreesClassifier()}, "these trees cannot be guided"),
         ({"estimator": dm.PERTClassifier()}, "these trees cannot be guided"),
         (
+            {"estimator": dm.RandomForestClassifier(n_best_splits=2)},
+            "these trees cannot be guided: guidance is for trees that take the best split",
+        ),
+        (
+            {"estimator": dm.RandomForestClassifier(stop_alpha=0.1, stop_permutations=9)},
+            "these trees cannot be guided: guidance is for trees that take the best split",
+        ),
+        (
             {"estimator": dm.RandomSubspaceClassifier()},
             "these trees cannot be guided: each tree is grown on some",
         ),

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "grow/settings.hpp"
+#include "random.hpp"
 
 namespace duramen {
 
@@ -63,6 +64,27 @@ class Margin {
  private:
   double score_ = std::numeric_limits<double>::quiet_NaN();
   double margin_ = 0.0;
+};
+
+// The best among the splits of one column, ties broken uniformly.
+struct Choice {
+  double score = kNone;
+  std::uint32_t at = 0;
+  std::uint32_t ties = 0;
+
+  bool found() const { return ties > 0; }
+
+  template <class Node>
+  void consider(const Node& node, std::uint32_t what, double value, Random& random) {
+    const double margin = ties == 0 ? 0.0 : node.tolerance(score);
+    if (ties == 0 || value > score + margin) {
+      score = value;
+      ties = 1;
+    } else if (value < score - margin || random.below(++ties) != 0) {
+      return;
+    }
+    at = what;
+  }
 };
 
 // What became of a drawn column.

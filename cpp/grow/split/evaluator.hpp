@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "grow/problem.hpp"
+#include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/grouped.hpp"
 #include "grow/split/ordered.hpp"
@@ -26,6 +27,13 @@ class Evaluator {
 
   OrderedSplits<T, Node>& ordered() { return ordered_; }
   GroupedSplits<Node>& grouped() { return grouped_; }
+
+  // Every split of a column goes into a list from now on, where splits are not drawn at random.
+  void collect_into(BestSplits& several) {
+    if (settings_.cut != Cut::best) return;
+    ordered_.collect_into(several);
+    grouped_.collect_into(several);
+  }
 
   // The codes that were gathered last.
   const T* codes() const { return ordered_.codes(); }

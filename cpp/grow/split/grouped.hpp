@@ -11,6 +11,7 @@
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
+#include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
 #include "random.hpp"
 
@@ -26,6 +27,9 @@ class GroupedSplits {
         settings_(problem.settings),
         table_(problem.table),
         group_(problem.table.n_rows) {}
+
+  // Every split goes into a list from now on.
+  void collect_into(BestSplits& several) { several_ = &several; }
 
   // Groups the rows of a node by code, groups by ascending code; low and high are the least and the
   // largest code, and differ.
@@ -86,6 +90,10 @@ class GroupedSplits {
     Split& split = start(column, Family::multiway);
     offer(node, best, split, score);
   }
+  // Of every row, the number of its code among those of the node; and how many rows have each.
+  const std::vector<std::uint32_t>& groups() const { return group_; }
+  const std::vector<std::uint32_t>& sizes() const { return sizes_; }
+
   // The score of the latest multiway split, whether it was the best or not.
   double last_score() const { return last_score_; }
 
@@ -101,10 +109,19 @@ class GroupedSplits {
     for (std::uint32_t g = from; g < to; ++g) {
       if (!large_enough(sizes_[g])) continue;
       ++n_scored;
+      double score = 0.0;
       if constexpr (ScoresRows<Node>) {
-        choice.consider(node, g, score_rows([&](std::uint32_t of) { return of == g; }), random);
+        score = score_rows([&](std::uint32_t of) { return of == g; });
       } else {
-        choice.consider(node, g, split_score(stats(g), weights_[g]), random);
+        score = split_score(stats(g), weights_[g]);
+      }
+      if (!several_) {
+        choice.consider(node, g, score, random);
+      } else if (several_->admits(node, score)) {
+        Split& split = start(column, Family::one_vs_rest);
+        split.low = present_[g];
+        split.score = score;
+        several_->take(node, split, random);
       }
     }
     if (!choice.found()) return;
@@ -204,24 +221,6 @@ class GroupedSplits {
  private:
   static constexpr std::uint32_t kFewCodes = 16;
 
-  // The best among the splits of one column, ties broken uniformly.
-  struct Choice {
-    double score = -std::numeric_limits<double>::infinity();
-    std::uint32_t at = 0;
-    std::uint32_t ties = 0;
-    bool found() const { return ties > 0; }
-    bool consider(const Node& node, std::uint32_t what, double value, Random& random) {
-      const double margin = ties == 0 ? 0.0 : node.tolerance(score);
-      if (ties == 0 || value > score + margin) {
-        score = value;
-        ties = 1;
-      } else if (value < score - margin || random.below(++ties) != 0) {
-        return false;
-      }
-      at = what;
-      return true;
-    }
-  };
   struct Sides {
     std::uint32_t rows = 0;
     double score = 0.0;
@@ -363,6 +362,18 @@ class GroupedSplits {
     }
   }
 
+  // The bipartition whose first child has the groups with side 1 goes into the list.
+  [[gnu::noinline]] void collect_sides(const Node& node, std::size_t column, double score,
+                                       Random& random) {
+    if (!several_->admits(node, score)) return;
+    Split& split = start(column, Family::any);
+    split.score = score;
+    for (std::size_t g = 0; g < side_.size(); ++g) {
+      if (side_[g]) first_codes_.push_back(present_[g]);
+    }
+    several_->take(node, split, random, first_codes_);
+  }
+
   // False where min_samples_leaf forbids it.
   bool offer_sides(const Node& node, std::size_t column, Split& best, std::uint64_t& n_scored) {
     const Sides sides = add_up();
@@ -411,13 +422,18 @@ class GroupedSplits {
       side_[g] = 1;
       if (!large_enough(rows)) continue;
       ++n_scored;
+      double score = 0.0;
       if constexpr (ScoresRows<Node>) {
-        const auto first = [this](std::uint32_t of) { return side_[of] != 0; };
-        choice.consider(node, i, score_rows(first), random);
+        score = score_rows([this](std::uint32_t of) { return side_[of] != 0; });
       } else if constexpr (Node::kClasses) {
-        choice.consider(node, i, split_score(counts, weight), random);
+        score = split_score(counts, weight);
       } else {
-        choice.consider(node, i, split_score(&sum, weight), random);
+        score = split_score(&sum, weight);
+      }
+      if (several_) {
+        collect_sides(node, column, score, random);
+      } else {
+        choice.consider(node, i, score, random);
       }
     }
     if (!choice.found()) return;
@@ -446,7 +462,11 @@ class GroupedSplits {
       const Sides sides = add_up();
       if (!large_enough(sides.rows)) continue;
       ++n_scored;
-      choice.consider(node, set, sides.score, random);
+      if (several_) {
+        collect_sides(node, column, sides.score, random);
+      } else {
+        choice.consider(node, set, sides.score, random);
+      }
     }
     if (!choice.found()) return;
     Split& split = start(column, Family::any);
@@ -457,6 +477,7 @@ class GroupedSplits {
   }
 
   bool scoring_;
+  BestSplits* several_ = nullptr;  // every split goes into it, where there is one
   const Settings& settings_;
   const Table& table_;
   const Node* node_ = nullptr;

@@ -12,6 +12,7 @@
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
+#include "grow/split/best_splits.hpp"
 #include "grow/split/byte_cuts.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/dense.hpp"
@@ -39,8 +40,12 @@ class OrderedSplits {
         sorted_(problem) {
     // Decoys look at what was gathered.
     plain_ = settings_.cut == Cut::best && settings_.min_samples_leaf == 1 &&
-             settings_.stop_alpha >= 1.0 && problem.decoys.cycle == nullptr;
+             !settings_.tests_by_chi_square() && settings_.n_best_splits == 1 &&
+             problem.decoys.cycle == nullptr;
   }
+
+  // Every cut of a column goes into a list from now on.
+  void collect_into(BestSplits& several) { sorted_.collect_into(several); }
 
   void start_node(const Node& node, const std::uint32_t* rows) {
     use_dense_ = false;

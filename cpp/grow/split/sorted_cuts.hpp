@@ -9,6 +9,7 @@
 
 #include "grow/node.hpp"
 #include "grow/problem.hpp"
+#include "grow/split/best_splits.hpp"
 #include "grow/split/candidate.hpp"
 #include "grow/split/sorting.hpp"
 #include "impurity.hpp"
@@ -42,6 +43,8 @@ class SortedCuts {
         pair_sums_(Node::kClasses ? problem.table.n_rows + kPadding : 0),
         scores_(problem.table.n_rows + kPadding),
         sums_(Node::kClasses ? 0 : problem.table.n_rows + kPadding) {}
+
+  void collect_into(BestSplits& several) { several_ = &several; }
 
   void start_node(const Node& node) {
     margin_.start_node();
@@ -91,8 +94,12 @@ class SortedCuts {
       }
     }
     const double top = largest_of(scores_.data() + begin, end - begin);
-    if (settings_.stop_alpha < 1.0) {
+    if (settings_.tests_by_chi_square()) {
       for (std::uint32_t i = begin; i < end; ++i) n_scored += sorted_[i] != sorted_[i + 1] ? 1 : 0;
+    }
+    if (several_ != nullptr) {
+      collect(node, column, begin, end, missing_first, random);
+      return;
     }
     // Between columns, which come in random order, the first of equals stays; cuts that tie with
     // those of the other place of the missing rows (ties_ > 0) are drawn with them.
@@ -112,6 +119,17 @@ class SortedCuts {
     if (chosen == n) return;
     best.take_cut(column, top, sorted_[chosen], sorted_[chosen + 1]);
     best.missing_first = missing_first;
+  }
+
+  [[gnu::noinline]] void collect(const Node& node, std::size_t column, std::uint32_t begin,
+                                 std::uint32_t end, bool missing_first, Random& random) {
+    for (std::uint32_t i = begin; i < end; ++i) {
+      if (sorted_[i] == sorted_[i + 1] || !several_->admits(node, scores_[i])) continue;
+      Split cut;
+      cut.take_cut(column, scores_[i], sorted_[i], sorted_[i + 1]);
+      cut.missing_first = missing_first;
+      several_->take(node, cut, random);
+    }
   }
 
   // scores_[i] becomes the score of the cut behind the i-th row in order, for i < n_cuts.
@@ -222,6 +240,7 @@ class SortedCuts {
   }
 
   const Settings& settings_;
+  BestSplits* several_ = nullptr;  // every cut goes into it, where there is one
   Margin margin_;
   std::uint32_t ties_ = 0;  // cuts of the column that are as good as the best
   std::vector<std::uint32_t> order_;

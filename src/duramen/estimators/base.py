@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from duramen import checks
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
-from duramen.estimators.parameters import PARAMETERS, Given, resolve
+from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
+from duramen.estimators.pruning import Prunable
 from duramen.estimators.warm_start import TreeEstimators, check_kept, completed
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
@@ -48,27 +49,17 @@ ClassWeight = Mapping[Any, float] | str | None
 Columns = str | Sequence[str] | Sequence[int] | Sequence[bool] | None
 
 
-class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
+class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
     """Base of the forest estimators; use one of the named ones.
 
     An estimator is a set of parameters with defaults of its own: its ``__init__`` stores them, and
-    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`. The
-    values below stand for the parameters that an estimator may lack.
+    ``fit`` checks and resolves them by the catalogue of :mod:`duramen.estimators.parameters`.
     """
 
     oob_score: Any
     n_jobs: Any
     random_state: Any
     categorical_features: Any
-    max_features: Any = None
-    max_leaf_nodes: Any = None
-    min_impurity_decrease: Any = 0.0
-    n_subspace_features: Any = None
-    class_weight: Any = None
-    splits: Any = "ordered"
-    stop_alpha: Any = None
-    count_constant_features: Any = False
-    warm_start: Any = False
 
     task: ClassVar[Task]
     cut_rule: ClassVar[str] = "best"
@@ -375,7 +366,7 @@ class BaseForest(ABC, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
+class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for classification.
 
     Attributes
@@ -455,7 +446,7 @@ class ForestClassifier(ClassifierMixin, BaseForest):  # type: ignore[misc]
             return np.log(self.predict_proba(X))
 
 
-class ForestRegressor(RegressorMixin, BaseForest):  # type: ignore[misc]
+class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[misc]
     """Base of the forests for regression.
 
     Attributes

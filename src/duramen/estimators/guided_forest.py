@@ -146,8 +146,8 @@ class _Guided(BaseForest):
         """Return the weights of the trees that there are."""
         if not np.array_equal(self._guided_by, self.feature_weights):
             raise ValueError(
-                f"{self._owner}: with warm_start=True trees are added with the same parameters, "
-                "but feature_weights changed. Hint: warm_start=False, or a new estimator"
+                f"{self._owner}: with warm_start=True, parameters must be those of the previous "
+                "fit, but feature_weights changed. Hint: use warm_start=False, or a new estimator"
             )
         return self.feature_weights_
 
@@ -199,6 +199,8 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -214,6 +216,9 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         ``n_estimators``, with the weights of the first fit.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -266,6 +271,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         max_features: str | int | float | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -273,6 +279,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -288,6 +295,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            min_impurity_split=min_impurity_split,
             bootstrap=bootstrap,
             oob_score=oob_score,
             n_jobs=n_jobs,
@@ -295,6 +303,7 @@ class GuidedForestClassifier(_Guided, RandomForestClassifier):
             verbose=verbose,
             warm_start=warm_start,
             class_weight=class_weight,
+            ccp_alpha=ccp_alpha,
             max_samples=max_samples,
             splits=splits,
             categorical_features=categorical_features,
@@ -332,6 +341,8 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         Largest number of leaves; the splits that decrease impurity most come first.
     min_impurity_decrease : float, default=0.0
         Least decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -345,6 +356,9 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
     warm_start : bool, default=False
         Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
         ``n_estimators``, with the weights of the first fit.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -397,12 +411,14 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
         max_features: str | int | float | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         warm_start: bool = False,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
         categorical_features: Columns = None,
@@ -418,12 +434,14 @@ class GuidedForestRegressor(_Guided, RandomForestRegressor):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            min_impurity_split=min_impurity_split,
             bootstrap=bootstrap,
             oob_score=oob_score,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
             warm_start=warm_start,
+            ccp_alpha=ccp_alpha,
             max_samples=max_samples,
             splits=splits,
             categorical_features=categorical_features,

@@ -102,6 +102,35 @@ def _alpha(given: Given, name: str, value: Any) -> float:
     return 1.0 if value is None else checks.check_real(given.owner, name, value, 0, 1, hint=hint)
 
 
+def _permutations(given: Given, name: str, value: Any) -> int:
+    if value is None:
+        return 0
+    count: int = checks.check_integer(given.owner, name, value, 1)
+    alpha = _alpha(given, "stop_alpha", given.values["stop_alpha"])
+    if alpha >= 1:
+        raise ValueError(
+            f"{given.owner}: {name} must be None without a test, got {value}. Hint: stop_alpha is "
+            "the level of the test."
+        )
+    if alpha * (count + 1) * (1 + 1e-12) < 1:
+        raise ValueError(
+            f"{given.owner}: {name} must be at least 1 / stop_alpha - 1, since no p-value is "
+            f"below 1 / ({name} + 1), got {value} with stop_alpha={alpha:g}. Hint: more "
+            "permutations, or a larger stop_alpha."
+        )
+    return count
+
+
+def _best_splits(given: Given, name: str, value: Any) -> int:
+    count: int = checks.check_integer(given.owner, name, value, 1, most=2**31 - 1)
+    if count > 1 and given.values["splits"] == "multiway":
+        raise ValueError(
+            f"{given.owner}: {name} must be 1 with splits='multiway', whose nodes have one split "
+            f"a feature, got {value}. Hint: splits='ordered'."
+        )
+    return count
+
+
 def _oob_score(given: Given, name: str, value: Any) -> Any:
     return value if callable(value) else _flag(given, name, value)
 
@@ -155,6 +184,13 @@ PARAMETERS = (
         "min_impurity_decrease",
     ),
     Parameter(
+        "min_impurity_split",
+        "float",
+        "Impurity up to which a node is a leaf, in the unit of ``criterion``.",
+        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        "min_impurity_split",
+    ),
+    Parameter(
         "n_subspace_features",
         "int or float",
         "Number of features drawn for each tree, without replacement; a float is a fraction.",
@@ -206,6 +242,14 @@ PARAMETERS = (
         "balanced_subsample",
     ),
     Parameter(
+        "ccp_alpha",
+        "float",
+        "Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to "
+        "its subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.",
+        lambda given, name, value: checks.check_real(given.owner, name, value, 0),
+        "ccp_alpha",
+    ),
+    Parameter(
         "max_samples",
         "int, float or None",
         "Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is "
@@ -221,6 +265,22 @@ PARAMETERS = (
         "splits",
     ),
     Parameter(
+        "n_best_splits",
+        "int",
+        "Number k of the best splits of a node, over all features tried there, one of which is "
+        "taken at random, each with the same probability; 1 for the best one.",
+        _best_splits,
+        "n_best_splits",
+    ),
+    Parameter(
+        "feature_first",
+        "bool",
+        "Whether the feature of a split is drawn before the two rows, which then are any two of "
+        "different classes that differ on it; otherwise the rows come first.",
+        _flag,
+        "feature_first",
+    ),
+    Parameter(
         "categorical_features",
         'None, "from_dtype" or list of names, indices or bools',
         "Columns to treat as categorical, besides those whose type says so.",
@@ -228,9 +288,18 @@ PARAMETERS = (
     Parameter(
         "stop_alpha",
         "float or None",
-        "Level of the chi-square test that a split must pass; None for no test.",
+        "Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are "
+        "given; None for no test.",
         _alpha,
         "stop_alpha",
+    ),
+    Parameter(
+        "stop_permutations",
+        "int or None",
+        "Number of permutations of the target at the node by which the best split is tested at "
+        "level ``stop_alpha``; None for the chi-square test.",
+        _permutations,
+        "stop_permutations",
     ),
     Parameter(
         "count_constant_features",
@@ -241,6 +310,25 @@ PARAMETERS = (
         "count_constants",
     ),
 )
+
+
+class Lacking:
+    """Values of the parameters that an estimator may lack."""
+
+    max_features: Any = None
+    max_leaf_nodes: Any = None
+    min_impurity_decrease: Any = 0.0
+    min_impurity_split: Any = 0.0
+    n_subspace_features: Any = None
+    warm_start: Any = False
+    class_weight: Any = None
+    ccp_alpha: Any = 0.0
+    splits: Any = "ordered"
+    n_best_splits: Any = 1
+    feature_first: Any = False
+    stop_alpha: Any = None
+    stop_permutations: Any = None
+    count_constant_features: Any = False
 
 
 def resolve(given: Given) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -11,9 +11,10 @@ class PERTClassifier(ForestClassifier):
     """Perfect random tree ensembles (PERT): cuts between random rows of different classes.
 
     At a node two rows of different classes are drawn, then a feature on which they differ, and the
-    cut is a uniform mixture of their two values. Where `min_samples_leaf` does not allow a cut,
-    other features are tried, then other pairs of rows; a node for which ten pairs of rows yield no
-    cut is a leaf. The criterion only measures what the splits achieve.
+    cut is a uniform mixture of their two values; with `feature_first` the feature comes first. In
+    other families of splits the two rows come to different children. Where `min_samples_leaf` does
+    not allow a split, other features are tried, then other pairs of rows; a node for which ten
+    rounds yield no split is a leaf. The criterion only measures what the splits achieve.
 
     Parameters
     ----------
@@ -22,11 +23,17 @@ class PERTClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
+    max_leaf_nodes : int or None, default=None
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
+    min_impurity_decrease : float, default=0.0
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -42,9 +49,18 @@ class PERTClassifier(ForestClassifier):
         ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
+    splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
+        Family of splits: two groups by order; one child for each value; one value against all
+        others; any two groups of categories.
+    feature_first : bool, default=False
+        Whether the feature of a split is drawn before the two rows, which then are any two of
+        different classes that differ on it; otherwise the rows come first.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
 
@@ -70,6 +86,9 @@ class PERTClassifier(ForestClassifier):
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -77,7 +96,10 @@ class PERTClassifier(ForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
+        splits: str = "ordered",
+        feature_first: bool = False,
         categorical_features: Columns = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -85,6 +107,9 @@ class PERTClassifier(ForestClassifier):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
@@ -92,5 +117,8 @@ class PERTClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
+        self.splits = splits
+        self.feature_first = feature_first
         self.categorical_features = categorical_features

@@ -24,18 +24,20 @@ class RandomForestClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -51,16 +53,26 @@ class RandomForestClassifier(ForestClassifier):
         ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories.
+    n_best_splits : int, default=1
+        Number k of the best splits of a node, over all features tried there, one of which is taken
+        at random, each with the same probability; 1 for the best one.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a split must pass; None for no test.
+        Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are
+        given; None for no test.
+    stop_permutations : int or None, default=None
+        Number of permutations of the target at the node by which the best split is tested at level
+        ``stop_alpha``; None for the chi-square test.
     count_constant_features : bool, default=False
         Whether a feature that is constant at the node counts as one of ``max_features``; in
         multiway trees, which draw them anyway, whether such a draw takes a level of depth.
@@ -88,6 +100,7 @@ class RandomForestClassifier(ForestClassifier):
         max_features: str | int | float | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -95,10 +108,13 @@ class RandomForestClassifier(ForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
+        n_best_splits: int = 1,
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
+        stop_permutations: int | None = None,
         count_constant_features: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -109,6 +125,7 @@ class RandomForestClassifier(ForestClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
@@ -116,10 +133,13 @@ class RandomForestClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.splits = splits
+        self.n_best_splits = n_best_splits
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
+        self.stop_permutations = stop_permutations
         self.count_constant_features = count_constant_features
 
 
@@ -133,18 +153,20 @@ class RandomForestRegressor(ForestRegressor):
     criterion : {"squared_error", "variance"}, default="squared_error"
         Impurity: "squared_error" or "variance" for the variance.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=1.0
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -158,16 +180,26 @@ class RandomForestRegressor(ForestRegressor):
     warm_start : bool, default=False
         Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
         ``n_estimators``; the result is that of growing all at once.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
     splits : {"ordered", "multiway", "one-vs-rest", "any"}, default="ordered"
         Family of splits: two groups by order; one child for each value; one value against all
         others; any two groups of categories.
+    n_best_splits : int, default=1
+        Number k of the best splits of a node, over all features tried there, one of which is taken
+        at random, each with the same probability; 1 for the best one.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a split must pass; None for no test.
+        Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are
+        given; None for no test.
+    stop_permutations : int or None, default=None
+        Number of permutations of the target at the node by which the best split is tested at level
+        ``stop_alpha``; None for the chi-square test.
     count_constant_features : bool, default=False
         Whether a feature that is constant at the node counts as one of ``max_features``; in
         multiway trees, which draw them anyway, whether such a draw takes a level of depth.
@@ -191,16 +223,20 @@ class RandomForestRegressor(ForestRegressor):
         max_features: str | int | float | None = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = True,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         warm_start: bool = False,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "ordered",
+        n_best_splits: int = 1,
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
+        stop_permutations: int | None = None,
         count_constant_features: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -211,16 +247,20 @@ class RandomForestRegressor(ForestRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.splits = splits
+        self.n_best_splits = n_best_splits
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
+        self.stop_permutations = stop_permutations
         self.count_constant_features = count_constant_features
 
 
@@ -235,16 +275,16 @@ class RandomSurvivalForest(SurvivalForest):
     n_estimators : int, default=100
         Number of trees.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=6
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=3
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     bootstrap : bool, default=True
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -261,6 +301,9 @@ class RandomSurvivalForest(SurvivalForest):
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
+    n_best_splits : int, default=1
+        Number k of the best splits of a node, over all features tried there, one of which is taken
+        at random, each with the same probability; 1 for the best one.
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     count_constant_features : bool, default=False
@@ -300,6 +343,7 @@ class RandomSurvivalForest(SurvivalForest):
         verbose: int = 0,
         warm_start: bool = False,
         max_samples: int | float | None = None,
+        n_best_splits: int = 1,
         categorical_features: Columns = None,
         count_constant_features: bool = False,
     ) -> None:
@@ -316,5 +360,6 @@ class RandomSurvivalForest(SurvivalForest):
         self.verbose = verbose
         self.warm_start = warm_start
         self.max_samples = max_samples
+        self.n_best_splits = n_best_splits
         self.categorical_features = categorical_features
         self.count_constant_features = count_constant_features

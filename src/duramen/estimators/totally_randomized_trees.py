@@ -26,18 +26,20 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
     criterion : {"gini", "entropy", "log_loss"}, default="entropy"
         Impurity: "gini" for the Gini index, "entropy" or "log_loss" for the Shannon entropy.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=1
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -53,6 +55,9 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         ``n_estimators``; the result is that of growing all at once.
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes; "balanced": n / (C n_c), "balanced_subsample": so in each bag.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -62,7 +67,11 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a split must pass; None for no test.
+        Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are
+        given; None for no test.
+    stop_permutations : int or None, default=None
+        Number of permutations of the target at the node by which the best split is tested at level
+        ``stop_alpha``; None for the chi-square test.
     count_constant_features : bool, default=False
         Whether a feature that is constant at the node counts as one of ``max_features``; in
         multiway trees, which draw them anyway, whether such a draw takes a level of depth.
@@ -93,6 +102,7 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         max_features: str | int | float | None = 1,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
@@ -100,10 +110,12 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "multiway",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
+        stop_permutations: int | None = None,
         count_constant_features: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -114,6 +126,7 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
@@ -121,10 +134,12 @@ class TotallyRandomizedTreesClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
+        self.stop_permutations = stop_permutations
         self.count_constant_features = count_constant_features
 
 
@@ -141,18 +156,20 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
     criterion : {"squared_error", "variance"}, default="squared_error"
         Impurity: "squared_error" or "variance" for the variance.
     max_depth : int or None, default=None
-        Largest depth of a leaf; None for no limit.
+        Maximum depth of the trees; None for no limit.
     min_samples_split : int or float, default=2
-        Least number of distinct rows at a node that is split; a float is a fraction of all rows.
+        Minimum number of distinct rows at a node that is split; a float is a fraction of all rows.
     min_samples_leaf : int or float, default=1
-        Least number of distinct rows at a child; a float is a fraction of all rows.
+        Minimum number of distinct rows at a child; a float is a fraction of all rows.
     max_features : {"sqrt", "log2"}, int, float or None, default=1
         Number of features tried at a node, drawn among those that are not constant there; a float
         is a fraction of the features, None all of them.
     max_leaf_nodes : int or None, default=None
-        Largest number of leaves; the splits that decrease impurity most come first.
+        Maximum number of leaves; nodes whose splits decrease impurity most are split first.
     min_impurity_decrease : float, default=0.0
-        Least decrease of impurity of a split, times the fraction of the weight at the node.
+        Minimum decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float, default=0.0
+        Impurity up to which a node is a leaf, in the unit of ``criterion``.
     bootstrap : bool, default=False
         Whether the rows of a tree are drawn with replacement.
     oob_score : bool or callable, default=False
@@ -166,6 +183,9 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
     warm_start : bool, default=False
         Whether the next fit, on the same rows, keeps the trees and adds the missing ones of
         ``n_estimators``; the result is that of growing all at once.
+    ccp_alpha : float, default=0.0
+        Complexity parameter of minimal cost-complexity pruning: each grown tree is cut back to its
+        subtree of least impurity + ``ccp_alpha`` times the number of leaves; 0 for none.
     max_samples : int, float or None, default=None
         Number of rows drawn for each tree, without replacement unless ``bootstrap``; a float is a
         fraction, None as many as there are.
@@ -175,7 +195,11 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
     categorical_features : None, "from_dtype" or list of names, indices or bools, default=None
         Columns to treat as categorical, besides those whose type says so.
     stop_alpha : float or None, default=None
-        Level of the chi-square test that a split must pass; None for no test.
+        Level of the test that a split must pass, by chi-square unless ``stop_permutations`` are
+        given; None for no test.
+    stop_permutations : int or None, default=None
+        Number of permutations of the target at the node by which the best split is tested at level
+        ``stop_alpha``; None for the chi-square test.
     count_constant_features : bool, default=False
         Whether a feature that is constant at the node counts as one of ``max_features``; in
         multiway trees, which draw them anyway, whether such a draw takes a level of depth.
@@ -201,16 +225,19 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         max_features: str | int | float | None = 1,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        min_impurity_split: float = 0.0,
         bootstrap: bool = False,
         oob_score: bool | Callable[..., float] = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
         warm_start: bool = False,
+        ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         splits: str = "multiway",
         categorical_features: Columns = None,
         stop_alpha: float | None = None,
+        stop_permutations: int | None = None,
         count_constant_features: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
@@ -221,14 +248,17 @@ class TotallyRandomizedTreesRegressor(ForestRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.min_impurity_split = min_impurity_split
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.splits = splits
         self.categorical_features = categorical_features
         self.stop_alpha = stop_alpha
+        self.stop_permutations = stop_permutations
         self.count_constant_features = count_constant_features

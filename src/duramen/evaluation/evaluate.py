@@ -98,7 +98,8 @@ def evaluate_selection(
     learner : str or estimator, optional
         What predicts: "forest" (the default: a random forest of 500 trees), "linear_svm",
         "logistic_regression", "ridge_regression", "k_nearest_neighbors" (of scikit-learn, on
-        features scaled to unit variance), or any estimator. Where no feature is selected, the
+        features scaled to unit variance, with the median of the training rows where a value is
+        missing), or any estimator. Where no feature is selected, the
         class frequencies or the mean of the training rows are predicted.
     score : str or sequence of str, optional
         "balanced_accuracy" and "auc" (the mean of each class against the others) for classes,

@@ -116,10 +116,12 @@ def _forest(task: Task) -> Any:
 
 
 def _scaled(model: Any) -> Any:
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), model)
+    filled = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(filled, StandardScaler(), model)
 
 
 def _linear_svm(task: Task) -> Any:

@@ -250,6 +250,10 @@ class _Maker:
         if given is None:
             return AllFeatures(name, (self.p,))
         if isinstance(given, str) and given in selectors:
+            if self.task not in selectors[given].tasks:
+                raise ValueError(
+                    f"{self.owner}: selector {given!r} is for classes, the target is numbers."
+                )
             given = selectors[given].make()
         if isinstance(given, str):
             given = Ranking(given)

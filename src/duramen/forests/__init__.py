@@ -3,13 +3,17 @@
 from duramen.forests.forest import Forest, Tree
 from duramen.forests.growth import grow
 from duramen.forests.proximities import classical_scaling, outlier_measure
+from duramen.forests.pruning import PruningPath, cost_complexity_pruning_path, pruned
 from duramen.forests.settings import GrowthSettings
 
 __all__ = [
     "Forest",
     "GrowthSettings",
+    "PruningPath",
     "Tree",
     "classical_scaling",
+    "cost_complexity_pruning_path",
     "grow",
     "outlier_measure",
+    "pruned",
 ]

@@ -14,6 +14,7 @@ from duramen.forests.arrays import ARRAY_NAMES
 from duramen.forests.forest import Forest
 from duramen.forests.guidance import Guidance
 from duramen.forests.leaf_events import LeafEvents
+from duramen.forests.pruning import pruned
 from duramen.forests.settings import GrowthSettings
 from duramen.results.text import quoted
 from duramen.tables import EncodedTable, LearningSet, Target
@@ -89,7 +90,9 @@ def grow(
         given = (*_given(data), settings.for_kernel(), trees, guided, n_threads, progress)
         arrays = _kernel.grow_guided(*given)
     forest = _forest(arrays, data, settings, seed, first_tree)
-    return forest if data.target.task != "survival" else _with_events(forest, data, n_threads)
+    if data.target.task == "survival":
+        return _with_events(forest, data, n_threads)
+    return pruned(forest, settings.ccp_alpha) if settings.ccp_alpha > 0 else forest
 
 
 def grow_beside_decoys(
@@ -118,6 +121,8 @@ def grow_beside_decoys(
     less the same for its decoy; 0 for the others.
     """
     refuse_many_categories(data.table, settings, data.target.n_classes)
+    if settings.ccp_alpha > 0:
+        raise ValueError("grow_beside_decoys: ccp_alpha must be 0, trees are compared as they grow")
     trees = _kernel.TreeRange(seed=seed, first=tree, count=1)
     decoys = _kernel.Decoys(cycle, judged)
     arrays, excess = _kernel.grow_beside_decoys(*_given(data), settings.for_kernel(), trees, decoys)
@@ -177,6 +182,11 @@ def _check_survival(settings: GrowthSettings, weights: NDArray[np.float64] | Non
     if settings.splits == "multiway" or settings.cut == "pert":
         raise ValueError(
             "grow: survival trees must have binary splits, neither multiway ones nor those of PERT"
+        )
+    if settings.ccp_alpha > 0 or settings.min_impurity_split > 0:
+        raise ValueError(
+            "grow: ccp_alpha and min_impurity_split must be 0 in survival, where nodes have no "
+            "impurity. Hint: max_leaf_nodes or min_samples_leaf bound survival trees."
         )
     if weights is None:
         return

@@ -39,12 +39,15 @@ class Guidance:
         Raises
         ------
         ValueError
-            If they are multiway trees or PERT, draw columns for a tree, or, with factors, limit
-            the number of leaves; or if fewer columns than candidates have a weight.
+            If they are multiway trees or PERT, take one of the best few splits, test them by
+            permutation, draw columns for a tree, or, with factors, limit the number of leaves; or
+            if fewer columns than candidates have a weight.
         """
         reason = ""
         if settings.splits == "multiway" or settings.cut == "pert":
             reason = "multiway trees and PERT draw candidates in other ways"
+        elif settings.n_best_splits > 1 or settings.stop_permutations:
+            reason = "guidance is for trees that take the best split, and test it by chi-square"
         elif settings.column_samples:
             reason = "each tree is grown on some of the features"
         elif self.factors is not None and settings.max_leaf_nodes is not None:

@@ -45,8 +45,18 @@ class GrowthSettings:
         Least number of distinct rows at a node that is split, and at each of its children.
     min_impurity_decrease : float
         Least decrease of impurity of a split, times the fraction of the weight at the node.
+    min_impurity_split : float
+        Impurity up to which a node is a leaf.
     stop_alpha : float
-        Level of the chi-square node test; 1 for no test.
+        Level of the node test; 1 for no test.
+    stop_permutations : int
+        Permutations of the node test; 0 for the chi-square test.
+    n_best_splits : int
+        Number of the best splits of a node one of which is taken at random.
+    feature_first : bool
+        Whether PERT draws the column before the two rows.
+    ccp_alpha : float
+        Complexity parameter by which the grown trees are pruned; 0 for no pruning.
     bootstrap : bool
         Whether the rows of a tree are drawn with replacement.
     row_samples : int
@@ -73,7 +83,12 @@ class GrowthSettings:
     min_samples_leaf: int = 1
     min_impurity_decrease: float = 0.0
     max_leaf_nodes: int | None = None
+    min_impurity_split: float = 0.0
     stop_alpha: float = 1.0
+    stop_permutations: int = 0
+    n_best_splits: int = 1
+    feature_first: bool = False
+    ccp_alpha: float = 0.0
     bootstrap: bool = False
     row_samples: int = 0
     column_samples: int = 0
@@ -101,8 +116,12 @@ class GrowthSettings:
             min_samples_split=self.min_samples_split,
             min_samples_leaf=self.min_samples_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
+            min_impurity_split=self.min_impurity_split,
             max_leaf_nodes=self.max_leaf_nodes or 0,
             stop_alpha=self.stop_alpha,
+            stop_permutations=self.stop_permutations,
+            n_best_splits=self.n_best_splits,
+            feature_first=self.feature_first,
             bootstrap=self.bootstrap,
             row_samples=self.row_samples,
             column_samples=self.column_samples,

@@ -36,8 +36,9 @@ def forest_names() -> tuple[str, ...]:
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of the measures of fitted forests that can score links."""
-    fitted = (one for one in importances.catalogue if not one.refits and not one.classes)
-    return (*(one.name for one in fitted), LAST_LEVEL)
+    known = [one for one in importances.catalogue if one.testable]  # of forests, not predictions
+    fitted = (one.name for one in known if not one.refits and not one.classes)
+    return (*fitted, LAST_LEVEL)
 
 
 @dataclass(frozen=True, eq=False)

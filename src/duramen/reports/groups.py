@@ -87,13 +87,13 @@ class GroupImportances:
         count = len(self.importances)
         which = f"The first {shown:,} of {count:,}" if shown < count else f"All {count:,}"
         words = (
-            f"{which} groups ({self.source}; a feature in none is a group of its own), all in "
-            "result-groups.csv. MDA of a group: the accuracy that is lost on rows out of bag when "
-            "all of its features are permuted together, by one permutation."
+            f"{which} groups ({self.source}; a feature in no group is its own group), all in "
+            "result-groups.csv. The MDA of a group is the loss of accuracy on out-of-bag rows "
+            "when all of its features are permuted together, by the same permutation."
         )
         if self.sums is None:
             return words
         return (
-            f"{words} Where it exceeds the sum of its features permuted alone, they can stand in "
-            "for each other; where it is less, several of them are needed for the same predictions."
+            f"{words} If it exceeds the sum over its features permuted alone, these can replace "
+            "each other; if it is smaller, several of them are needed for the same predictions."
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duramen.significance import Stability, TreesNeeded
 
 INTERVALS, STABILITY, TREES = "Confidence intervals", "Stability of the ranking", "Number of trees"
+_REACH = 4  # times the trees of a forest up to which an agreement is extrapolated
 _RESAMPLED = ("method", "seed", "n_replicates", "n_resamples", "subsample", "k", "correction")
 _SOURCES = {
     INTERVALS: "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable "
@@ -141,8 +142,9 @@ class Precision:
         share = settings["subsample"]
         units = "blocks" if settings.get("blocks") is not None else "rows"
         zero = (
-            "An irrelevant feature has 0 on average: the columns interval_p_value of result.csv "
-            "hold one-sided p-values of that, for each feature alone."
+            "The importance of an irrelevant feature is 0 on average: the columns "
+            "interval_p_value of result.csv hold one-sided p-values of this null hypothesis, for "
+            "each feature alone."
             if known.p_values is not None
             else f"{self.title} of an irrelevant feature is not 0 on average, so that an interval "
             "above 0 is no evidence of relevance."
@@ -159,10 +161,10 @@ class Precision:
                 "About the intervals",
                 (
                     f"An interval covers, with a probability of {known.level:g}, the importance "
-                    f"that forests on as many rows have on average over data sets. It comes from "
+                    "that forests on as many rows have on average over data sets. It comes from "
                     f"{settings['n_replicates']:,} forests on {share:,} random {units} each, and "
-                    "takes the error of finitely many trees into account. Each interval holds for "
-                    "its feature alone: of many, some miss.",
+                    "takes the error of finitely many trees into account. The level holds for "
+                    "each interval separately: of many intervals, some miss the value.",
                     zero,
                     *known.notes,
                 ),
@@ -189,19 +191,19 @@ class Precision:
                     f"{_stability_words(stable, self.title)} The interval is over the choice of "
                     "halves, not over other data sets. Halves share half of their rows, so that "
                     "rankings of independent data sets agree less.",
-                    "Correlated features take turns among the first, although the information is "
-                    "found each time. A stable ranking is not for that reason a right one.",
+                    "Correlated features can replace each other among the first, although the "
+                    "same information is found each time. A stable ranking need not be correct.",
                 ),
             ),
         ]
 
 
 _TREES = (
-    "Two forests on the same rows differ by their random numbers alone. Their agreement is "
-    "measured between small forests, which trees of this one make up, and extrapolated to larger "
-    "ones: grow as many trees as advised, and look again. Features that are equal on these rows, "
-    "such as copies, never have a fixed order. More trees do not make a ranking hold for other "
-    "rows."
+    "Two forests on the same rows differ only by their random numbers. Their agreement is "
+    "estimated from smaller forests, formed by trees of this forest, and extrapolated to larger "
+    "ones: grow the advised number of trees, and check again. Features that are equivalent on "
+    "these rows, such as copies, never have a fixed order. More trees do not make a ranking "
+    "valid for other rows."
 )
 
 
@@ -216,9 +218,10 @@ def trees_words(needed: TreesNeeded, title: str) -> str:
     if needed.trees_to_rank <= needed.n_trees:
         said = f"{n} are sufficient for {first} by {title}: {agreed}"
     elif math.isinf(needed.trees_to_rank):
+        most = _REACH * needed.n_trees
         said = (
-            f"{n} are too few for {first} by {title}: {agreed}, and {4 * needed.n_trees:,} trees "
-            f"would not do for {wanted}; features next to each other may be equally important"
+            f"{n} are too few for {first} by {title}: {agreed}, and {most:,} trees "
+            f"would not suffice for {wanted}; features next to each other may be equally important"
         )
     else:
         said = (
@@ -227,8 +230,8 @@ def trees_words(needed: TreesNeeded, title: str) -> str:
         )
     if needed.n_trees < needed.trees_to_see < math.inf:
         said += (
-            f"; {needed.trees_to_see:,.0f} trees try every feature at some node with a probability "
-            f"of {1 - needed.risk:g}"
+            f"; {needed.trees_to_see:,.0f} trees have every feature as a candidate at some node "
+            f"with a probability of {1 - needed.risk:g}"
         )
     return f"{said}."
 

@@ -93,7 +93,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             given = " and ".join(rows.identity())
             raise refuse(
                 *(owner, "X", "a learning set without strata and blocks", f"one with {given}"),
-                "this selector permutes no rows within them; those with exchanges=True do, such "
+                "this selector permutes no rows within strata or blocks; use one that does, such "
                 "as Boruta",
             )
         return data

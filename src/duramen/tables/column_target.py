@@ -43,6 +43,6 @@ def refuse_missing(
     if lacking:
         raise ValueError(
             f"{function}: {quoted(table.names[lacking[0]])} must have no missing values as a "
-            f"target; {len(lacking)} targets have some. Hint: leave out the rows, fill the gaps, "
-            "or name the complete columns as targets."
+            f"target; number of targets with missing values: {len(lacking)}. Hint: leave out the "
+            "rows, fill the gaps, or name the complete columns as targets."
         )

@@ -34,6 +34,9 @@ NODE = 10
 LARGE = 2.0
 """Ratio of the diversities of two columns from which it is told of."""
 
+MDI = "MDI"
+"""Title of the measure to which the ratio of diversities applies."""
+
 _COUNTED = 1000  # columns that are counted, spread evenly over all
 _MOST_READ = 256  # the same, of a store
 _TAIL = 0.05  # fraction of the columns at either end that do not matter
@@ -65,7 +68,7 @@ def diversity(counts: ArrayLike, n_rows: int = NODE) -> float:
 
 
 def unequal_values(
-    table: Codes, measure: str = "MDI", *, told: Collection[str] = ()
+    table: Codes, measure: str = MDI, *, told: Collection[str] = ()
 ) -> Finding | None:
     """Tell of columns that differ so much in their values that some are favored by chance.
 
@@ -95,8 +98,8 @@ def unequal_values(
     >>> table = dm.encode([[i % 2, i] for i in range(40)], names=["sex", "age"])
     >>> print(unequal_values(table).found)
     'sex' has 2 distinct values, the most frequent in 50% of the rows, and 'age' has 40, the most \
-frequent in 2%: of features that have no association with the target, those like 'age' get up to \
-about 9.0 times as much MDI as those like 'sex'
+frequent in 2%: of features that have no association with the target, those like 'age' get more \
+MDI than those like 'sex', up to about 9.0 times as much
     """
     varied: NDArray[np.int64] = np.flatnonzero(table.n_codes() > 1)
     if len(varied) < 2:
@@ -124,12 +127,13 @@ about 9.0 times as much MDI as those like 'sex'
     what = _difference(table, places[usable], pair, (counted[low], counted[high]))
     names = [table.names[j] for j in pair]
     first, last = map(quoted, names)
-    times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
+    number = f"{ratio:.1f}" if ratio < 10 else f"{ratio:,.0f}"
+    times = f", up to about {number} times as much" if measure == MDI else ""
     return Finding(
         "unequal values",
         tuple(names),
-        f"{what}: of features that have no association with the target, those like {last} get up "
-        f"to about {times} times as much {measure} as those like {first}",
+        f"{what}: among features without any association with the target, those like {last} get "
+        f"more {measure} than those like {first}{times}",
         "rank by a measure that is 0 on average for all of them, such as mda or air",
     )
 

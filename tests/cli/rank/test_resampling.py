@@ -96,7 +96,7 @@ def test_stability_is_that_of_python(file, tmp_path):
     assert f"Stability of the first 2 features by MDI {said}" in " ".join(result.stdout.split())
     assert record["results"]["stability"]["stability"] == wanted.nogueira
     assert record["settings"]["stability"]["k"] == 2
-    assert "Correlated features take turns" in page(tmp_path / "out")
+    assert "Correlated features can replace each other" in page(tmp_path / "out")
 
 
 def test_blocks_are_drawn_as_a_whole_and_strata_are_for_the_test(file, tmp_path):
@@ -204,10 +204,10 @@ def test_whether_the_trees_suffice():
     assert trees_words(needed(321.0), "MDI").endswith(
         "agree on 80% of them; about 330 trees are needed for 90%."
     )
-    assert "400 trees would not do for 90%" in trees_words(needed(math.inf), "MDI")
+    assert "400 trees would not suffice for 90%" in trees_words(needed(math.inf), "MDI")
     assert "for the first feature by MDI" in trees_words(needed(80.0, k=1), "MDI")
     assert trees_words(needed(80.0, to_see=250.0), "MDI").endswith(
-        "; 250 trees try every feature at some node with a probability of 0.95."
+        "; 250 trees have every feature as a candidate at some node with a probability of 0.95."
     )
 
 

@@ -459,7 +459,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
         count_forests(patched, fail_after=12)
         stopped = duramen(*words, "--out", out)
     assert stopped.exit_code == 130
-    assert f"note: {kept.name} keeps what is done: " in " ".join(stopped.stderr.split("\n"))
+    assert f"note: {kept.name} holds the work done so far; " in " ".join(stopped.stderr.split("\n"))
     assert not out.exists()
     assert kept.is_file()
     with monkeypatch.context() as patched:

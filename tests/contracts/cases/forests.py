@@ -10,7 +10,16 @@ from tests.contracts.inputs import classes, features, forest, jobs, numbers, tab
 from tests.contracts.registry import case
 
 import duramen as dm
-from duramen.forests import GrowthSettings, Tree, classical_scaling, grow, outlier_measure
+from duramen.forests import (
+    GrowthSettings,
+    PruningPath,
+    Tree,
+    classical_scaling,
+    cost_complexity_pruning_path,
+    grow,
+    outlier_measure,
+    pruned,
+)
 
 
 @case("forests.grow/entropy", grow, GrowthSettings)
@@ -58,6 +67,17 @@ def _tree(task: str = "classification") -> Any:
 def _sizes() -> Any:
     grown = forest().forest_
     return (grown.n_trees, grown.n_nodes, grown.n_features, grown.n_values, grown.names)
+
+
+@case("forests.cost_complexity_pruning_path", cost_complexity_pruning_path, PruningPath)
+def _path() -> Any:
+    path = cost_complexity_pruning_path(forest().forest_)
+    return (path.ccp_alphas[::20], path.impurities[::20], path.n_leaves[::20])
+
+
+@case("forests.pruned", pruned)
+def _pruned() -> Any:
+    return extracts.forest(pruned(forest().forest_, 0.02))
 
 
 @case("forests.classical_scaling", classical_scaling)

@@ -160,7 +160,7 @@ def test_against_a_loop(pairs, how):
         ([0.5] * 5, {}, TypeError, "must hold text or whole numbers, got 0.5"),
         ([0, 1, 2, 1, 0], {"names": ["x", "y"]}, ValueError, "numbers from 0 to 1, got 2"),
         (list("aabbb"), {"names": ["x", "y"]}, ValueError, "numbers from 0 to 1, got 'a'"),
-        (REGIONS, {"names": ["x"]}, ValueError, "names must be None where groups are a mapping"),
+        (REGIONS, {"names": ["x"]}, ValueError, "names must be None if groups are a mapping"),
         (REGIONS, {"how": "median"}, ValueError, "how must be one of 'sum', 'mean', 'max'"),
         (REGIONS, {"rest": "other"}, ValueError, "rest must be one of 'drop', 'own', got"),
         ({"b": ["a"]}, {"rest": "own"}, ValueError, "features in none must be different, 'b'"),

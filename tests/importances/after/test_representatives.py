@@ -256,7 +256,9 @@ def test_spread_is_for_these_representatives():
     result = representatives(correlated(), threshold=0.8)
     for names in (("x0", "x1"), ("x0", "x1", "x4"), ("x0", "x1", "x5", "x4")):
         other = Importances(names, np.zeros(len(names)), "mdi", "bits")
-        with pytest.raises(ValueError, match="about the representatives, 3 features such as 'x0'"):
+        with pytest.raises(
+            ValueError, match="those of the representatives, 3 features such as 'x0'"
+        ):
             result.spread(other)
     with pytest.raises(TypeError, match="importances must be Importances, got list"):
         result.spread([1.0])

@@ -112,7 +112,7 @@ def test_functions_for_classes_and_numbers_refuse_survival():
         dm.context_importances(data, None, np.arange(40) % 2)
     with pytest.raises(ValueError, match=said):
         dm.SequentialRandomSubspace(random_state=0).fit(data)
-    with pytest.raises(ValueError, match="neither multiway nor of PERT"):
+    with pytest.raises(ValueError, match="neither multiway ones nor those of PERT"):
         grow(data, GrowthSettings("log_rank", splits="multiway"), n_trees=1, seed=0)
 
 

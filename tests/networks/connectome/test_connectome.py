@@ -202,7 +202,7 @@ def test_fewer_frames_than_neurons_are_named_first():
         ({"directivity": "v"}, "connectome: directivity must be one of"),
         ({"n_components": 0}, "n_components must be"),
         ({"names": ["a"]}, "connectome: names must be 12 names"),
-        ({"names": ["a"] * 12}, "comes twice"),
+        ({"names": ["a"] * 12}, "occurs twice"),
         ({"n_jobs": 0}, "connectome: n_jobs must be"),
     ],
 )
@@ -214,7 +214,7 @@ def test_errors(given, words):
 @pytest.mark.parametrize(
     "x, words",
     [
-        (np.zeros(4), "fluorescence must be numbers, 2 frames of 2 neurons"),
+        (np.zeros(4), "fluorescence must be numbers, at least 2 frames of 2 neurons"),
         (np.zeros((4, 2), dtype=complex), "fluorescence must be numbers"),
         (pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]}), "numbers in all columns, got 'a'"),
     ],

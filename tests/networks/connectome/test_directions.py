@@ -115,7 +115,10 @@ def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: dc.precedence(-np.ones((3, 2))), "precedence: signal must be nowhere negative"),
+        (
+            lambda: dc.precedence(-np.ones((3, 2))),
+            "precedence: signal must be without negative values",
+        ),
         (lambda: dc.precedence(np.ones((3, 2)), low=0.5, high=0.2), "precedence: high must be"),
         (lambda: dc.directed(np.eye(3), np.eye(2)), "directed: counts must be of the shape"),
         (lambda: dc.directed(np.eye(3), np.eye(3), rule="up"), "directed: rule must be one of"),
@@ -127,7 +130,7 @@ def test_generalized_transfer_entropy_is_that_of_the_rises_in_quiet_frames():
         ),
         (
             lambda: dc.generalized_transfer_entropy(np.ones((9, 2)), edges=[1, 0]),
-            "edges must be 3 ascending numbers",
+            "edges must be at least 3 ascending numbers",
         ),
     ],
 )

@@ -117,7 +117,7 @@ def test_composition_as_in_the_thesis():
         (lambda: dc.low_pass(IMPULSE, "f9"), "low_pass: name must be one of"),
         (lambda: dc.low_pass(np.zeros(3)), "low_pass: x must be frames by neurons"),
         (lambda: dc.hard_threshold(IMPULSE, 0), "hard_threshold: threshold must be a number > 0"),
-        (lambda: dc.emphasize(-IMPULSE), "emphasize: x must be nowhere negative"),
+        (lambda: dc.emphasize(-IMPULSE), "emphasize: x must not be negative"),
         (lambda: dc.emphasize(IMPULSE, form="book"), "emphasize: form must be one of"),
         (lambda: dc.power(IMPULSE, 0), "power: exponent must be a number > 0"),
         (lambda: dc.difference(sparse.csr_array(IMPULSE)), "difference: x must be a dense array"),

@@ -500,3 +500,29 @@ def test_coverage_of_features_that_matter(problem):
         ratio = found.error[measure].mean(axis=0) / found.deviation[measure]
         assert ratio[0] == pytest.approx(1, abs=0.25)
     assert (found.p_values["mda"][:, 4:] <= 0.05).mean() < 0.05
+
+
+def test_intervals_lie_around_importances_that_were_there_before():
+    """They are those around the forest that is grown otherwise, moved and without its noise."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    forest = dm.RandomForestRegressor(20, random_state=3)
+    grown = forest.fit(X, X[:, 0])
+    known = dm.importances.mda(grown, X, X[:, 0])
+    choices = {"n_replicates": 5, "random_state": 0, "kind": "normal"}
+    found = dm.significance.confidence_intervals(forest, X, X[:, 0], observed=known, **choices)
+    np.testing.assert_array_equal(found.values, known.values)
+    np.testing.assert_allclose((found.low + found.high) / 2, known.values, atol=1e-12)
+    own = dm.significance.confidence_intervals(forest, X, X[:, 0], **choices)
+    np.testing.assert_array_equal(found.replicate_mean, own.replicate_mean)
+    again = dm.significance.confidence_intervals(
+        forest,
+        X,
+        X[:, 0],
+        observed=dm.Importances(own.names, own.values, "mda", own.unit),
+        **choices,
+    )
+    assert (again.standard_error <= own.standard_error).all()  # it knows no noise of the trees
+    with pytest.raises(ValueError, match="observed must be importances by mda of the 3 columns"):
+        dm.significance.confidence_intervals(
+            forest, X, X[:, 0], observed=dm.importances.mdi(grown), **choices
+        )

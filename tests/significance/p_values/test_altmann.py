@@ -186,7 +186,7 @@ def test_fitted_p_values_fall_back_to_empirical_ones(law):
     assert result.p_values[0] < 0.001 < empirical.p_values[0]
     assert result.p_values[5] == 1
     # Where q-values are known to be too small, it is said at once and carried by the result.
-    assert f"tails of a {law} distribution fitted to 30 values" in result.notes[0]
+    assert f"tail probabilities of a {law} distribution fitted to 30 values" in result.notes[0]
     too_small = [f"altmann: {note}" for note in result.notes if "q-values" in note]
     assert len(too_small) == (law != "lognormal")
     assert [str(one.message) for one in caught] == too_small

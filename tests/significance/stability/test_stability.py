@@ -107,7 +107,7 @@ def test_the_interval_covers():
 @pytest.mark.parametrize(
     ("selections", "message"),
     [
-        ([1, 0, 1], r"must be a table of 0 and 1, one row a selection .*, got shape \(3,\)"),
+        ([1, 0, 1], r"must be a table of 0 and 1 with one row per selection .*, got shape \(3,\)"),
         ([[1, 2], [0, 1]], "must be a table of 0 and 1"),
         ([["a", "b"], ["b", "c"]], "must be a table of 0 and 1"),
         ([[1, 0]], "must be two or more"),

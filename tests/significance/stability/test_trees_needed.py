@@ -228,7 +228,7 @@ def test_prints_what_it_says():
     lines = repr(example()).splitlines()
     assert lines[0] == "TreesNeeded: mdi of 8 features, asked of 64 trees"
     assert lines[1].startswith("for 90% of the 3 best features in common with another forest: ")
-    assert lines[2].startswith("to see every feature but for a risk of 0.05: 1 tree")
+    assert lines[2].startswith("to see every feature, with a risk of 0.05: 1 tree")
     assert lines[4].split() == ["trees", "in", "common"]
     assert lines[5].split()[0] == "1"
 

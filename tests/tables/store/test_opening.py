@@ -183,7 +183,7 @@ def test_places(store, tmp_path):
         for overwrite in (False, True):
             with pytest.raises(FileExistsError, match="was left unchanged; choose another"):
                 pack(FRAME, tmp_path / name, overwrite=overwrite)
-    with pytest.raises(FileNotFoundError, match="which is no folder; make it first"):
+    with pytest.raises(FileNotFoundError, match="which is not a folder; create it first"):
         pack(FRAME, tmp_path / "no" / "where")
     assert (tmp_path / "folder" / "precious").exists()
     assert left_over(tmp_path) == []

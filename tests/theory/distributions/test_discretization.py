@@ -221,7 +221,7 @@ def test_it_prints_its_cuts(frame):
         ({"n_bins": 2.5}, "n_bins must be an int >= 2, got 2.5"),
         ({"n_bins": True}, "n_bins must be an int >= 2, got True"),
         ({"method": "mdl"}, "method='mdl' needs the target y"),
-        ({"method": "mdl", "y": [0]}, "y must have one value a row of X"),
+        ({"method": "mdl", "y": [0]}, "y must have one value per row of X"),
         ({"X": [[1.0], [2.0], [np.inf]], "n_bins": 2}, "column 'x0' holds an infinite value"),
     ],
 )

@@ -264,7 +264,7 @@ def test_the_vote_of_a_large_forest_is_the_ensemble():
         ({"max_features": 0}, "max_features must be an int >= 1"),
         ({"given": "correlated"}, "given must be one of 'associated'"),
         ({"given": 3}, "given must be None, 'associated' or a mapping"),
-        ({"given": {"X1": ["X1"]}}, "cannot be permuted within itself"),
+        ({"given": {"X1": ["X1"]}}, "cannot be permuted given itself"),
         ({"given": {"X9": []}}, "there is no feature 'X9'"),
         ({"level": -1.0}, "level must be a number"),
         ({"max_nodes": 1}, "more than 1 distinct nodes"),

@@ -225,7 +225,7 @@ def test_result_cannot_be_changed() -> None:
 def test_unknown_or_equal_features() -> None:
     dist = distribution_of(COPIES)
     found = redundancy(dist)
-    with pytest.raises(ValueError, match="redundant_to: no feature is called 'X9'"):
+    with pytest.raises(ValueError, match="redundant_to: there is no feature 'X9'"):
         found.redundant_to("X1", ["X9"])
     with pytest.raises(ValueError, match="must not contain the feature itself, 'X1'"):
         found.redundant_to("X1", ["X1", "X2"])

@@ -185,7 +185,9 @@ def test_cautions_are_those_of_the_rows_at_hand():
     assert "at most 999 splits" not in few  # enough of them for 20 features
     whole = plan(n_rows=ROWS, n_features=28_501, memory=10**9, relevant={0: 3})
     assert whole.n_trees == 1
-    assert "infinitely many rows, 1 tree will do" in " ".join(whole.reasons)
+    assert "infinitely many rows, finding all relevant features needs 1 tree," in " ".join(
+        whole.reasons
+    )
     text = " ".join(whole.cautions)
     assert "at most 999 splits" in text
     assert "duramen rank" in text

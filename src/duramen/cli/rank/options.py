@@ -130,8 +130,8 @@ class Parameters:
     )
     probes: int | None = option(
         None,
-        "Number of random probes, such as 200; by default as many as features in a forest, 1 in a "
-        "linear model.",
+        "Number of random probes, such as 200; by default the number of features for forests, "
+        "and 1 for the linear model.",
         metavar="R",
         min=1,
         parameter="n_probes",
@@ -175,12 +175,12 @@ class Resampling:
     intervals: bool = option(
         False,
         "Estimate confidence intervals of the importances by the first measure, from forests on "
-        "random parts of the rows.",
+        "random subsamples of the rows.",
     )
     stability: int | None = option(
         None,
-        "Measure how far forests on random halves of the rows agree on the K most important "
-        "features, such as 10.",
+        "Measure the agreement of forests on random halves of the rows about the K most "
+        "important features, such as 10.",
         metavar="K",
         min=1,
     )
@@ -193,8 +193,8 @@ class Resampling:
     )
     resamples: int | None = option(
         None,
-        "With --intervals or --stability: number of random parts, each with a forest; by default "
-        "100 for --intervals, 50 for --stability.",
+        "With --intervals or --stability: number of random subsamples of the rows, each with a "
+        "forest; by default 100 for --intervals, 50 for --stability.",
         metavar="B",
         min=2,
     )

@@ -187,7 +187,7 @@ def _grouped(
     from duramen.importances.refit import leaves_rows_out
 
     if not leaves_rows_out(estimator):
-        left_out = "MDA of groups left out: every tree sees all rows; --bootstrap changes that"
+        left_out = "MDA of groups left out: every tree sees all rows; add --bootstrap to compute it"
         notes([left_out], options.output.quiet)
         return replace(found, left_out=(*found.left_out, left_out))
     given = Inputs(estimator, problem.data, n_jobs=options.work.jobs)

@@ -62,7 +62,7 @@ def run_test(request: Request, measure: Measure | None, scores: Any, given: Inpu
 def _of_rows(request: Request, given: Inputs) -> Any:
     """Return the result of a test that is about the rows, not about a measure."""
     if given.data.target.task == "survival":
-        raise ValueError(f"--significance {request.test.option} does not take survival")
+        raise ValueError(f"--significance {request.test.option} is not defined for survival")
     return request.test.function(given.data.table, given.data.y, **request.choices)
 
 

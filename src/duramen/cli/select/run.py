@@ -72,6 +72,11 @@ def _find(
     labels = options.rows.labels()
     problem = options.input.read(COMMAND, options.work.jobs, clock, labels)
     notes((*options.rows.notes(), *problem.told), quiet)
+    if problem.task not in record.tasks:
+        raise ValueError(
+            f"--method {record.option} is for classes, the target holds numbers; --task "
+            "classification takes them as classes"
+        )
     if _takes(record, "criterion"):
         selector.set_params(criterion="variance" if problem.task == "regression" else "gini")
     if record.name == DEFAULT_METHOD:

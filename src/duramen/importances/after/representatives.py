@@ -307,8 +307,9 @@ def _check_numbers(table: EncodedTable) -> None:
         n_values = len(table.values(j))
         if kind == "nominal" and n_values > 2:
             raise ValueError(
-                f"representatives: method must be 'medoid' where a column has more than two labels "
-                f"without an order, got 'centroid', and {n_values} labels in column {quoted(name)}."
+                "representatives: method must be 'medoid' if a column has more than two labels "
+                f"without an order, got 'centroid', and {n_values} labels in column "
+                f"{quoted(name)}."
             )
 
 

@@ -53,7 +53,7 @@ def precedence(
     checks.check_real("precedence", "high", high, low, ends="()")
     x = as_signal(signal if sparse.issparse(signal) else np.asarray(signal))
     if x.nnz and x.data.min() < 0:
-        raise checks.refuse("precedence", "signal", "nowhere negative", float(x.data.min()))
+        raise checks.refuse("precedence", "signal", "without negative values", float(x.data.min()))
     p = x.shape[1]
     # An earlier value of 0 leaves the later one between the bounds; a later one of 0 never is.
     later = x[1:]

@@ -157,7 +157,9 @@ class ColumnStore(Summarized):
         """
         chosen = EncodedTable._positions(index, self.n_columns, "take_columns")
         if len(np.unique(chosen)) < len(chosen):
-            raise ValueError("take_columns: an index occurs twice, and column names are unique")
+            raise ValueError(
+                "take_columns: indices must be different, since column names are unique"
+            )
         return self._columns.take(chosen)
 
     def codes(self, j: int) -> NDArray[Any]:

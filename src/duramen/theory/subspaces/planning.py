@@ -304,10 +304,10 @@ def _reasons(plan: Plan) -> Iterator[str]:
         cause = _cause(best, max(counts))
         yield f"alpha = {best.keep:g} needs {_trees(best.trees)}; {compared}. {cause}"
     yield (
-        f"With infinitely many rows, {_trees(best.trees_to_find)} suffice to find all relevant "
-        f"features, and {_trees(best.trees_to_see)} to give every feature to a tree (coupon "
-        f"collector), each with a probability of at least {1.0 - plan.risk:g}; the larger number "
-        "is advised."
+        "With infinitely many rows, finding all relevant features needs "
+        f"{_trees(best.trees_to_find)}, and giving every feature to a tree needs "
+        f"{_trees(best.trees_to_see)} (coupon collector), each with a probability of at least "
+        f"{1.0 - plan.risk:g}; the larger number is advised."
     )
     together = [str(degree) for degree in counts if not comes_after(degree, counts)]
     if together:

@@ -1,12 +1,14 @@
 """Relative influence (thesis, eq. 4.9) and the change of predictions (Zhu et al. 2015)."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from tests.grid import one_test
 
 import duramen as dm
 from duramen.importances import prediction_change, relative_influence
+from duramen.networks.targets import measure_names
 
 
 def table(n=400, seed=0):
@@ -93,3 +95,30 @@ def test_wrong_input_is_refused(call, kind, message):
     X, y = table(20)
     with pytest.raises(kind, match=message):
         call(LinearRegression().fit(X, y), X, y)
+
+
+@one_test
+@pytest.mark.parametrize("measure", [relative_influence, prediction_change])
+def test_learning_sets_and_names(measure):
+    """A learning set, a table with names and the plain numbers give the same values."""
+    X, y = table(60)
+    data = dm.learning_set(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    forest = dm.RandomForestRegressor(10, random_state=0).fit(data)
+    again = {} if measure is relative_influence else {"random_state": 0}
+    found = measure(forest, data, **again)
+    assert found.names == ("a", "b", "c")
+    assert found.measure == measure.__name__
+    for other in (X, pd.DataFrame(X, columns=["a", "b", "c"])):
+        assert measure(forest, other, **again).equals(found)
+    with pytest.raises(ValueError, match="columns of X must be those that the model"):
+        measure(forest, pd.DataFrame(X, columns=["b", "a", "c"]), **again)
+    mixed = dm.learning_set(pd.DataFrame({"a": X[:, 0], "b": np.where(y > 0, "u", "v")}), y)
+    forest.fit(mixed)
+    with pytest.raises(ValueError, match="column 'b' must hold numbers, none missing"):
+        measure(forest, mixed, **again)
+
+
+def test_networks_have_no_measures_of_predictions():
+    names = measure_names()
+    assert "mda" in names
+    assert not {"relative_influence", "prediction_change"} & set(names)

@@ -83,7 +83,7 @@ def test_law_of_a_single_feature_and_of_no_tree():
     [
         ((0, [1]), "n_features must be an int >= 1, got 0"),
         ((3, [1, -2]), "numbers from 0"),
-        ((3, [[1, 2]]), "one a depth"),
+        ((3, [[1, 2]]), "one per depth"),
         ((3, [1, np.nan]), "numbers from 0"),
     ],
 )

@@ -359,7 +359,7 @@ def test_unseen_features_are_told():
 
 
 def test_warning_says_how_many_subsets_would_do():
-    with pytest.warns(UserWarning, match="Hint: n_subsets=13 misses none"):
+    with pytest.warns(UserWarning, match="Hint: n_subsets=13 includes all features"):
         mcfs(*problem(p=9), n_subsets=2, random_state=0)
     mcfs(*problem(p=9), n_subsets=13, random_state=0)
 

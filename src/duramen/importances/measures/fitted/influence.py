@@ -319,6 +319,7 @@ RELATIVE_INFLUENCE = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
 )
 
 PREDICTION_CHANGE = Measure(
@@ -337,5 +338,6 @@ PREDICTION_CHANGE = Measure(
     testable=False,
     zero_if_irrelevant=False,
     symmetric=False,
+    favors_many_values=True,
     spread="permutations",
 )
