@@ -30,7 +30,8 @@ BAD = {"oob_error": 0.39, "baseline_error": 0.4, "baseline_p_value": 0.4}
 @pytest.mark.parametrize(
     ("results", "tested", "meaning"),
     [
-        (GOOD, verdict(0.001, 0.9), "predict type, and the features found are associated with it."),
+        (GOOD, verdict(0.001, 0.9), "predict type, and the feature found is associated with it."),
+        (GOOD, verdict(0.001, 0.002), "and the features found are associated with it."),
         (GOOD, verdict(0.9, 0.9), "but no single feature is distinguished from noise."),
         (GOOD, None, "the features together predict type."),
         (BAD, verdict(0.001, 0.9), "does not predict it better than without any feature."),

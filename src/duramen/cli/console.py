@@ -114,6 +114,24 @@ def note(text: str) -> None:
     _complain(f"note: {' '.join(text.split())}")
 
 
+@contextmanager
+def told_in_time(quiet: bool) -> Iterator[None]:
+    """Tell how long work will take that has no progress bar, unless quiet."""
+    from duramen.jobs.progress import estimates
+
+    with estimates(None if quiet or standard_error().is_terminal else note):
+        yield
+
+
+@contextmanager
+def estimated() -> Iterator[None]:
+    """Tell nothing of the time of work that was estimated before."""
+    from duramen.jobs.progress import estimates
+
+    with estimates(None):
+        yield
+
+
 def standard_error() -> Console:
     """Return a console on the present standard error."""
     return Console(stderr=True)

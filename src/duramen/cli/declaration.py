@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperCommand
 
 from duramen.catalogue import Entry
-from duramen.cli.console import ending_well
+from duramen.cli.console import ending_well, told_in_time
 
 _WIDEST = 26  # characters of an option that its description stands beside, not below
 _SHORT = 36  # characters of choices that stand beside an option, not below the help
@@ -304,7 +304,7 @@ def callback(run: Callable[[Any], None]) -> Callable[..., None]:
                 name for name, one in sources.items() if one and one.name == "COMMANDLINE"
             )
         options = built(kind, values, **more)
-        with ending_well(run.__name__, options.output.out):
+        with ending_well(run.__name__, options.output.out), told_in_time(options.output.quiet):
             run(options)
 
     found = [one.as_parameter(hint) for one, hint in declared(kind)]

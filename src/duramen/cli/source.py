@@ -117,12 +117,21 @@ NO_COMPLETE_ROW = (
 
 def incomplete_words(dropped: int, total: int) -> str:
     """Say how many rows were left out since a value is missing."""
-    return f"{dropped:,} of {total:,} rows are incomplete and were left out"
+    return f"{dropped:,} of {total:,} rows {_are(dropped)} incomplete and {_were(dropped)} left out"
 
 
 def left_out_words(dropped: int, total: int) -> str:
     """Say how many rows were left out since their target is missing."""
-    return f"{dropped:,} of {total:,} rows have no target and were left out"
+    have = "has" if dropped == 1 else "have"
+    return f"{dropped:,} of {total:,} rows {have} no target and {_were(dropped)} left out"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def check_columns(option: str, asked: Sequence[str], there: Sequence[str], target: str) -> None:

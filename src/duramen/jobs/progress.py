@@ -2,20 +2,79 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from duramen.configuration import config_context, shows_progress
+from duramen.results.text import duration
+
+_SOON = 5.0  # seconds of work before the rest is estimated
+_LONG = 10.0  # seconds that the rest has to take to be told
+
+Say = Callable[[str], object]
+_say: ContextVar[Say | None] = ContextVar("say", default=None)
+
+
+@contextmanager
+def estimates(say: Say | None) -> Iterator[None]:
+    """Tell, within the block, how long work without a bar will take, once that is known.
+
+    Work that goes on for more than a few seconds is told once, by `say`; None for nothing.
+    """
+    token = _say.set(say)
+    try:
+        yield
+    finally:
+        _say.reset(token)
+
+
+class Estimate:
+    """Progress that is told in one line, where there is no bar; it takes the calls of a bar.
+
+    Attributes
+    ----------
+    n : int
+        Steps that are done.
+    """
+
+    def __init__(self, total: int, what: str, done: int, say: Say) -> None:
+        self.n = done
+        self._total, self._what, self._say = total, what, say
+        self._first, self._start, self._told = done, time.monotonic(), False
+
+    def update(self, steps: int = 1) -> None:
+        """Count steps that are done; tell how long the rest will take if that is long."""
+        self.n += steps
+        took = time.monotonic() - self._start
+        if self._told or took < _SOON or self.n <= self._first:
+            return
+        self._told = True
+        left = took / (self.n - self._first) * (self._total - self.n)
+        if left > _LONG:
+            self._say(
+                f"{self._what}: {self.n / self._total:.1%} done after {duration(took)}, about "
+                f"{duration(left)} left"
+            )
+
+    def set_postfix_str(self, *_: object, **__: object) -> None:
+        """Ignore words beside a bar."""
 
 
 @contextmanager
 def shown_bar(
     total: int, what: str, unit: str, verbose: int, *, done: int = 0
 ) -> Iterator[Any | None]:
-    """Give a bar of tqdm, or None where none is to be seen; calls inside it show none."""
+    """Give a bar of tqdm, an `Estimate`, or None where neither is asked for.
+
+    Calls inside it show none.
+    """
     if not shows_progress(verbose):
-        yield None
+        say = _say.get()
+        with estimates(None):
+            yield None if say is None else Estimate(total, what, done, say)
         return
     from tqdm.auto import tqdm
 

@@ -72,8 +72,9 @@ def enough_words(evaluation: SelectionEvaluation) -> tuple[str, ...]:
         if len(rows) < 2 or (~np.isnan(values[:, rows]).any(axis=1)).sum() < 2:
             continue
         found = evaluation.enough(name)
+        enough = "feature is" if found.n_features == 1 else "features are"
         lines.append(
-            f"{name}: {found.n_features:,} features are enough ({found.level:.0%} interval "
+            f"{name}: {found.n_features:,} {enough} enough ({found.level:.0%} interval "
             f"{found.low:,} to {found.high:,}); with {found.best:,} the mean "
             f"{performances[score].title} is the best."
         )

@@ -18,11 +18,11 @@ _NO_ERROR = "the accuracy out of bag is not known, because every tree sees all r
 # Whether the forest predicts better than without features, and whether a feature was found; None
 # where nothing was tested.
 _MEANINGS = {
-    (True, True): "the features predict {target}, and the features found are associated with it",
+    (True, True): "the features predict {target}, and the {found} associated with it",
     (True, False): "the features together predict {target}, but no single feature is "
     "distinguished from noise",
     (True, None): "the features together predict {target}",
-    (False, True): "the features found are associated with {target}, but the forest does not "
+    (False, True): "the {found} associated with {target}, but the forest does not "
     "predict it better than without any feature",
     (False, False): "there is no evidence that any feature is associated with {target}, and the "
     "order may be due to chance",
@@ -44,8 +44,10 @@ def conclusion(run: Run, tested: Verdict | None) -> str:
         return f"{found}; {_NO_ERROR}." if error is None else f"{found}{_concordance(run, error)}."
     accuracy = accuracy_words(run, float(error), float(baseline))
     better = run.results.get("baseline_p_value", 1.0) <= LEVEL
-    known = bool(tested.selected()) if tested is not None and tested.test.controls else None
-    meaning = _MEANINGS[better, known].format(target=run.target)
+    n_found = len(tested.selected()) if tested is not None and tested.test.controls else None
+    ones = "feature found is" if n_found == 1 else "features found are"
+    known = None if n_found is None else n_found > 0
+    meaning = _MEANINGS[better, known].format(target=run.target, found=ones)
     return f"{found}; out of bag, {accuracy}: {meaning}."
 
 

@@ -474,6 +474,22 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(method, file, tmp_path
     assert_refused("rank", tmp_path / "no", [file, *other], "is of another run")
 
 
+def test_ctrl_c_during_a_test_leaves_the_ranking(file, tmp_path, monkeypatch):
+    """Without a checkpoint, from which the test would go on."""
+    count_forests(monkeypatch, fail_after=5)
+    monkeypatch.setattr("duramen.cli.rank.run.announce", lambda *_: None)
+    words = "rank", file, "--target", "y", "--trees", TREES, "--out", tmp_path / "out"
+    result = duramen(*words, "--significance", "altmann", "--permutations", 19, "--jobs", 1)
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-2:] == [
+        "note: left out of the results are the significance test and the directions of effects: "
+        "interrupted",
+        f"duramen rank: interrupted, the results are in {tmp_path / 'out'}",
+    ]
+    assert "No significance test was run" in result.stdout
+    assert "significance test and the directions" in (tmp_path / "out/report.html").read_text()
+
+
 def test_long_runs_are_announced(file, tmp_path, monkeypatch):
     monkeypatch.setattr("duramen.cli.rank.significance.LONG", 0.0)
     result, _ = asked(file, tmp_path / "out", "altmann", permutations=3)

@@ -122,6 +122,7 @@ class Found:
     left_out: tuple[str, ...]  # what is left out, and why
     tested: Verdict | None = None  # a test of one of them
     effects: Effects | None = None  # of the first features
+    interrupted: bool = False  # whether Ctrl-C ended the test, and these are the results so far
     precision: Precision | None = None  # intervals, stability and number of trees
     groups: GroupImportances | None = None  # importances of groups
 

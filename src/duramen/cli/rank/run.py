@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.checkpoint import keeping, kept, writable
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
-from duramen.cli.console import notes, standard_error, warnings_as_notes
+from duramen.cli.console import estimated, notes, standard_error, warnings_as_notes
 from duramen.cli.declaration import command_line
+from duramen.cli.ending import Stopped, obeyed
 from duramen.cli.inputs import noted
 from duramen.cli.output import Outcome
 from duramen.cli.problem import Problem
@@ -122,7 +123,9 @@ def _tell(
     shown = partial(show_ranking, found, run, output.top, output.out)
     sources = sources_of(found.measures, found.tested, found.precision)
     of_groups = None if found.groups is None else found.groups.columns()
-    outcome = Outcome(columns, run, report, shown, sources, groups=of_groups)
+    outcome = Outcome(
+        columns, run, report, shown, sources, interrupted=found.interrupted, groups=of_groups
+    )
     return with_signals(outcome, signals, found.measures[0], output.top, found.tested)
 
 
@@ -162,6 +165,8 @@ def _measure(
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None:
         found = _tested(request, tested, found, given, quiet, clock)
+    if found.interrupted:
+        return problem, estimator, found
     with clock.step("effects"):
         found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
     first = as_importances(found.measures[0])
@@ -202,6 +207,7 @@ def _tested(
         announce(request, one, given)
     try:
         with (
+            estimated(),
             keeping(lambda: kept(request.checkpoint), quiet),
             clock.step(f"test {request.test.option}"),
         ):
@@ -212,6 +218,13 @@ def _tested(
         left_out = f"the test of importances is left out: {error}"
         notes([left_out], quiet)
         return replace(found, left_out=(*found.left_out, left_out))
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, Stopped) or request.checkpoint is not None:
+            raise  # the same command goes on from a checkpoint
+        obeyed()
+        left_out = "the significance test and the directions of effects: interrupted"
+        notes([f"left out of the results are {left_out}"], quiet)
+        return replace(found, left_out=(*found.left_out, left_out), interrupted=True)
     notes(verdict.notes, quiet)
     return replace(found, tested=verdict)
 

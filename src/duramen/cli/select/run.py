@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.checkpoint import keeping, kept
 from duramen.cli.clock import Clock
 from duramen.cli.command import perform
-from duramen.cli.console import notes, warnings_as_notes
+from duramen.cli.console import estimated, notes, warnings_as_notes
 from duramen.cli.declaration import command_line, given, parameters
 from duramen.cli.ending import Stopped
 from duramen.cli.inputs import noted
@@ -83,8 +84,10 @@ def _find(
         if not quiet and _long(selector, problem):
             with clock.step("estimate"):
                 _announce(selector, problem)
+    announced = record.name == DEFAULT_METHOD
     try:
         with (
+            estimated() if announced else nullcontext(),
             keeping(lambda: kept(options.work.checkpoint), quiet),
             clock.step("search"),
             warnings_as_notes(quiet),
