@@ -98,7 +98,7 @@ def unequal_values(
     >>> table = dm.encode([[i % 2, i] for i in range(40)], names=["sex", "age"])
     >>> print(unequal_values(table).found)
     'sex' has 2 distinct values, the most frequent in 50% of the rows, and 'age' has 40, the most \
-frequent in 2%: of features that have no association with the target, those like 'age' get more \
+frequent in 2%: among features without any association with the target, those like 'age' get more \
 MDI than those like 'sex', up to about 9.0 times as much
     """
     varied: NDArray[np.int64] = np.flatnonzero(table.n_codes() > 1)
