@@ -1,9 +1,9 @@
 """Whether the verdicts of `duramen rank` keep their promise, and what they find.
 
-``python -m benchmarks.default_answer --out DIR`` runs max-T of MDA on 400 data sets of each of four
-nulls that no other page uses (with few trees and permutations: its level is to hold for any number
-of them), and the default test of `duramen rank` on problems with 20 relevant of 2000 features, on
-the leukemia set and on noise of its shape. It prints the tables of
+``python -m benchmarks.default_answer --out DIR`` runs max-T of MDI-oob on 400 data sets of each of
+four nulls that no other page uses (with few trees and permutations: its level is to hold for any
+number of them), and the default test of `duramen rank` on problems with 20 relevant of 2000
+features, on the leukemia set and on noise of its shape. It prints the tables of
 docs/guide/max-t.md; exit status 1 where a bar is missed. A run that was killed goes on from its
 files in DIR. One processor takes about ten minutes.
 """

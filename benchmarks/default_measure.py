@@ -23,6 +23,14 @@ Choice: of the measures whose mean fraction of false features among what is foun
 within two standard errors in every problem, and that confirm something false in at most 5 % of all
 data sets within two standard errors, the one with the largest mean fraction of relevant features
 that are found, over all problems; of measures within .03 of it the cheapest.
+
+What came after
+---------------
+By that rule MDA was taken, for a few percent of time. Later, irrelevant features that are
+correlated with each other turned out to have MDA beside relevant ones, since a permutation makes
+rows that do not occur. The four problems ``--problems "6 alike" "50 alike" "10 x 10 alike" "20 x 25
+alike"``, with 100 data sets each, measure what that does to the error rate; they are not among the
+default ones. All features but the last ones are irrelevant.
 """
 
 from __future__ import annotations
@@ -31,7 +39,7 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +100,33 @@ FEW: dict[str, Callable[[np.random.Generator], Problem]] = {
     "friedman": friedman,
     "shadowed": shadowed,
 }
-PROBLEMS = {**FEW, **WIDE}
+
+
+def alike(
+    rows: int, blocks: Sequence[int], correlation: float, relevant: int, effect: float
+) -> Callable[[np.random.Generator], Problem]:
+    """Irrelevant normal features, correlated within blocks, and independent relevant ones."""
+
+    def problem(random: np.random.Generator) -> Problem:
+        X = random.normal(size=(rows, sum(blocks) + relevant))
+        shared = np.repeat(random.normal(size=(rows, len(blocks))), blocks, axis=1)
+        mixed = np.repeat([size > 1 for size in blocks], blocks)
+        X[:, :-relevant][:, mixed] *= np.sqrt(1 - correlation)
+        X[:, :-relevant][:, mixed] += np.sqrt(correlation) * shared[:, mixed]
+        y = effect * X[:, -relevant:].sum(axis=1) + random.normal(size=rows) > 0
+        return X, y.astype(np.int64), np.arange(X.shape[1]) >= sum(blocks)
+
+    return problem
+
+
+ALIKE = {
+    "6 alike": alike(300, [6, *[1] * 6], 0.9, 2, 1.0),
+    "50 alike": alike(150, [50], 0.9, 3, 1.5),
+    "10 x 10 alike": alike(200, [10] * 10, 0.8, 5, 1.0),
+    "20 x 25 alike": alike(100, [25] * 20, 0.6, 5, 1.0),
+}
+BOTH = {**FEW, **WIDE}
+PROBLEMS = {**BOTH, **ALIKE}
 
 
 def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int, int], Float]:
@@ -127,7 +161,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.default_measure", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data-sets", type=int, default=12)
-    parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(BOTH))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")

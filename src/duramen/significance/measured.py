@@ -145,8 +145,10 @@ def measured(
 
 
 def automatic(estimator: BaseForest) -> str:
-    """Return the name of the measure to test of an estimator: MDA where rows are out of bag."""
-    return "mda" if leaves_rows_out(estimator) else "mdi"
+    """Return the name of the measure to test of an estimator, by out-of-bag rows if it has any."""
+    if not leaves_rows_out(estimator):
+        return "mdi"
+    return "mda" if estimator.task == "survival" else "mdi_oob"
 
 
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:

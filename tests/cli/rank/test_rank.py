@@ -377,7 +377,7 @@ def test_demo_as_a_program(tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert all(line.startswith("note: max-t") for line in ended.stderr.splitlines())
     assert "leukemia.parquet: 72 rows x 7,129 features" in ended.stdout
-    assert "of 7,129 features are confirmed by max-T of MDA" in ended.stdout
+    assert "of 7,129 features are confirmed by max-T of MDI-oob" in ended.stdout
     assert sorted(path.name for path in (tmp_path / "duramen-rank").iterdir()) == FILES
     page = (tmp_path / "duramen-rank" / "report.html").read_text(encoding="utf-8")
     assert "Golub" in page

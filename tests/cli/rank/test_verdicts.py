@@ -37,7 +37,7 @@ def page(out):
     return " ".join(re.sub(r"&#39;", "'", html).split())
 
 
-def test_the_default_is_max_t_of_mda_whatever_is_ranked_by(file, tmp_path):
+def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     result, record = run(file, tmp_path / "out", "--permutations", 39)
     columns = written(tmp_path / "out")
     means = ["mean_a", "mean_b"]
@@ -51,8 +51,8 @@ def test_the_default_is_max_t_of_mda_whatever_is_ranked_by(file, tmp_path):
     assert "mda" not in by_mdi
     pairs = [dict(zip(one["name"], one["verdict"], strict=True)) for one in (columns, by_mdi)]
     assert pairs[0] == pairs[1]
-    assert other["settings"]["significance"]["measure"] == "mda"
-    assert "by max-T of MDA" in result.stdout
+    assert other["settings"]["significance"]["measure"] == "mdi_oob"
+    assert "by max-T of MDI-oob" in result.stdout
     heads = ["feature", "MDI, bits", "std. error", "verdict", "direction", "p adj."]
     assert "More columns in the results: FDR, MDA, accuracy" in result.stdout
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
@@ -75,8 +75,8 @@ def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
     run(file, tmp_path / "out", "--permutations", 39)
     html = page(tmp_path / "out")
     assert "<h3>Significance by max-T</h3>" in html
-    assert "confirmed by max-T of MDA" in html
-    assert "confirmed by max-T of MDA (family-wise error rate 0.05)" in html
+    assert "confirmed by max-T of MDI-oob" in html
+    assert "confirmed by max-T of MDI-oob (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
     assert "The test grew 40 forests, with 20 trees each" in html
     assert "the two orders differ" in html

@@ -188,15 +188,15 @@ def test_threads_and_resumption_give_the_same(tmp_path):
         max_t(FOREST, X, y, **{**given, "random_state": 5})
 
 
-def test_default_measure_is_mda_where_rows_are_out_of_bag():
+def test_default_measure_is_that_of_out_of_bag_rows():
     X, y = problem()
     given = {"n_permutations": 9, "random_state": 4}
-    assert max_t(FOREST, X, y, **given).equals(max_t(FOREST, X, y, measure="mda", **given))
+    assert max_t(FOREST, X, y, **given).equals(max_t(FOREST, X, y, measure="mdi_oob", **given))
     whole = dm.ExtraTreesClassifier(10)
     by_mdi = max_t(whole, X, y, measure="mdi", **given)
     assert max_t(whole, X, y, **given).equals(by_mdi)
     part = dm.ExtraTreesClassifier(10, max_samples=0.5)
-    assert max_t(part, X, y, **given).metadata["measure"] == "mda"
+    assert max_t(part, X, y, **given).metadata["measure"] == "mdi_oob"
 
 
 def test_a_feature_that_acts_in_one_group_only_is_found_in_a_table_of_few_columns():

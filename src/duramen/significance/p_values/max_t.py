@@ -67,7 +67,8 @@ def max_t(
         Classes or numbers; None with a learning set.
     measure : str or callable
         Name of a testable measure, or ``measure(forest, X, y)`` that returns importances. "auto"
-        is "mda" where trees leave rows out, else "mdi"; MDA finds more (docs/guide/max-t.md).
+        is "mdi_oob" if trees leave rows out ("mda" for survival), else "mdi": measures on
+        out-of-bag rows find more, and MDA controls less (docs/guide/max-t.md).
     n_permutations : int
         Number B of permutations. The least adjusted p-value is 1 / (B + 1): 19 permutations allow
         for one of .05.
