@@ -171,7 +171,7 @@ def relevance_words(one: Findings) -> list[str]:
         return [
             f"{own}: as expected under the null hypothesis.",
             "No feature depends on a context that is irrelevant, alone and together with the "
-            "features: dependences reported below are best attributed to chance.",
+            "features: any dependences listed below are best attributed to chance.",
         ]
     return [
         f"{own}: more than expected under the null hypothesis.",

@@ -14,6 +14,7 @@ from duramen.reports.measures import LEVEL
 from duramen.reports.report import Chart, Column, Plot, Prose, Report, Section, Table
 from duramen.reports.significance import Verdict
 from duramen.results.adjusted_significance import AdjustedSignificance
+from duramen.results.columns import counted
 from duramen.results.importances import Importances
 
 if TYPE_CHECKING:
@@ -122,8 +123,8 @@ class Signals:
                 "representatives"
             )
         labels = [int(self.clusters.labels[self._place[name]]) for name in best]
-        counted = len({label for label in labels if label >= 0}) + labels.count(-1)
-        said = f"The first {len(best):,} features stand for {counted:,} signals"
+        signals = len({label for label in labels if label >= 0}) + labels.count(-1)
+        said = f"The first {len(best):,} features stand for {counted(signals, 'signal')}"
         largest = max(self._members.items(), key=lambda one: len(one[1]), default=None)
         if largest is None or len(largest[1]) < 2:
             return f"{said}: none correlates with a more important one"
@@ -210,7 +211,7 @@ class Signals:
         return Table.of(
             title,
             columns,
-            f"{len(several):,} clusters with several members, in the order of importance.{more} "
+            f"{counted(len(several), 'cluster')} with several members, in the order of importance.{more} "
             f"{explained} The columns cluster, representative and correlation of result.csv hold "
             "all.",
         )
