@@ -211,8 +211,8 @@ class Signals:
         return Table.of(
             title,
             columns,
-            f"{counted(len(several), 'cluster')} with several members, in the order of importance.{more} "
-            f"{explained} The columns cluster, representative and correlation of result.csv hold "
+            f"{counted(len(several), 'cluster')} with several members, in the order of importance."
+            f"{more} {explained} The columns cluster, representative and correlation of result.csv hold "
             "all.",
         )
 
