@@ -212,8 +212,8 @@ class Signals:
             title,
             columns,
             f"{counted(len(several), 'cluster')} with several members, in the order of importance."
-            f"{more} {explained} The columns cluster, representative and correlation of result.csv hold "
-            "all.",
+            f"{more} {explained} The columns cluster, representative and correlation of result.csv "
+            "hold all.",
         )
 
     def _others(self, members: Sequence[str]) -> str:
