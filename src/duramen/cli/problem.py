@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from duramen.cli.ending import obeyed
 from duramen.cli.look import look
 from duramen.cli.reading import OF_TARGET, stray_findings
 from duramen.cli.source import EVENT, Source, check_columns
@@ -57,7 +58,8 @@ class Problem(Generic[TableT]):
         return self.data.task
 
     def interrupted(self, done: str) -> Problem[TableT]:
-        """Return the problem with a note that Ctrl-C ended the work after this was done."""
+        """Obey Ctrl-C: return the problem with a note that the work ended after this was done."""
+        obeyed()
         told = f"interrupted; the results are those after {done}"
         return replace(self, notes=(*self.notes, told))
 
