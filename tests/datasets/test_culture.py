@@ -20,6 +20,7 @@ def ring(n, peak=1.0):
     return Wiring(source, target, weight, positions=np.random.default_rng(0).random((n, 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

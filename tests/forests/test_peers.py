@@ -59,6 +59,7 @@ def agree(kind, name, n_seeds, **settings):
     assert np.corrcoef(a.mean(axis=0), b.mean(axis=0))[0, 1] > 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 def test_importances_in_law(kind):
     agree(kind, "iris", 10)
@@ -120,6 +121,7 @@ def test_cross_validated_scores(kind, name):
     assert np.mean(a) == pytest.approx(np.mean(b), abs=max(0.01, 4 * error))
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_good_forests():
     """Floors a little below what scikit-learn's forests reach on the same folds."""
     for name, kind, floor in (

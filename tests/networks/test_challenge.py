@@ -33,6 +33,7 @@ def test_p_value_of_the_roc_curve_is_that_of_the_rank_sum():
     assert 10 ** found.log10_p_auroc[0] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_tail_is_monotone_and_larger_than_the_truth():
     null = np.sort(random_areas(20, 400, 20_000, np.random.default_rng(2)))
     held_out = np.sort(random_areas(20, 400, 100_000, np.random.default_rng(3)))

@@ -72,6 +72,7 @@ def test_known_correlations():
     assert result.kendall[0, 1] == pytest.approx(3 / np.sqrt(6 * 5), abs=1e-15)
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 12).flatmap(
         lambda p: st.lists(

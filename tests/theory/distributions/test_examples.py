@@ -172,6 +172,7 @@ def test_problem_2_is_digits_with_three_segments_out_of_order_in_one_context():
     assert dist.mutual_information("X8", dist.names[:7]) < 1e-12
 
 
+@pytest.mark.slow
 def test_problem_2_has_the_importances_of_the_thesis():
     dist = examples.problem_2()
     expected = [0.5727, 0.7514, 0.5528, 0.687, 0.1746, 0.0753, 0.1073, 0.0]

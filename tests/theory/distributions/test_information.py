@@ -102,6 +102,7 @@ def test_impurity_decrease_against_oracle(criterion, case):
 # --- laws --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(with_sets(4))
 def test_chain_rules(case):
     dist, a, b, c, d = case

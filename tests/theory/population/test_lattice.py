@@ -58,6 +58,7 @@ def test_against_the_mean_over_orders(rows, criterion):
     np.testing.assert_allclose(found.sum(axis=1), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(
@@ -350,6 +351,7 @@ def test_variance_of_endless_numbers_is_refused():
         lattice_importances(dist, criterion="variance")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
 def test_memory_stays_small():
     """The walk takes memory for the table times the depth, not for the subsets."""

@@ -101,6 +101,7 @@ def test_scales_do_not_matter():
     np.testing.assert_allclose(gaussian_mda(C * np.outer(scale, scale), tau * scale).values, plain)
 
 
+@pytest.mark.slow
 def test_forest_converges_to_the_additive_model():
     random = np.random.default_rng(0)
     X = random.normal(size=(20_000, 3))

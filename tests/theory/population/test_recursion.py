@@ -280,6 +280,7 @@ def test_totally_randomised_trees_converge_to_it(K, criterion):
     assert_forest_agrees(forest, X, y, max_features=K, criterion=criterion)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("K", [1, 2, 4])
 @pytest.mark.parametrize("family", BINARY)
@@ -355,6 +356,7 @@ def test_names_do_not_matter(rows, trees, order, values):
     np.testing.assert_allclose(found, expected[list(order)], atol=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(most_values=(2, 2, 2), n_rows=10), st.sampled_from(BINARY))
 @settings(max_examples=30)
 def test_families_are_one_for_features_of_two_values(rows, family):

@@ -131,6 +131,7 @@ def test_trees_advised_find_all(relevant, needs, keep):
     assert early < 0.9
 
 
+@pytest.mark.slow
 @given(
     st.integers(5, 60),
     st.integers(60, 2000),
@@ -193,6 +194,7 @@ def test_cautions_are_those_of_the_rows_at_hand():
     assert "duramen rank" in text
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("n_classes", [1, 2, 4])
 def test_chance_of_the_best_irrelevant_feature(n_classes):

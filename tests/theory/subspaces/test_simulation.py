@@ -24,6 +24,7 @@ def frozen(needs):
 # --- against the exact chains ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize("keep", [0, 0.3, 1])
 @pytest.mark.parametrize(

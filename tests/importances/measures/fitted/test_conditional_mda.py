@@ -38,6 +38,7 @@ def expected(model, X, y, rule, threshold, score, nominal=()):
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["permimp", "party"])
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.6, 0.95, 1.0])
 @pytest.mark.parametrize(

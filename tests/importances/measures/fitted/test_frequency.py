@@ -41,6 +41,7 @@ def test_shares_of_the_splits_as_counted_from_arrays():
     assert (result.measure, result.unit) == ("frequency", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_agrees_with_the_arrays_of_scikit_learn_within_noise(task):
     X, labels, numbers = table()

@@ -98,6 +98,7 @@ def test_a_group_is_permuted_with_one_shared_permutation():
         assert result[name] == pytest.approx(sum(means) / 6, abs=1e-12)
 
 
+@pytest.mark.slow
 @one_test
 @pytest.mark.parametrize(
     ("task", "score"),
@@ -137,6 +138,7 @@ def test_stump_whose_prediction_is_the_side():
     assert mda(model, X, y, rows=None, n_repeats=5000)["x0"] == pytest.approx(0.25, abs=0.01)
 
 
+@pytest.mark.slow
 def test_linear_predictor_and_its_closed_form():
     # Mean over all permutations: 2 a^2 Var(x) + 2 a Cov(r, x), ddof 0, r the residual.
     random = np.random.default_rng(0)

@@ -157,6 +157,7 @@ def test_corrections_against_oracle(splits, correction, bootstrap):
     assert_is(mdi(forest, correction=correction, by_degree=True), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["expected", "miller-madow"])
 def test_corrections_centre_an_irrelevant_feature_at_zero(correction):
     plain, corrected = [], []

@@ -215,6 +215,7 @@ def test_features_chosen_by_chance_in_multiway_trees():
     assert np.abs(result.values / result.standard_error).max() < 4
 
 
+@pytest.mark.slow
 def test_features_chosen_by_chance_among_those_that_a_tree_sees():
     random = np.random.default_rng(0)
     gains = []

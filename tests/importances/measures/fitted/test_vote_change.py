@@ -76,6 +76,7 @@ def test_votes_before_are_those_of_every_tree_on_its_rows(task):
     np.testing.assert_array_equal(found, votes_of(model, X[:9], y[:9], lambda *_: every))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["classes", "three"])
 def test_the_index_of_one_tree_is_that_of_some_permutation(task):
     model, X, y = small_forest(task, n_trees=1, min_samples_leaf=1)

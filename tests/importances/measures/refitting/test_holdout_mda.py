@@ -51,6 +51,7 @@ def rows_in(table, X):
 # --- against the definition ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cv", [2, 3])
 @pytest.mark.parametrize(
     ("task", "score"),
