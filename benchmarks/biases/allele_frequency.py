@@ -21,6 +21,7 @@ from benchmarks.biases.chance import (
     Task,
     grouped,
     importances,
+    max_t_of,
     mean_gini,
     mean_information,
     null_table,
@@ -175,13 +176,7 @@ def tested(data: dm.LearningSet, seed: int) -> Float:
     """SNPs that each test takes at .05, or has first, of shape (tests, p)."""
     rows = list[NDArray[np.bool_]]()
     for measure in ("mda", "mdi"):
-        found = dm.significance.max_t(
-            dm.RandomForestClassifier(TREES),
-            data,
-            measure=measure,
-            n_permutations=PERMUTATIONS,
-            random_state=seed,
-        )
+        found = max_t_of(measure, data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
         rows += [found.p_values <= LEVEL, found.p_adjusted <= LEVEL]
         rows.append(np.arange(len(found)) == np.argmax(found.statistics))
     forest = dm.RandomForestClassifier(TREES, random_state=seed)
@@ -238,9 +233,7 @@ def relevant_task(frequency: float) -> Task:
         data = dm.learning_set(np.column_stack([cause, snps(random)]), y.astype(np.int64))
         forest = dm.RandomForestClassifier(TREES, random_state=seed)
         values = importances(RANKED, forest, data, seed)
-        test = dm.significance.max_t(
-            forest, data, measure="mda", n_permutations=PERMUTATIONS, random_state=seed
-        )
+        test = max_t_of("mda", data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
         return np.append(values[:, 0] > values[:, 1:].max(axis=1), test.p_adjusted[0] <= LEVEL)
 
     return task

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
+from benchmarks.biases import chance
 from benchmarks.biases.tables import Table
 from duramen.theory.samples import degrees_of_freedom, information_p_value
 
@@ -53,25 +54,10 @@ def tables(data_sets: int, seed: int) -> Iterator[Table]:
 
 
 def mean_information(n_values: int, sampling: str, n_rows: int = ROWS) -> float:
-    """Mean plug-in information, in bits, of two independent uniform variables, one of two values.
-
-    Exact: a mean over the binomial counts of a value, of a class and of a cell. In a bootstrap
-    sample a count is binomial given the count in the rows it is drawn from.
-    """
+    """Mean plug-in information, in bits, of independent uniform variables, one of two values."""
     drawn = round(SUBSAMPLE * n_rows) if sampling == "63 % without replacement" else n_rows
-
-    def mean_term(probability: float) -> float:
-        counts = np.arange(drawn + 1)
-        if sampling == "bootstrap":
-            original = stats.binom.pmf(counts, n_rows, probability)
-            chance = original @ stats.binom.pmf(counts, drawn, counts[:, np.newaxis] / n_rows)
-        else:
-            chance = stats.binom.pmf(counts, drawn, probability)
-        fraction = counts[1:] / drawn
-        return -float(chance[1:] @ (fraction * np.log2(fraction)))
-
-    joint = 2 * n_values * mean_term(0.5 / n_values)
-    return n_values * mean_term(1 / n_values) + 2 * mean_term(0.5) - joint
+    uniform = np.full(n_values, 1 / n_values)
+    return chance.mean_information(uniform, [0.5, 0.5], drawn, bootstrap=sampling == "bootstrap")
 
 
 def information_by_chance() -> Table:
@@ -194,8 +180,7 @@ def measured(X: Codes, y: Codes, trees: str, sampling: str, seed: int) -> dict[s
     forest = kind(
         TREES, criterion="entropy", random_state=seed, **settings, **SAMPLINGS[sampling]
     ).fit(X, y)
-    found = {"MDI": dm.importances.mdi(forest).values}
-    if sampling != "all rows":
-        found["MDI of out-of-bag rows"] = dm.importances.mdi(forest, X, y, rows="oob").values
-        found["MDA"] = dm.importances.mda(forest, X, y).values
-    return found
+    if sampling == "all rows":
+        return {"MDI": dm.importances.mdi(forest).values}
+    names = ("MDI", "MDI of out-of-bag rows", "MDA")
+    return dict(zip(names, chance.of_forest(forest, X, y), strict=True))

@@ -23,19 +23,26 @@ Task = Callable[[np.random.Generator, int], ArrayLike]
 # --- expected at a node, exactly ------------------------------------------------------------------
 
 
-def mean_entropy(probabilities: ArrayLike, n_rows: int) -> float:
-    """Mean plug-in entropy, in bits, of n rows: a mean over the binomial count of each value."""
-    counts = np.arange(1, n_rows + 1)
-    fraction = counts / n_rows
+def mean_entropy(probabilities: ArrayLike, n_rows: int, *, bootstrap: bool = False) -> float:
+    """Mean plug-in entropy, in bits, of n rows: a mean over the binomial count of each value.
+
+    In a bootstrap sample of the rows a count is binomial given the count in them.
+    """
+    counts = np.arange(n_rows + 1)
+    fraction = counts[1:] / n_rows
     terms = -fraction * np.log2(fraction)
     chances = stats.binom.pmf(counts, n_rows, np.atleast_1d(probabilities)[..., np.newaxis])
-    return float((chances @ terms).sum())
+    if bootstrap:
+        chances = chances @ stats.binom.pmf(counts, n_rows, counts[:, np.newaxis] / n_rows)
+    return float((chances[..., 1:] @ terms).sum())
 
 
-def mean_information(values: ArrayLike, classes: ArrayLike, n_rows: int) -> float:
+def mean_information(
+    values: ArrayLike, classes: ArrayLike, n_rows: int, *, bootstrap: bool = False
+) -> float:
     """Mean plug-in information, in bits, of independent variables of these probabilities."""
     joint = np.multiply.outer(np.asarray(values), np.asarray(classes)).ravel()
-    parts = (mean_entropy(one, n_rows) for one in (values, classes, joint))
+    parts = (mean_entropy(one, n_rows, bootstrap=bootstrap) for one in (values, classes, joint))
     return next(parts) + next(parts) - next(parts)
 
 
@@ -83,6 +90,26 @@ def importances(measures: Sequence[str], estimator: Any, data: Any, seed: int) -
         warnings.filterwarnings("ignore", "vote_change: p-values shrink")  # they are not used
         found = [one(given.unfitted() if one.refits else given) for one in known]
     return np.array([one.scores if hasattr(one, "scores") else one.values for one in found])
+
+
+def of_forest(forest: Any, X: Any, y: Any) -> list[Float]:
+    """Importances of the rows that a forest was grown on: MDI, MDI of out-of-bag rows, MDA."""
+    measures = dm.importances
+    found = (measures.mdi(forest), measures.mdi(forest, X, y, rows="oob"))
+    return [one.values for one in (*found, measures.mda(forest, X, y))]
+
+
+def max_t_of(
+    measure: str, data: dm.LearningSet, *, trees: int, permutations: int, seed: int
+) -> Any:
+    """Max-T of a measure of random forests."""
+    return dm.significance.max_t(
+        dm.RandomForestClassifier(trees),
+        data,
+        measure=measure,
+        n_permutations=permutations,
+        random_state=seed,
+    )
 
 
 def grouped(values: Float, groups: Groups) -> Float:

@@ -12,7 +12,15 @@ from collections.abc import Iterator
 import numpy as np
 
 import duramen as dm
-from benchmarks.biases.chance import Classes, Float, Task, grouped, importances, simulated
+from benchmarks.biases.chance import (
+    Classes,
+    Float,
+    Task,
+    grouped,
+    importances,
+    max_t_of,
+    simulated,
+)
 from benchmarks.biases.tables import Cell, Table
 from duramen.theory import population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, function, uniform
@@ -235,11 +243,5 @@ def irrelevant_task(n_relevant: int) -> Task:
 
 def confirmed(data: dm.LearningSet, measure: str, seed: int) -> Float:
     """Features that max-T of a measure confirms."""
-    test = dm.significance.max_t(
-        dm.RandomForestClassifier(TREES),
-        data,
-        measure=measure,
-        n_permutations=PERMUTATIONS,
-        random_state=seed,
-    )
+    test = max_t_of(measure, data, trees=TREES, permutations=PERMUTATIONS, seed=seed)
     return np.asarray(test.p_adjusted <= LEVEL, dtype=np.float64)

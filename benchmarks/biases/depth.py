@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 import duramen as dm
+from benchmarks.biases.chance import of_forest
 from benchmarks.biases.tables import Table
 from duramen.theory import FiniteDistribution, population_importances, specify
 from duramen.theory.distributions.specification import bernoulli, function, uniform
@@ -174,11 +175,7 @@ def found_by_depth(data_sets: int, seed: int) -> Table:
                 forest = dm.RandomForestClassifier(
                     TREES, criterion="entropy", max_depth=depth, random_state=d
                 ).fit(X, y)
-                measures = [
-                    dm.importances.mdi(forest).values,
-                    dm.importances.mdi(forest, X, y, rows="oob").values,
-                    dm.importances.mda(forest, X, y).values,
-                ]
+                measures = of_forest(forest, X, y)
                 noise = float(measures[0][r:].sum() / measures[0].sum())
                 found.append([noise, *(separated(values, r) for values in measures)])
             grown = "full" if depth is None else depth

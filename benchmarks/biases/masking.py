@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import duramen as dm
+from benchmarks.biases.chance import of_forest
 from benchmarks.biases.tables import Table
 from duramen.theory import FiniteDistribution, population_importances, population_mda, specify
 from duramen.theory.distributions.specification import copy, uniform
@@ -134,11 +135,7 @@ def found_by_candidates(data_sets: int, seed: int) -> Table:
             forest = dm.RandomForestClassifier(
                 TREES, criterion="entropy", max_features=K, random_state=d
             ).fit(X, y)
-            measures = [
-                dm.importances.mdi(forest).values,
-                dm.importances.mdi(forest, X, y, rows="oob").values,
-                dm.importances.mda(forest, X, y).values,
-            ]
+            measures = of_forest(forest, X, y)
             mdi.append([*measures[0][:2], measures[0][2:].mean()])
             first.append([*(float(v[1] > v[2:].max()) for v in measures), marginal(X, y)])
         rows.append([K, *np.mean(mdi, axis=0).tolist(), *np.mean(first, axis=0).tolist()])

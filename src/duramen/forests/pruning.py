@@ -237,13 +237,12 @@ def _pool(
     multiway = family == MULTIWAY
     sizes[multiway] = forest.pool[start[multiway]].astype(np.int64) + 2
     ends = np.cumsum(sizes)
-    per_tree = np.bincount(trees[inner], weights=sizes, minlength=forest.n_trees)
-    offsets = np.concatenate([[0], np.cumsum(per_tree)]).astype(np.int64)
+    offsets = _offsets(trees[inner], forest.n_trees, sizes)
     cuts = np.where(sizes > 0, ends - sizes - offsets[trees[inner]], cut)
     return offsets, forest.pool[expand(start, sizes)], cuts.astype(np.uint32)
 
 
-def _offsets(trees: Integers, n_trees: int) -> Integers:
-    """Return the offsets of the trees among things of which each has a tree."""
-    counts = np.bincount(trees, minlength=n_trees)
+def _offsets(trees: Integers, n_trees: int, sizes: Integers | None = None) -> Integers:
+    """Return the offsets of the trees among things of some sizes, 1 each, which have a tree."""
+    counts = np.bincount(trees, weights=sizes, minlength=n_trees)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.rank.tables import write_sum
 from tests.estimators.test_survival import drawn
 
 import duramen as dm
@@ -20,14 +21,8 @@ N, P, TREES = 80, 6, 20
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     """Write six features, of which two matter, batches and persons of two rows each."""
-    random = np.random.default_rng(5)
-    X = random.normal(size=(N, P)).round(2)
-    columns = {f"x{j}": X[:, j] for j in range(P)}
-    path = tmp_path_factory.mktemp("tables") / "t.parquet"
     more = {"batch": np.arange(N) // 2 % 2, "person": np.arange(N) // 2}
-    y = np.where(X[:, 2] + X[:, 4] > 0, "a", "b")
-    pq.write_table(pa.table({**columns, **more, "y": y}), path)
-    return path
+    return write_sum(tmp_path_factory.mktemp("tables") / "t.parquet", N, P, more)
 
 
 def ranked(file, out, *words, rows=("--drop", "batch", "--drop", "person")):

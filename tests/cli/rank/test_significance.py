@@ -11,6 +11,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done, duramen
+from tests.cli.rank.tables import write_sum
 
 import duramen as dm
 from duramen.cli.rank.request import Request
@@ -32,12 +33,7 @@ REFITTING = [test.option for test in tests if test.repeats]
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    random = np.random.default_rng(5)
-    X = random.normal(size=(N, P)).round(2)
-    columns = {f"x{j}": X[:, j] for j in range(P)}
-    path = tmp_path_factory.mktemp("tables") / "t.parquet"
-    pq.write_table(pa.table({**columns, "y": np.where(X[:, 2] + X[:, 4] > 0, "a", "b")}), path)
-    return path
+    return write_sum(tmp_path_factory.mktemp("tables") / "t.parquet", N, P)
 
 
 def run(file, out, *words):

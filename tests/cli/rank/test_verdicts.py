@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.cli.commands import assert_refused, done
+from tests.cli.rank.tables import write_sum
 
 from duramen.significance import catalogue
 
@@ -16,12 +17,7 @@ N, P, TREES = 80, 6, 20
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    random = np.random.default_rng(5)
-    X = random.normal(size=(N, P)).round(2)
-    columns = {f"x{j}": X[:, j] for j in range(P)}
-    path = tmp_path_factory.mktemp("tables") / "t.parquet"
-    pq.write_table(pa.table({**columns, "y": np.where(X[:, 2] + X[:, 4] > 0, "a", "b")}), path)
-    return path
+    return write_sum(tmp_path_factory.mktemp("tables") / "t.parquet", N, P)
 
 
 def run(file, out, *words):
