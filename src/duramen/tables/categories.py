@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.masked import array_of
+from duramen.tables.exactness import merged, refusal_of
 from duramen.tables.learning_set import LearningSet
 from duramen.tables.names import check_names, default_names
 from duramen.tables.sources import open_source
@@ -122,13 +123,21 @@ def factorize(column: Any, what: str, function: str) -> tuple[Codes, NDArray[Any
     if kind == "O":
         return _of_objects(values, what, function)
     if kind == "f":
-        values = values.astype(np.float64, copy=False)
+        values = float_labels(values, what, function)
     elif kind in "iu" and values.dtype != np.uint64:
         values = values.astype(np.int64, copy=False)
     labels, codes = np.unique(values, return_inverse=True)
     if kind in "UT":
         labels = objects(str(label) for label in labels)
     return codes.astype(np.uint32), labels
+
+
+def float_labels(values: NDArray[Any], what: str, function: str) -> NDArray[np.float64]:
+    """Return numbers as float64; refuse different ones that would become equal."""
+    pair = None if values.dtype == np.float64 else merged(values)
+    if pair is not None:
+        raise refusal_of(pair, what, function)
+    return values.astype(np.float64, copy=False)
 
 
 def _one_dimensional(column: Any, what: str, function: str) -> NDArray[Any]:

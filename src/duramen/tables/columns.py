@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.text import quoted
+from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-LARGEST_EXACT = 2**53  # float64 holds every integer up to here, and not every one beyond
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class Categories:
 
 Column: TypeAlias = NDArray[Any] | Categories
 
+_EXACT_DIGITS = 15  # decimals of so many digits stay different
 _WIDER = {"i1": np.int16, "u2": np.int32, "u4": np.int64, "f2": np.float32}
 
 
@@ -48,7 +48,8 @@ def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> N
     Raises
     ------
     ValueError
-        If the numbers are complex, or unsigned integers beyond 2**53.
+        If the numbers are complex, unsigned integers beyond 2**53, or different ones that are
+        equal as float64.
     TypeError
         If it holds dates, times, bytes or records.
     """
@@ -69,9 +70,18 @@ def numbers(array: NDArray[Any], *, function: str, name: str | None = None) -> N
             raise ValueError(too_large(function, name))
         return array.astype(np.int64, order="K")
     if array.dtype.itemsize > 8:
-        return array.astype(np.float64, order="K")
+        return _as_float64(array, function, name)
     wider = _WIDER.get(array.dtype.str[1:])
     return array if wider is None else array.astype(wider, order="K")
+
+
+def _as_float64(array: NDArray[Any], function: str, name: str | None) -> NDArray[Any]:
+    """Return numbers of more digits as float64; refuse those that would become equal."""
+    for j in range(array.shape[1] if array.ndim == 2 else 1):
+        pair = merged(array[:, j] if array.ndim == 2 else array)
+        if pair is not None:
+            raise refusal_of(pair, describe(f"x{j}" if array.ndim == 2 else name), function)
+    return array.astype(np.float64, order="K")
 
 
 def _odd_strides(array: NDArray[Any]) -> bool:
@@ -162,6 +172,12 @@ def _numbers_of_objects(
     try:
         if all(issubclass(t, integers) for t in types) and all(present) and types:
             return np.array([int(value) for value in array], dtype=np.int64)
+        known = [v for v, there in zip(array, present, strict=True) if there]
+        if any(isinstance(v, integers) and abs(int(v)) > LARGEST_EXACT for v in known):
+            raise ValueError(too_large(function, name))
+        pair = merged(known)
+        if pair is not None:
+            raise refusal_of(pair, describe(name), function)
         pairs = zip(array, present, strict=True)
         return np.array([float(v) if there else np.nan for v, there in pairs], dtype=np.float64)
     except OverflowError:
@@ -188,7 +204,7 @@ def from_arrow(
     if pa.types.is_boolean(kind):
         array = array.cast(pa.uint8())
     elif pa.types.is_decimal(kind):
-        array = array.cast(pa.float64())
+        array = of_decimals(array, describe(name), function)
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _numbers_of_arrow(array, function, name)
@@ -205,6 +221,18 @@ def from_arrow(
         found = _from_dictionary(encoded.dictionary, encoded.indices, False, function, name)
         return replace(found, text=True)
     raise TypeError(refusal(str(kind), function, name))
+
+
+def of_decimals(array: Any, what: str, function: str) -> Any:
+    """Return decimals of Arrow as float64; refuse different ones that would become equal."""
+    import pyarrow as pa
+
+    numbers = array.cast(pa.float64())
+    if array.type.precision > _EXACT_DIGITS:
+        pair = merged([number for number in array.unique().to_pylist() if number is not None])
+        if pair is not None:
+            raise refusal_of(pair, what, function)
+    return numbers
 
 
 def _numbers_of_arrow(array: Any, function: str, name: str | None) -> NDArray[Any]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from duramen._kernel import ColumnEncoder
 from duramen.checks import kernel_threads
 from duramen.tables.columns import (
-    LARGEST_EXACT,
     Categories,
     Column,
     categories_of_numbers,
@@ -18,6 +17,7 @@ from duramen.tables.columns import (
     too_large,
 )
 from duramen.tables.encoded import EncodedTable
+from duramen.tables.exactness import LARGEST_EXACT
 from duramen.tables.memory import require_memory
 from duramen.tables.names import check_names, default_names, resolve_kinds
 from duramen.tables.sources import Source, open_source

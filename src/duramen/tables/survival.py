@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.results.magnitude import check_magnitude
+from duramen.tables.exactness import merged, refusal_of
 
 _HINT = (
     "Hint: a structured array with a boolean field for the event and one for the time, as "
@@ -134,12 +135,16 @@ def survival_codes(
 
 def _numbers(values: Any, what: str, function: str) -> NDArray[np.float64]:
     try:
-        numbers = np.asarray(values).astype(np.float64)
+        given = np.asarray(values)
+        numbers = given.astype(np.float64)
     except (TypeError, ValueError):
         wanted = "numbers" if what == "times" else "booleans or 0 and 1"
         raise ValueError(f"{function}: {what} must be {wanted}, got text or objects") from None
     if numbers.ndim != 1 or not len(numbers):
         raise ValueError(f"{function}: {what} must be one-dimensional and not empty")
+    pair = merged(given) if given.dtype.kind in "iuO" or given.dtype.itemsize > 8 else None
+    if pair is not None:
+        raise refusal_of(pair, what, function)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from duramen.results.text import first_line
+from duramen.tables.columns import describe, too_large
+from duramen.tables.exactness import LARGEST_EXACT, merged, refusal_of
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.lines import UnclosedQuote, lines_of
 
@@ -93,6 +99,64 @@ def checked_separator(request: Request) -> None:
         raise ValueError(
             f"{request.function}: separator and decimal must differ, got {given!r} for both."
         )
+
+
+def check_digits(
+    table: pa.Table,
+    options: Any,
+    parsed: Callable[[Any], pa.Table],
+    function: str,
+    titles: Sequence[str] = (),
+) -> None:
+    """Refuse numbers in text of more digits than float64 has, where these tell them apart.
+
+    Arrow reads whole numbers beyond 2**63 as float64. `parsed` reads the text of the table again,
+    with options; it is asked to where a number is beyond 2**53. `titles` are the names of the
+    columns where the table has others.
+    """
+    import pyarrow as pa
+
+    places = [
+        j
+        for j, column in enumerate(table.columns)
+        if pa.types.is_float64(column.type) and _largest(column) >= LARGEST_EXACT
+    ]
+    if not places:
+        return
+    names = [table.schema.field(j).name for j in places]
+    texts = parsed(_as_text(options, names))
+    for j in places:
+        name = titles[j] if titles else table.schema.field(j).name
+        given = [text for text in texts.column(j).unique().to_pylist() if text is not None]
+        numbers = [Decimal(text.strip().replace(options.decimal_point, ".")) for text in given]
+        numbers = [number for number in numbers if number.is_finite()]
+        if any(re.fullmatch(r"\s*[+-]?\d+\s*", text) for text in given) and any(
+            number == number.to_integral_value() and abs(number) > LARGEST_EXACT
+            for number in numbers
+        ):
+            raise ValueError(too_large(function, name))
+        pair = merged(numbers)
+        if pair is not None:
+            raise refusal_of(pair, describe(name), function)
+
+
+def _largest(column: pa.ChunkedArray) -> float:
+    values = np.abs(column.to_numpy())
+    return float(np.max(values, initial=0.0, where=np.isfinite(values)))
+
+
+def _as_text(options: Any, names: list[str]) -> Any:
+    """Return options of conversion that leave some columns as text."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    return pa_csv.ConvertOptions(
+        null_values=options.null_values,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=options.quoted_strings_can_be_null,
+        decimal_point=options.decimal_point,
+        column_types=dict.fromkeys(names, pa.string()),
+    )
 
 
 def last_cell(table: pa.Table) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from duramen.results.warning import warn
 from duramen.tables.formats.delimited import (
     bytes_of,
+    check_digits,
     checked_separator,
     end_of,
     ends_in_quote,
@@ -54,23 +55,30 @@ def read_text(path: Path, request: Request, delimiter: str) -> pa.Table:
     function, options = request.function, text_options(request)
     delimiter = _separator(path, delimiter, request)
 
-    def parsed(source: Any) -> pa.Table:
+    def parsed(source: Any, chosen: Any = options) -> pa.Table:
+        if isinstance(source, BytesIO):
+            source.seek(0)
         return pa_csv.read_csv(
             source,
             parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=options,
+            convert_options=chosen,
         )
 
+    source: Any = path
     with explained(path, delimiter, function):
-        table = parsed(path)
+        if not path.is_file():  # what comes through a pipe cannot be read again
+            with bytes_of(path) as stream:
+                source = BytesIO(stream.read())
+        table = parsed(source)
         if last_cell(table) == "" and path.is_file() and end_of(path, 1) == delimiter.encode():
             # Without a line end, Arrow takes an empty last field for quoted if one before it is.
             with bytes_of(path) as stream:
-                table = parsed(BytesIO(stream.read() + b"\n"))
+                source = BytesIO(stream.read() + b"\n")
+            table = parsed(source)
         table.column_names  # noqa: B018  decodes the names
     if any(pa.types.is_binary(field.type) for field in table.schema):
         explain_encoding(path, function)
-    # What comes through a pipe cannot be read again.
+    check_digits(table, options, partial(parsed, source), function)
     if path.is_file() and ends_in_quote(
         table, lambda size: end_of(path, size), lambda: bytes_of(path), delimiter
     ):
@@ -144,15 +152,22 @@ class _Text(Input):
     def _no_rows(self) -> ValueError:
         return ValueError(f"{self._function}: {self._path} has column names but no rows")
 
-    def _parsed(self, text: Any, names: Sequence[str] | None, skip_empty: bool) -> pa.Table:
-        """Text as a table, typed as `read_table` types it."""
+    def _parsed(
+        self,
+        text: Any,
+        names: Sequence[str] | None,
+        skip_empty: bool,
+        titles: Sequence[str] = (),
+    ) -> pa.Table:
+        """Text as a table, typed as `read_table` types it; `titles` name its columns in errors."""
         import pyarrow as pa
         import pyarrow.csv as pa_csv
 
         if names is not None and bytes(text[:3]) == BOM:
             text = BOM + bytes(text)  # Arrow takes the first one away, wherever text was cut
-        with self._explained():
-            table = pa_csv.read_csv(
+
+        def read(options: Any) -> pa.Table:
+            return pa_csv.read_csv(
                 pa.BufferReader(pa.py_buffer(text)),
                 read_options=pa_csv.ReadOptions(
                     use_threads=self._threads,
@@ -164,8 +179,12 @@ class _Text(Input):
                     newlines_in_values=True,
                     ignore_empty_lines=skip_empty,
                 ),
-                convert_options=self._options,
+                convert_options=options,
             )
+
+        with self._explained():
+            table = read(self._options)
+        check_digits(table, self._options, read, self._function, titles)
         if any(pa.types.is_binary(field.type) for field in table.schema):
             explain_encoding(self._path, self._function)
         return table
@@ -179,8 +198,8 @@ class TextInput(_Text):
 
     def __init__(self, path: Path, delimiter: str, request: Request) -> None:
         super().__init__(path, delimiter, request)
-        names = self._header()
-        self.names, self.n_columns = names, len(names)
+        self._titles = self._header()
+        self.names, self.n_columns = self._titles, len(self._titles)
 
     def groups(self, start: int, work: Path) -> Iterator[pa.Table]:
         """Yield groups of columns: all at once, or tile by tile."""
@@ -215,7 +234,8 @@ class TextInput(_Text):
             begin, end = max(start, bounds[tile]), bounds[tile + 1]
             if begin < end:
                 names = [f"{j}" for j in range(bounds[tile], end)]
-                table = self._parsed(spool.read(tile), names, skip_empty=False)
+                titles = self._titles[bounds[tile] : end]
+                table = self._parsed(spool.read(tile), names, False, titles)
                 yield table.select(list(range(begin - bounds[tile], end - bounds[tile])))
         spool.remove()
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from duramen.results.magnitude import OF_DISTRIBUTIONS, check_magnitude
 from duramen.results.metadata import frozen_metadata
 from duramen.results.summary import Summarized, Summary
-from duramen.tables.categories import Codes
+from duramen.tables.categories import Codes, float_labels
 from duramen.theory.arguments import check_choice
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.merging import merge_rows
@@ -112,7 +112,7 @@ class JointTable(Summarized):
                 f"FiniteDistribution: the variance needs a numeric target, but {self.target_name} "
                 f"has values such as {self.classes.tolist()[0]!r}. Hint: use 'entropy' or 'gini'."
             )
-        numbers: FloatArray = self.classes.astype(np.float64)
+        numbers = float_labels(self.classes, f"the target {self.target_name}", "FiniteDistribution")
         check_magnitude(numbers, self.target_name, "FiniteDistribution", OF_DISTRIBUTIONS)
         return numbers
 
