@@ -63,7 +63,10 @@ def mean(rows):
 
 
 def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given):
-    """What each feature loses, exactly; `given` has the features that each is permuted within."""
+    """The expected loss, and what each feature adds to it when it is permuted, exactly.
+
+    `given` has the features that each is permuted within.
+    """
     trees = list(all_trees(rows, list(range(p)), k, criterion, depth))
     assert sum(chance for _, chance in trees) == 1
     total = mass(rows)
@@ -103,4 +106,4 @@ def accuracy_losses(rows, p, k, *, criterion, loss, votes, depth, unseen, given)
                 after = loss_of(mixed, y)
             change += w / total * (after - loss_of(known[x], y))
         lost.append(change)
-    return lost
+    return sum(w / total * loss_of(known[x], y) for x, y, w in rows), lost

@@ -2,7 +2,7 @@
 
 Rows are triples (x, y, w) of a tuple of values, a class and a weight that is a Fraction; a split
 is a feature and a list of groups of its values. Probabilities, Gini's index and the variance are
-exact fractions; entropies are floats.
+exact fractions, whose ties are exact; entropies are floats.
 """
 
 from collections import defaultdict
@@ -65,14 +65,19 @@ def candidate_splits(rows, feature, family):
     return [(feature, sorted(pair, key=sorted)) for pair in distinct]
 
 
+def best_places(gains, criterion):
+    least = max(gains) - TIE if criterion == "entropy" else max(gains)
+    return [i for i, gain in enumerate(gains) if gain >= least]
+
+
 def offers(rows, feature, family, cut, criterion):
     """What a drawn feature may offer, all alike; a constant one offers no split, None."""
     found = candidate_splits(rows, feature, family)
     if not found:
         return [None]
     if cut == "best":
-        best = max(decrease(rows, split, criterion) for split in found)
-        found = [split for split in found if decrease(rows, split, criterion) >= best - TIE]
+        gains = [decrease(rows, split, criterion) for split in found]
+        found = [found[i] for i in best_places(gains, criterion)]
     return found
 
 
@@ -88,7 +93,7 @@ def winners(rows, features, k, family, cut, criterion):
             for m, place in zip(draw, hand, strict=True):
                 split = offered[m][place]
                 gains.append(0 if split is None else decrease(rows, split, criterion))
-            best = [i for i, gain in enumerate(gains) if gain >= max(gains) - TIE]
+            best = best_places(gains, criterion)
             for i in best:
                 share = Fraction(1, len(draws) * len(hands) * len(best))
                 outcomes[draw[i], hand[i]] += share

@@ -1,5 +1,7 @@
 """Random distributions for property tests, and the same as a table for the oracles."""
 
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -58,3 +60,11 @@ def with_sets(draw, count, *, most_features=3):
     dist = draw(distributions(most_features=most_features))
     some = st.lists(st.sampled_from(variables_of(dist)), unique=True, max_size=3)
     return (dist, *(draw(some) for _ in range(count)))
+
+
+def table_with_an_outlier():
+    """Rows (x, y, w): x1 and x2 tie among small numbers, beside one number that is far away."""
+    cells = [(0, a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    low = zip(cells, (2, 5, 9, 7, 1, 4, 0, 6), (1, 2, 1, 3, 2, 3, 1, 2), strict=True)
+    rows = [*low, ((1, 0, 0, 0), 10**9, 1)]
+    return [(x, y, Fraction(times, 16)) for x, y, times in rows]

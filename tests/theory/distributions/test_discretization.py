@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +44,17 @@ def test_uniform_bins_are_joined_where_they_are_empty():
     codes, cuts = column([-3, -2, -1, 0, 1, 2], method="uniform", n_bins=5)
     assert cuts.tolist() == [-2.0, -1.0, 0.0, 1.0]
     assert codes == [0, 0, 1, 2, 3, 4]
+
+
+@one_test
+@pytest.mark.parametrize("method", ["quantile", "uniform"])
+@pytest.mark.parametrize("n_bins", [7, 10, 22, 23, 25, 44, 49])
+def test_a_bin_includes_its_end_where_that_is_a_number_of_the_column(method, n_bins):
+    """Ends k r / n as fractions: of 0 .. r, both methods put as many numbers into each bin."""
+    for r in range(n_bins, 200):
+        codes, _ = column(range(r + 1), method=method, n_bins=n_bins)
+        expected = [max(0, -(-i * n_bins // r) - 1) for i in range(r + 1)]
+        assert codes == expected, r
 
 
 @pytest.mark.parametrize("method", ["quantile", "uniform"])
@@ -112,6 +125,18 @@ def test_mdl_against_oracle(rows, step):
         assert len(set(x)) <= 2
     else:
         assert cuts.tolist() == oracle.cuts(x, y)
+
+
+@one_test
+@pytest.mark.parametrize("first", ["00001120112222", "000000120211221200220102111111"])
+def test_mdl_does_not_depend_on_the_order_of_the_classes(first):
+    """Of two cuts that leave equally much the lower one is taken, whatever order sums have."""
+    y = np.array(list(map(int, first)))
+    found = [
+        column(range(len(y)), y=np.array(names)[y], method="mdl", n_bins=2)[1].tolist()
+        for names in permutations(range(3))
+    ]
+    assert all(cuts == oracle.cuts(range(len(y)), y.tolist()) for cuts in found)
 
 
 def test_cuts_between_neighbouring_floats_separate_them():

@@ -129,6 +129,19 @@ def test_values_of_probability_zero_do_not_appear():
     assert [labels.tolist() for labels in dist.labels] == [[0], ["b"]]
 
 
+@one_test
+@pytest.mark.parametrize("parts", [(0.7, 0.2, 0.1), (0.9, 0.1), (0.6, 0.3, 0.1)])
+def test_what_rounding_leaves_of_zero_is_no_value(parts):
+    """1 - .7 - .2 - .1 is 2.8e-17, and 1 - .9 - .1 is -2.8e-17."""
+    rest = 1.0
+    for part in parts:
+        rest -= part
+    assert 0 < abs(rest) < 1e-16
+    probabilities = {**dict(enumerate(parts)), "rest": rest}
+    dist = specify({"X": categorical(probabilities), "Y": copy("X")})
+    assert dist.n_classes == dist.cardinalities[0] == len(parts)
+
+
 def test_tuples_can_be_values():
     dist = specify({"A": uniform(2), "B": uniform(2), "Y": function(lambda a, b: (a, b), "A", "B")})
     assert dist.classes.tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]

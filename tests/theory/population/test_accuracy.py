@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,6 +31,21 @@ def random_table(random, weighted):
     return [(x, label, Fraction(times, total)) for (x, label), times in sorted(found.items())]
 
 
+def factorial_table(random):
+    """All combinations of the values of up to 4 features, and a class that they determine."""
+    p = int(random.integers(2, 5))
+    sizes = random.integers(2, 5 if p == 2 else 4, p).tolist() if p < 4 else [2] * p
+    n_classes = int(random.integers(2, 5))
+    factors = random.integers(1, n_classes, p)
+    labels = random.integers(0, n_classes, sizes)
+    is_sum = random.random() < 0.5  # by a modulus: no decrease before a single feature is left
+    rows = []
+    for x in product(*map(range, sizes)):
+        y = int(factors @ x) % n_classes if is_sum else int(labels[x])
+        rows.append((x, y, Fraction(1, int(np.prod(sizes)))))
+    return rows
+
+
 def of_rows(rows):
     X, y, weights = zip(*rows, strict=True)
     return FiniteDistribution.from_table(
@@ -52,23 +68,72 @@ def random_settings(random, p):
     }
 
 
-def agrees_with_oracle(seed):
-    random = np.random.default_rng(seed)
-    rows = random_table(random, weighted=bool(seed % 2))
+def agrees_with_oracle(rows, k, chosen):
     p = len(rows[0][0])
-    chosen = random_settings(random, p)
-    k = chosen.pop("max_features")
-    expected = accuracy_losses(rows, p, k, **chosen)
+    loss, expected = accuracy_losses(rows, p, k, **chosen)
     dist = of_rows(rows)
+    chosen = dict(chosen)
     depth, conditions = chosen.pop("depth"), chosen.pop("given")
     given = {dist.names[m]: some for m, some in enumerate(conditions) if some}
     found = population_mda(dist, max_features=k, max_depth=depth, given=given, **chosen)
     np.testing.assert_allclose(found.values, [float(v) for v in expected], rtol=0, atol=1e-12)
+    assert abs(found.metadata["loss"] - float(loss)) < 1e-12
 
 
-def test_a_hundred_random_distributions_agree_with_all_trees():
+def random_table_agrees(seed):
+    random = np.random.default_rng(seed)
+    rows = random_table(random, weighted=bool(seed % 2))
+    chosen = random_settings(random, len(rows[0][0]))
+    agrees_with_oracle(rows, chosen.pop("max_features"), chosen)
+
+
+def factorial_table_agrees(seed):
+    """Every K > 1, where decreases that are 0 but for rounding tie with those of constant features.
+
+    Unlimited trees of the table predict the class without error.
+    """
+    random = np.random.default_rng(seed)
+    rows = factorial_table(random)
+    p = len(rows[0][0])
+    chosen = random_settings(random, p)
+    del chosen["max_features"]
+    for k in range(2, p + 1):
+        agrees_with_oracle(rows, k, chosen)
+        assert population_mda(of_rows(rows), max_features=k).metadata["loss"] == 0
+
+
+def test_random_distributions_agree_with_all_trees():
     for seed in range(100):
-        agrees_with_oracle(seed)
+        random_table_agrees(seed)
+
+
+def test_factorial_tables_agree_with_all_trees():
+    for seed in range(20):
+        factorial_table_agrees(seed)
+
+
+@pytest.mark.slow
+def test_hundreds_of_random_distributions_agree_with_all_trees():
+    for seed in range(100, 500):
+        random_table_agrees(seed)
+
+
+@pytest.mark.slow
+def test_hundreds_of_factorial_tables_agree_with_all_trees():
+    for seed in range(20, 300):
+        factorial_table_agrees(seed)
+
+
+@one_test
+@pytest.mark.parametrize("criterion", ["entropy", "gini", "variance"])
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_a_sum_by_a_modulus_needs_every_feature(criterion, K):
+    """A value that is drawn anew is right in one of its r cases, and so is the prediction."""
+    X = np.array(list(product(range(3), range(2), range(3))))
+    dist = FiniteDistribution.from_table(X, X.sum(axis=1) % 3)
+    found = population_mda(dist, max_features=K, criterion=criterion, loss="zero-one")
+    np.testing.assert_allclose(found.values, [2 / 3, 1 / 2, 2 / 3], rtol=0, atol=1e-15)
+    assert found.metadata["loss"] == 0
 
 
 # --- known answers -------------------------------------------------------------------------------

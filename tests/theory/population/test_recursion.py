@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
-from math import comb, log2
+from math import comb, log2, prod
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.grid import one_test
 from tests.oracles import recursion as oracle
+from tests.theory.drawn import table_with_an_outlier
 
 import duramen as dm
 from duramen.importances import mdi
@@ -215,10 +216,41 @@ def test_agrees_with_growing_every_tree_on_larger_tables(family, cut, K, seed):
     assert_agrees_with_every_tree(rows, trees, None)
 
 
+def deterministic_table_agrees(seed):
+    """All combinations of the values of some features, which determine the class; every K > 1."""
+    random = np.random.default_rng(seed)
+    sizes = [(3, 2, 2), (2, 2, 2), (3, 3), (4, 2), (3, 2), (2, 3, 2)][seed % 6]
+    n_classes = int(random.integers(2, 4))
+    factors = random.integers(1, n_classes, len(sizes))
+    labels = random.integers(0, n_classes, sizes)
+    is_sum = random.random() < 0.5  # by a modulus: no decrease before a single feature is left
+    rows = [
+        (x, int(factors @ x) % n_classes if is_sum else int(labels[x]), Fraction(1, prod(sizes)))
+        for x in product(*map(range, sizes))
+    ]
+    criterion = ("entropy", "gini", "variance")[seed // 6 % 3]
+    for family, cut in [("multiway", "random"), *product(BINARY, ["random", "best"])]:
+        for K in range(2, len(sizes) + 1):
+            trees = {"max_features": K, "splits": family, "cut": cut, "criterion": criterion}
+            assert_agrees_with_every_tree(rows, trees, None)
+
+
+def test_agrees_with_growing_every_tree_on_deterministic_tables():
+    for seed in range(2, 6):
+        deterministic_table_agrees(seed)
+
+
+@pytest.mark.slow
+def test_agrees_with_growing_every_tree_on_many_deterministic_tables():
+    for seed in range(72):
+        deterministic_table_agrees(seed)
+
+
 def assert_agrees_with_every_tree(rows, trees, max_depth):
+    p = len(rows[0][0])
     expected = oracle.importances(
         rows,
-        3,
+        p,
         trees["max_features"],
         family=trees["splits"],
         criterion=trees["criterion"],
@@ -227,14 +259,14 @@ def assert_agrees_with_every_tree(rows, trees, max_depth):
     )
     found = tree_importances(of_rows(rows), max_depth=max_depth, **trees)
     depths = max([found.shape[1], *(depth + 1 for _, depth in expected)])
-    table = np.zeros((3, depths))
+    table = np.zeros((p, depths))
     for (m, depth), value in expected.items():
         table[m, depth] = value
     np.testing.assert_allclose(
         np.pad(found, [(0, 0), (0, depths - found.shape[1])]), table, atol=1e-12
     )
     if trees["splits"] == "multiway":
-        assert found.shape[1] == min(3, max_depth or 3)
+        assert found.shape[1] == min(p, max_depth or p)
 
 
 @given(tables(most_values=(2, 3, 2, 2), n_rows=10))
@@ -432,6 +464,22 @@ def test_primary_tumor_for_any_K():
         assert found.shape == (16, 4)
 
 
+@one_test
+@pytest.mark.parametrize("family", FAMILIES)
+def test_ties_of_variances_hold_far_below_the_largest_number(family):
+    """A decrease is as exact as the numbers of its node, whatever those of others are."""
+    rows = table_with_an_outlier()
+    expected = oracle.importances(rows, 4, 4, family=family, criterion="variance")
+    found = tree_importances(
+        of_rows(rows), max_features=4, splits=family, criterion="variance", max_depth=4
+    )
+    values = [found[m, depth] for m, depth in expected if depth > 0]
+    assert len(values) > 4
+    np.testing.assert_allclose(
+        values, [value for (_, depth), value in expected.items() if depth > 0], rtol=1e-12
+    )
+
+
 # --- who wins ------------------------------------------------------------------------------------
 
 
@@ -447,7 +495,8 @@ def test_who_wins_among_features_of_one_split(data):
     for draw in combinations(range(p), k):
         best = [m for m in draw if gains[m] == gains[list(draw)].max()]
         expected[best] += 1 / (comb(p, k) * len(best))
-    by_group, constant = best_of_features(gains[np.newaxis], p, K)
+    divides = np.ones((1, p), dtype=bool)
+    by_group, constant = best_of_features(gains[np.newaxis], divides, p, K)
     by_integral = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
     np.testing.assert_allclose(by_group[0], expected, atol=1e-14)
     np.testing.assert_allclose(by_integral, expected, atol=1e-14)
@@ -459,8 +508,8 @@ def test_who_wins_among_features_of_one_split(data):
 def test_who_wins_among_many(p, K):
     """The i-th worst of p different ones wins with probability C(i - 1, k - 1) / C(p, k)."""
     expected = [comb(i, K - 1) / comb(p, K) for i in range(p)]
-    gains = np.arange(p) / 10
-    by_group, _ = best_of_features(gains[np.newaxis], p, K)
+    gains, divides = np.arange(p) / 10, np.ones((1, p), dtype=bool)
+    by_group, _ = best_of_features(gains[np.newaxis], divides, p, K)
     by_integral = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
     np.testing.assert_allclose(by_group[0], expected, rtol=1e-11)
     np.testing.assert_allclose(by_integral, expected, rtol=1e-11)
@@ -468,11 +517,12 @@ def test_who_wins_among_many(p, K):
 
 def test_who_wins_when_all_tie():
     p = 101
-    gains = np.zeros(p)
+    gains, divides = np.zeros(p), np.ones((1, p), dtype=bool)
     for K in (2, 50, 101):
         found = best_of_cuts(np.zeros(p, np.int64), np.arange(p), gains, (1, p), K)
         np.testing.assert_allclose(found, 1 / p, rtol=1e-11)
-        np.testing.assert_allclose(best_of_features(gains[np.newaxis], p, K)[0], 1 / p, rtol=1e-11)
+        by_group, _ = best_of_features(gains[np.newaxis], divides, p, K)
+        np.testing.assert_allclose(by_group[0], 1 / p, rtol=1e-11)
 
 
 # --- relevance -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from duramen.theory.relevance import boundaries
 from duramen.theory.relevance.boundaries import markov_boundaries, minimal_optimal
 from duramen.theory.relevance.properties import properties
 from duramen.theory.relevance.relevance import all_relevant, strongly_relevant
+from duramen.theory.relevance.smallest import smallest_boundary
 
 
 def test_xor_needs_both() -> None:
@@ -145,3 +146,18 @@ def test_too_many_boundaries(monkeypatch) -> None:
     dist = FiniteDistribution.from_table(np.hstack([bits, bits]), bits @ [8, 4, 2, 1])
     with pytest.raises(ValueError, match=r"too many Markov boundaries to list: \d+ were found"):
         markov_boundaries(dist)
+
+
+def test_the_smallest_boundary_does_not_hang_on_a_digit() -> None:
+    """P(y|x) half-way between two numbers of nine digits: rounding may take it to either."""
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        chance = (int(random.integers(1, 10**9)) + 0.5) * 1e-9
+        X, y, weights = [], [], []
+        for noise, share in enumerate(random.dirichlet(np.ones(3)).tolist()):
+            for x, one in ((0, chance), (1, chance / 3)):
+                X += [[x, noise]] * 2
+                y += [1, 0]
+                weights += [share * one, share * (1 - one)]
+        dist = FiniteDistribution.from_table(np.array(X), np.array(y), weights=weights)
+        assert smallest_boundary(dist) == ("x0",)

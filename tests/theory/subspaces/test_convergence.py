@@ -18,6 +18,7 @@ from duramen.theory.subspaces.convergence import (
     transition_matrix,
     trees_to_find_all,
 )
+from duramen.theory.subspaces.coverage import draws_needed
 
 SCENARIOS = ("chain", "clique", "marginal")
 
@@ -359,6 +360,19 @@ def test_long_curves_do_not_take_long_steps():
     chances = [companions_probability(10_000, 100, k) for k in range(3)]
     expected = sum(-np.expm1(t * np.log1p(-chance)) for chance in chances)
     np.testing.assert_allclose(curve[t], expected, rtol=1e-9)
+
+
+def test_a_risk_that_is_met_exactly_takes_no_further_tree():
+    """One feature is missed with probability (1 - q/p)^t by t trees, whatever the scenario."""
+    for p in range(2, 15):
+        for q in range(1, p):
+            for t in (1, 2, 3, 6):
+                risk = float(Fraction(p - q, p) ** t)
+                for scenario in ("marginal", "chain", "clique"):
+                    found = trees_to_find_all(scenario, **setting(p, q, 1, 0), risk=risk)
+                    assert found == t, (scenario, p, q, t)
+                if p * risk < 1:
+                    assert draws_needed(p, q, p * risk) == t
 
 
 def test_kept_places_are_whole():

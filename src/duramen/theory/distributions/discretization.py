@@ -26,6 +26,7 @@ Method: TypeAlias = Literal["quantile", "uniform", "mdl"]
 METHODS: tuple[str, ...] = ("quantile", "uniform", "mdl")
 
 _SHOWN_CUTS = 5
+_TIE = 1e-12  # descriptions no farther apart, in bits a row, are equally long
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,19 +223,27 @@ def _cuts(
     if method == "quantile":
         cuts = _quantiles(np.sort(scaled[codes[known]]), n_bins)
     else:
-        cuts = np.linspace(scaled[0], scaled[-1], n_bins + 1)[1:-1]
+        cuts = _equally_spaced(scaled[0], scaled[-1], n_bins)
     return np.asarray(cuts / factor, dtype=np.float64)
 
 
 def _quantiles(ordered: FloatArray, n_bins: int) -> FloatArray:
-    """Return the quantiles i / n_bins; below the upper one of two neighbors that they lie between.
+    """Return the quantiles i / n_bins, which a bin includes.
 
-    Between neighboring numbers of float64 there is none, and rounding may lead to the upper one.
+    One that is a number of the column is that number, and one between two numbers is below the
+    upper one: rounding would take either to the other side.
     """
-    place = (len(ordered) - 1) * np.arange(1, n_bins) / n_bins
-    below, above = (ordered[end(place).astype(np.intp)] for end in (np.floor, np.ceil))
+    place, rest = np.divmod((len(ordered) - 1) * np.arange(1, n_bins), n_bins)
+    below, above = ordered[place], ordered[place + (rest > 0)]
     cuts = np.quantile(ordered, np.arange(1, n_bins) / n_bins)
-    return np.where((below < above) & (cuts >= above), below, cuts)
+    return np.where((cuts < below) | (cuts >= above), below, cuts)
+
+
+def _equally_spaced(low: float, high: float, n_bins: int) -> FloatArray:
+    """Return the ends of all bins but the last; whole ones are exact, as a bin includes its end."""
+    factor = 2.0**-64 if high - low > 2.0**900 else 1.0  # multiples of the range would overflow
+    cuts: FloatArray = low + (high - low) * factor * np.arange(1, n_bins) / n_bins / factor
+    return cuts
 
 
 def _separating(numbers: FloatArray, cuts: FloatArray) -> FloatArray:
@@ -312,13 +321,13 @@ def _worth_cutting(below: FloatArray) -> int | None:
     n, n_left, n_right = whole.sum(), left.sum(axis=1), right.sum(axis=1)
     h_left, h_right = _entropies(left), _entropies(right)
     after = (n_left * h_left + n_right * h_right) / n
-    best = int(np.argmin(after))
+    best = int(np.argmax(after <= after.min() + _TIE))
     (entropy,) = _entropies(whole[np.newaxis])
     c, c_left, c_right = (np.count_nonzero(part) for part in (whole, left[best], right[best]))
     description = (
         np.log2(3.0**c - 2.0) - c * entropy + c_left * h_left[best] + c_right * h_right[best]
     )
-    paid = entropy - after[best] > (np.log2(n - 1) + description) / n
+    paid = entropy - after[best] > (np.log2(n - 1) + description) / n + _TIE
     return best + 1 if paid else None
 
 

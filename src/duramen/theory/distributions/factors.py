@@ -49,6 +49,10 @@ class Factor:
         return self.text
 
 
+ROUNDING = 1e-15
+"""A conditional probability of at most this much is 0."""
+
+
 def uniform(values: int | Iterable[Any]) -> Factor:
     """Return a variable without parents whose values are equally probable.
 
@@ -93,7 +97,8 @@ def categorical(probabilities: Mapping[Any, float]) -> Factor:
     Parameters
     ----------
     probabilities : mapping of values to probabilities
-        At least 0, their sum 1; the values keep their order.
+        At least 0, their sum 1; the values keep their order. A value of 1e-15 or less, such as 1 -
+        .7 - .2 - .1, is 0.
 
     Examples
     --------
@@ -243,7 +248,10 @@ def table(rows: Mapping[Any, Any], *parents: str) -> Factor:
 
 
 def check_outcomes(outcomes: Outcomes, what: str) -> None:
-    """Refuse invalid probabilities; `what` names the function and the variable."""
+    """Refuse invalid probabilities; `what` names the function and the variable.
+
+    What rounding leaves of 0, such as 1 - .7 - .2 - .1, is allowed on either side.
+    """
     function, _, rest = what.partition(": ")
     if not outcomes:
         raise ValueError(f"{what} are empty; they must sum to 1.")
@@ -252,7 +260,9 @@ def check_outcomes(outcomes: Outcomes, what: str) -> None:
             raise ValueError(f"{what} have {value!r} among the values; name it by a value.")
         if not isinstance(p, Real):
             raise TypeError(f"{what} must be numbers, got {p!r} for {value!r}.")
-    check_probabilities(np.array(list(outcomes.values()), dtype=np.float64), rest, function)
+    probabilities = np.array(list(outcomes.values()), dtype=np.float64)
+    probabilities[np.abs(probabilities) <= ROUNDING] = 0.0
+    check_probabilities(probabilities, rest, function)
 
 
 def _outcomes(result: Any) -> Outcomes:

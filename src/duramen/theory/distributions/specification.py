@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from duramen.tables.categories import Codes, in_order, labels_of
 from duramen.theory.distributions.factors import (
+    ROUNDING,
     Factor,
     Outcomes,
     bernoulli,
@@ -173,7 +174,7 @@ class _Joint:
             given = dict(factor.outcomes(values, domains))
             where = f" given {setting(factor.parents, values)}" if values else ""
             check_outcomes(given, f"specify: the probabilities of {name!r}{where}")
-            outcomes.append({value: float(p) for value, p in given.items() if p > 0})
+            outcomes.append({value: float(p) for value, p in given.items() if p > ROUNDING})
         return outcomes
 
 

@@ -29,6 +29,7 @@ Given = Mapping[str, Iterable[Variable]] | str | None
 LossOf = Callable[[FloatArray], FloatArray]
 
 _FUNCTION = "population_mda"
+_SUM = 1e-9  # how far rounding takes an expected loss of 0 or 1 from it
 _UNITS = {"zero-one": "accuracy", "squared": "squared error"}
 
 
@@ -261,7 +262,11 @@ def _expected_losses(
         else:
             after = (loss_of(by_value) * drawn).sum(axis=1)
         values[m] = dist.weights @ (after - before)
-    return float(dist.weights @ before), values
+    expected = float(dist.weights @ before)
+    if loss == "zero-one":
+        assert -_SUM <= expected <= 1.0 + _SUM, f"the expected zero-one loss is {expected}"
+        expected = min(max(expected, 0.0), 1.0)
+    return expected, values
 
 
 def _outcomes(routes: Routes, loss: str, votes: str) -> tuple[FloatArray, LossOf]:

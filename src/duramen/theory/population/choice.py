@@ -16,11 +16,12 @@ Rounding takes equal ones apart by some 1e-15. At nodes of up to 200 rows of equ
 classes, splits in two whose information is not equal differ by 1.5e-12 bits or more.
 """
 
+_SUM = 1e-9  # how far rounding takes the sum of all probabilities of a node from 1
 _MOST_NUMBERS = 2**21  # numbers that are worked on at a time
 
 
 def best_of_features(
-    decreases: FloatArray, n_unused: int, max_features: int
+    decreases: FloatArray, divides: NDArray[np.bool_], n_unused: int, max_features: int
 ) -> tuple[FloatArray, FloatArray]:
     r"""Compute the probability that each feature is the best of k drawn without replacement.
 
@@ -32,16 +33,17 @@ def best_of_features(
     since the best of the draw is in the group if all k are among the a and not all among the b. The
     same number \|U\| of features is not used up at all nodes, and k = min(K, \|U\|).
 
-    The decrease, of shape (n, p), is -1 for a feature that is constant at a node; one that is not
-    used up takes part with decrease 0. Returned are the probability of each feature, 0 for constant
-    ones, and that a constant one is taken, of shape (n,).
+    `divides`, of shape (n, p) as the decreases, has the features that are not constant at a node. A
+    constant one that is not used up takes part with decrease 0; a decrease that rounding took below
+    0 is 0. Returned are the probability of each feature, 0 for constant ones, and that a constant
+    one is taken, of shape (n,): they add up to 1.
     """
     k = min(max_features, n_unused)
     # Used features are constant, so the first |U| in this order are the unused ones.
-    order = np.argsort(-decreases, axis=1, kind="stable")[:, :n_unused]
-    ranked = np.take_along_axis(decreases, order, axis=1)
-    is_constant = ranked < 0
-    ranked = np.maximum(ranked, 0.0)
+    ranked = np.where(divides, np.maximum(decreases, 0.0), -1.0)
+    order = np.argsort(-ranked, axis=1, kind="stable")[:, :n_unused]
+    ranked = np.maximum(np.take_along_axis(ranked, order, axis=1), 0.0)
+    is_constant = ~np.take_along_axis(divides, order, axis=1)
     starts = np.ones(ranked.shape, dtype=bool)
     starts[:, 1:] = ranked[:, :-1] - ranked[:, 1:] > TIE
     place = np.arange(n_unused)
@@ -55,6 +57,16 @@ def best_of_features(
     wins = np.zeros_like(decreases)
     np.put_along_axis(wins, order, np.where(is_constant, 0.0, taken), axis=1)
     return wins, np.where(is_constant, taken, 0.0).sum(axis=1)
+
+
+def check_outcomes(wins: FloatArray, stays: FloatArray, can_split: NDArray[np.bool_]) -> None:
+    """Raise AssertionError unless the outcomes of each node add up to 1, or to 0 at leaves.
+
+    `wins` are the probabilities of the features, shape (n, p), or of all of them together, (n,).
+    """
+    total = wins.reshape(len(stays), -1).sum(axis=1) + stays
+    apart = np.abs(total - can_split)
+    assert not np.any(apart > _SUM), f"the outcomes of a node add up to {total[np.argmax(apart)]}"
 
 
 def best_cuts(node: IndexArray, feature: IndexArray, decrease: FloatArray) -> NDArray[np.bool_]:

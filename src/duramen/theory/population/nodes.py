@@ -14,6 +14,7 @@ from duramen.theory.population.splits import (
     count_splits,
     gains,
     groupings,
+    numbers_at,
     variances,
 )
 
@@ -66,10 +67,7 @@ class Nodes:
         self.n_features = dist.n_features
         self.n_classes = dist.n_classes
         self.weights = dist.weights
-        self.numbers = np.zeros(dist.n_classes)
-        if criterion == "variance":
-            numbers = dist.class_numbers - dist.class_numbers[0]
-            self.numbers = numbers - dist.weights @ numbers[dist.target]
+        self.numbers = dist.numbers_of_classes("tree_importances", criterion)
         sizes = dist.cardinalities
         self.n_values = int(sizes.sum())
         self.feature_of = np.repeat(np.arange(dist.n_features), sizes)
@@ -90,9 +88,10 @@ class Nodes:
         """Return all splits of some nodes."""
         share, cells = self._count(nodes)
         parent = cells[:, self.feature_of == 0].sum(axis=1)
-        scale = np.ones(len(nodes))
+        scale, numbers = np.ones(len(nodes)), parent
         if self.criterion == "variance":
-            scale = np.maximum(variances(parent, self.numbers), np.finfo(np.float64).tiny)
+            numbers = numbers_at(parent, self.numbers)
+            scale = np.maximum(variances(parent, numbers), np.finfo(np.float64).tiny)
         empty = np.zeros(0, dtype=np.int64)
         node, feature, split, decrease = [empty], [empty], [empty], [np.zeros(0)]
         rows: list[int] = []
@@ -102,7 +101,7 @@ class Nodes:
             groups = groupings(self.family, values.shape[1])
             n_splits, n_children, m = groups.shape
             inside = groups.reshape(-1, m) @ cells[at[:, np.newaxis], values]
-            gain = gains(self.criterion, inside, parent[at], self.numbers)
+            gain = gains(self.criterion, inside, parent[at], numbers[at])
             gain = gain.reshape(len(at), n_splits, n_children).sum(axis=2)
             gain /= scale[at, np.newaxis]
             node.append(np.repeat(at, n_splits))

@@ -12,7 +12,12 @@ from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.impurity import check_distribution
 from duramen.theory.distributions.information import CRITERIA
 from duramen.theory.distributions.partition import FloatArray
-from duramen.theory.population.choice import best_cuts, best_of_cuts, best_of_features
+from duramen.theory.population.choice import (
+    best_cuts,
+    best_of_cuts,
+    best_of_features,
+    check_outcomes,
+)
 from duramen.theory.population.nodes import Nodes, Splits, numbers_of_a_node
 from duramen.theory.population.splits import FAMILIES, count_splits
 
@@ -101,7 +106,7 @@ def tree_importances(
     (thesis, section 5.7). A feature can be used again below. The depth of a node is the number of
     splits above it.
 
-    Decreases that differ by at most 1e-10 (times the node's variance, where that is the impurity)
+    Decreases that differ by at most 1e-12 (times the node's variance, where that is the impurity)
     tie, and ties are broken uniformly.
 
     References
@@ -208,18 +213,24 @@ class _Trees:
         if not len(node):
             return wins, stays
         if self.nodes.family == "multiway":
-            table = np.full(shape, -1.0)
-            table[node, feature] = decrease
-            by_feature, constant = best_of_features(table, shape[1] - depth, self.max_features)
+            table, divides = np.zeros(shape), np.zeros(shape, dtype=bool)
+            table[node, feature], divides[node, feature] = decrease, True
+            by_feature, constant = best_of_features(
+                table, divides, shape[1] - depth, self.max_features
+            )
             can_split = np.unique(node)
             stays[can_split] = constant[can_split]
-            return by_feature[node, feature], stays
-        offered = np.ones(len(node), dtype=bool)
-        if self.cut == "best":
-            offered = best_cuts(node, feature, decrease)
-        wins[offered] = best_of_cuts(
-            node[offered], feature[offered], decrease[offered], shape, self.max_features
-        )
+            wins = by_feature[node, feature]
+        else:
+            offered = np.ones(len(node), dtype=bool)
+            if self.cut == "best":
+                offered = best_cuts(node, feature, decrease)
+            wins[offered] = best_of_cuts(
+                node[offered], feature[offered], decrease[offered], shape, self.max_features
+            )
+        n_splits = np.bincount(node, minlength=shape[0])
+        won = np.bincount(node, weights=wins, minlength=shape[0]).astype(np.float64, copy=False)
+        check_outcomes(won, stays, np.greater(n_splits, 0))
         return wins, stays
 
 

@@ -27,9 +27,9 @@ import numpy as np
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
 from duramen.theory.distributions.partition import FloatArray, IndexArray
 from duramen.theory.distributions.subsets import BoolArray
-from duramen.theory.population.choice import best_of_features
+from duramen.theory.population.choice import best_of_features, check_outcomes
 from duramen.theory.population.row_sets import Words, in_order, packed, unpacked
-from duramen.theory.population.splits import gains, variances
+from duramen.theory.population.splits import gains, numbers_at, variances
 
 UNSEEN = ("largest", "node")
 """Rules for a value that no row of the node has: go to the largest child, or end at the node."""
@@ -122,10 +122,7 @@ class Routes:
         self.weights = dist.weights[:, np.newaxis] * by_class  # shape (N, C)
         cells = has_value[:, :, np.newaxis] * self.weights[:, np.newaxis, :]
         self.cells = cells.reshape(dist.n_rows, -1)
-        self.numbers = np.zeros(dist.n_classes)
-        if growth.criterion == "variance":
-            numbers = dist.class_numbers - dist.class_numbers[0]
-            self.numbers = numbers - dist.weights @ numbers[dist.target]
+        self.numbers = dist.numbers_of_classes(function, growth.criterion)
         p = dist.n_features
         self.depth = p if growth.max_depth is None else min(growth.max_depth, p)
         # Constant features change nothing where any other is as likely to split and no depth
@@ -245,19 +242,23 @@ class Routes:
         divides: BoolArray = np.greater(n_seen, 1)
         if self.by_size:
             return divides / np.maximum(divides.sum(axis=1, keepdims=True), 1), np.zeros(n)
-        decrease = np.where(divides, 0.0, -1.0)
+        decrease = np.zeros((n, p))
         if self.growth.max_features > 1:
-            decrease[divides] = self._decreases(cells, masses)[divides]
-        wins, stays = best_of_features(decrease, p - depth, self.growth.max_features)
-        can_split: BoolArray = n_seen.max(axis=1) > 1
-        return wins * can_split[:, np.newaxis], stays * can_split
+            decrease = self._decreases(cells, masses)
+        wins, stays = best_of_features(decrease, divides, p - depth, self.growth.max_features)
+        can_split: BoolArray = np.any(divides, axis=1)
+        wins, stays = wins * can_split[:, np.newaxis], stays * can_split
+        check_outcomes(wins, stays, can_split)
+        return wins, stays
 
     def _decreases(self, cells: FloatArray, masses: FloatArray) -> FloatArray:
         """Return the decrease of impurity by each feature at the nodes, shape (n, p)."""
-        gain = gains(self.growth.criterion, cells, masses, self.numbers)
+        is_variance = self.growth.criterion == "variance"
+        numbers = numbers_at(masses, self.numbers) if is_variance else masses
+        gain = gains(self.growth.criterion, cells, masses, numbers)
         gain = np.add.reduceat(gain, self.start, axis=1)
-        if self.growth.criterion == "variance":
-            scale = np.maximum(variances(masses, self.numbers), np.finfo(np.float64).tiny)
+        if is_variance:
+            scale = np.maximum(variances(masses, numbers), np.finfo(np.float64).tiny)
             gain /= scale[:, np.newaxis]
         return gain
 
@@ -288,7 +289,7 @@ class Routes:
         ending = payoff(layer.masses[nodes])
         if self.growth.unseen == "node":
             table[self.dist.n_classes + self.n_nodes + here] = ending
-        is_leaf: BoolArray = wins.sum(axis=1, keepdims=True) == 0
+        is_leaf: BoolArray = (wins.sum(axis=1) + stays == 0)[:, np.newaxis]
         found = np.where(is_leaf, ending, 0.0)
         child = self.child[here]
         staying = np.flatnonzero(stays > 0)

@@ -91,8 +91,9 @@ def gains(
         Probability, given the node, of each child and class; an empty child contributes 0.
     parent : ndarray of float64, shape (n, C)
         Probability of each class given the node.
-    numbers : ndarray of float64, shape (C,)
-        The classes as numbers; used by the variance alone.
+    numbers : ndarray of float64, shape (n, C)
+        The classes as numbers less their mean at the node, `numbers_at`; used by the variance
+        alone.
 
     Returns
     -------
@@ -109,12 +110,23 @@ def gains(
     elif criterion == "gini":
         terms = size * ((inside / divisor[:, :, np.newaxis] - parent) ** 2).sum(axis=2)
     else:
-        terms = size * ((inside @ numbers) / divisor - parent @ numbers) ** 2
+        terms = size * ((inside @ numbers[:, :, np.newaxis])[:, :, 0] / divisor) ** 2
     return terms
 
 
+def numbers_at(parent: FloatArray, numbers: FloatArray) -> FloatArray:
+    """Return the classes as numbers less their mean at each node, shape (n, C), 0 for no rows.
+
+    A class of the node is subtracted first, so that neither an offset of all numbers nor numbers
+    far away from those of the node cost digits.
+    """
+    seen = parent > 0
+    apart = np.where(seen, numbers - numbers[np.argmax(seen, axis=1), np.newaxis], 0.0)
+    centered: FloatArray = np.where(seen, apart - (parent * apart).sum(axis=1, keepdims=True), 0.0)
+    return centered
+
+
 def variances(parent: FloatArray, numbers: FloatArray) -> FloatArray:
-    """Return the variance at each node, shape (n,), from its class probabilities (n, C)."""
-    apart = numbers - (parent @ numbers)[:, np.newaxis]
-    spread: FloatArray = (parent * apart**2).sum(axis=1)
+    """Return the variance at each node, shape (n,), from its classes and `numbers_at` (n, C)."""
+    spread: FloatArray = (parent * numbers**2).sum(axis=1)
     return spread

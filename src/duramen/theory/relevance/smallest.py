@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.theory.distributions.finite_distribution import FiniteDistribution
+from duramen.theory.distributions.partition import FloatArray, IndexArray
 
 LIMIT = 2**16
 """The most steps of one search; a step takes one more feature."""
 
-_DIGITS = 9  # to which probabilities are compared
+_TIE = 1e-9  # neighboring probabilities no farther apart are equal
 _MOST_CELLS = 2**27  # pairs of rows times features
 
 
@@ -57,8 +58,9 @@ def _differences(dist: FiniteDistribution) -> NDArray[np.bool_]:
     values, row = np.unique(dist.codes, axis=0, return_inverse=True)
     joint = np.zeros((len(values), dist.n_classes))
     np.add.at(joint, (row.reshape(-1), dist.target), dist.weights)
-    conditional = np.round(joint / joint.sum(axis=1, keepdims=True), _DIGITS)
-    _, kind = np.unique(conditional, axis=0, return_inverse=True)
+    conditional = joint / joint.sum(axis=1, keepdims=True)
+    levels = np.column_stack([_levels(column) for column in conditional.T])
+    _, kind = np.unique(levels, axis=0, return_inverse=True)
     first, second = np.triu_indices(len(values), 1)
     apart = kind.reshape(-1)[first] != kind.reshape(-1)[second]
     if np.count_nonzero(apart) * dist.n_features > _MOST_CELLS:
@@ -68,6 +70,14 @@ def _differences(dist: FiniteDistribution) -> NDArray[np.bool_]:
         )
     differ = values[first[apart]] != values[second[apart]]
     return np.asarray(differ[np.argsort(differ.sum(axis=1), kind="stable")])
+
+
+def _levels(probabilities: FloatArray) -> IndexArray:
+    """Number the distinct probabilities; digits would separate some that rounding takes apart."""
+    order = np.argsort(probabilities, kind="stable")
+    levels = np.empty(len(order), dtype=np.int64)
+    levels[order] = np.cumsum(np.diff(probabilities[order], prepend=0.0) > _TIE)
+    return levels
 
 
 class _Search:

@@ -23,6 +23,12 @@ def kept_places(subspace: int, keep: float) -> int:
     return near if abs(places - near) < 1e-9 * subspace else math.floor(places)
 
 
+def rounded_up(number: float) -> int:
+    """Return the least whole number not below a number, but for the rounding of the latter."""
+    near = round(number)
+    return near if abs(number - near) <= 1e-14 * abs(number) else math.ceil(number)
+
+
 # --- one step of each chain -----------------------------------------------------------------------
 #
 # A step function gives, with i of r features found, the probabilities that i, i+1, .., r are found

@@ -34,6 +34,8 @@ import numpy as np
 from duramen.theory.arguments import real, whole
 from duramen.theory.subspaces.chains import Chain, FloatArray, ratio_of_places, refuse_large
 
+_ROUNDING = 1e-14  # of a probability
+
 Scenario = Literal["chain", "clique", "marginal"]
 
 
@@ -145,7 +147,9 @@ def trees_to_find_all(
     """
     function = "trees_to_find_all"
     chain = Chain(function, scenario, n_features, subspace, n_relevant, keep)
-    wanted = 1.0 - real(function, "risk", risk, 0.0, 1.0, open_ends=True)
+    allowed = real(function, "risk", risk, 0.0, 1.0, open_ends=True)
+    # A probability of exactly 1 - risk is enough, on whichever side rounding puts it.
+    wanted = 1.0 - allowed - min(_ROUNDING, 1e-3 * allowed)
     if math.isinf(_expected(chain)):
         return math.inf
     # Powers less the identity, so that a probability of 1e-30 is not lost beside 1.

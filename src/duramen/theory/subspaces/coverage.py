@@ -10,6 +10,7 @@ import math
 from decimal import Decimal, localcontext
 
 from duramen.theory.arguments import real, whole
+from duramen.theory.subspaces.chains import rounded_up
 from duramen.theory.subspaces.convergence import expected_trees
 
 # Decimals to which a probability is computed: enough for the smallest double to be right to its
@@ -142,7 +143,7 @@ def draws_needed(n_features: int, drawn: int, risk: float = 0.05) -> int:
     delta = real("draws_needed", "risk", risk, 0.0, 1.0, open_ends=True)
     if p == K:
         return 1
-    return math.ceil(math.log(p / delta) / -math.log1p(-K / p))
+    return max(1, rounded_up(math.log(p / delta) / -math.log1p(-K / p)))
 
 
 def expected_draws(n_features: int, drawn: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duramen.theory.subspaces.chains import hypergeometric, kept_places
+from duramen.theory.subspaces.chains import hypergeometric, kept_places, rounded_up
 from duramen.theory.subspaces.convergence import (
     companions_probability,
     expected_trees,
@@ -143,4 +143,6 @@ def _trees_for(probability: float, risk: float) -> float:
     """Return the trees after which an event of some probability has happened, but for the risk."""
     if probability == 0.0:
         return math.inf
-    return 1 if probability >= 1.0 else max(1, math.ceil(math.log(risk) / math.log1p(-probability)))
+    if probability >= 1.0:
+        return 1
+    return max(1, rounded_up(math.log(risk) / math.log1p(-probability)))
