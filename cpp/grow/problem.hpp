@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -44,7 +46,7 @@ struct Problem {
   std::uint64_t seed = 0;
   std::uint32_t n_classes = 0;             // 0: regression
   const std::uint32_t* classes = nullptr;  // class of every row
-  const double* response = nullptr;        // regression target
+  const double* response = nullptr;        // regression target, less its origin
   Outcomes outcomes;                       // survival target
   const double* weights = nullptr;         // or null: every row weighs 1
   bool whole_weights = true;               // all weights are whole numbers of moderate size
@@ -70,6 +72,14 @@ struct Problem {
     return weights == nullptr && !settings.bootstrap && !settings.balanced_subsample;
   }
 };
+
+// The exponent of the lowest bit that is set in a number.
+inline int lowest_bit(double number) {
+  if (number == 0.0) return std::numeric_limits<int>::max();
+  int exponent = 0;
+  const auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(number, &exponent), 53));
+  return exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(digits));
+}
 
 inline void Problem::prepare() {
   const std::size_t n = table.n_rows;
@@ -128,10 +138,12 @@ inline void Problem::prepare() {
   }
   double reach = 0.0;
   double largest_response = 0.0;
+  int unit = std::numeric_limits<int>::max();  // all responses are whole multiples of 2^unit
   for (std::size_t i = 0; i < n; ++i) {
     if (!counts(i)) continue;
     reach = std::max(reach, std::fabs(response[i] - mean));
     largest_response = std::max(largest_response, std::fabs(response[i]));
+    unit = std::min(unit, lowest_bit(response[i]));
   }
   grid_response.assign(n, 0.0);
   if (reach > 0.0) {
@@ -151,8 +163,15 @@ inline void Problem::prepare() {
       high = std::max(high, exact - grid_response[i]);
     }
     // A shift of all responses changes all scores of a node alike. The responses themselves are
-    // known to half a unit in the last place.
+    // known to half a unit in the last place: of themselves, less an origin as they are, or where
+    // an offset that is gone has rounded them. Then they are multiples of a unit that is small
+    // beside their range, but not as small as it could be.
+    constexpr int kWholeNumbers = 32;  // responses of fewer bits are exact multiples of it
     response_error = (high - low) / 2.0 + std::ldexp(largest_response, grid_shift - 53);
+    if (reach_exponent - unit > kWholeNumbers) {
+      response_error =
+          std::max(response_error, (high - low) / 2.0 + std::ldexp(0.5, grid_shift + unit));
+    }
   }
 }
 

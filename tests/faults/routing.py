@@ -36,6 +36,11 @@ REASONS = (
 
 
 @unrefused
+def opened(forest):
+    """The arrays of a forest, with the means of its leaves and not what they differ by."""
+    return {**forest.arrays(), "leaf_values": forest.leaf_values + forest.origin}
+
+
 def attempt(number: int, folder: Path) -> str:
     """Grow a forest, and compare what the kernel says of all rows with what the walk says."""
     random = np.random.default_rng(number)
@@ -93,7 +98,7 @@ def schema_of(forest: Forest) -> dict[str, Any]:
 def same_rows(estimator: Any, X: Any, columns: dict[str, Column]) -> list[list[float]]:
     """Compare leaves and predictions of rows with those of the walk; return the rows it took."""
     forest = estimator.forest_
-    arrays, schema = forest.arrays(), schema_of(forest)
+    arrays, schema = opened(forest), schema_of(forest)
     rows = route.coded(schema, [column.cells for column in columns.values()])
     np.testing.assert_array_equal(estimator.apply(X), route.leaves_of(arrays, schema, rows))
     means = np.array(route.predictions_of(arrays, schema, rows))
@@ -121,7 +126,7 @@ def same_out_of_bag(
     if not estimator.oob_score:
         return
     forest = estimator.forest_
-    arrays = forest.arrays()
+    arrays = opened(forest)
     leaves = route.leaves_of(arrays, schema_of(forest), rows)
     sums, counts, curve = route.out_of_bag_of(
         arrays, leaves, drawn, target, classes=forest.is_classifier
@@ -157,7 +162,7 @@ def same_nodes(
     weights: list[float],
 ) -> None:
     """Compare rows, weights, impurities and values of all nodes with a count of their rows."""
-    arrays, schema, settings = forest.arrays(), schema_of(forest), forest.settings
+    arrays, schema, settings = opened(forest), schema_of(forest), forest.settings
     unit = float(forest.total_weight) / math.fsum(weights)
     numbers = [] if forest.is_classifier else [float(v) for v in target]
     reach = max(numbers) - min(numbers) if numbers else 1.0

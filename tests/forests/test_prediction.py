@@ -63,7 +63,8 @@ def test_leaves_and_predictions_of_training_rows(estimator, mixed):
     values = routing_values(forest.schema, X)
     wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
     np.testing.assert_array_equal(estimator.apply(X), wanted)
-    means = oracle.predictions_of(forest.arrays(), schema_of(forest), values)
+    means = np.array(oracle.predictions_of(forest.arrays(), schema_of(forest), values))
+    means += forest.origin
     np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
 
 
@@ -73,7 +74,8 @@ def test_leaves_and_predictions_of_odd_rows(estimator):
     assert (values == -1).any()
     wanted = oracle.leaves_of(forest.arrays(), schema_of(forest), values)
     np.testing.assert_array_equal(estimator.apply(X), wanted)
-    means = oracle.predictions_of(forest.arrays(), schema_of(forest), values)
+    means = np.array(oracle.predictions_of(forest.arrays(), schema_of(forest), values))
+    means += forest.origin
     np.testing.assert_allclose(probabilities(estimator, X), means, rtol=0, atol=1e-15)
 
 

@@ -109,7 +109,7 @@ def test_files_hold_no_pickles(grown, tmp_path):
     with np.load(path, allow_pickle=False) as archive:
         plain = json.loads(archive["json"].tobytes())
         assert all(archive[name].dtype != object for name in archive.files)
-    assert plain["format"] == 1
+    assert plain["format"] == 2
     assert plain["forest"]["names"] == ["depth", "holed", "size", "colour", "count", "same"]
 
 

@@ -18,6 +18,7 @@ class Opened:
     def __init__(self, forest):
         self.forest = forest
         self.arrays = {name: getattr(forest, name) for name in ARRAYS}
+        self.arrays["leaf_values"] = forest.leaf_values + forest.origin
         schema = forest.schema
         self.schema = {
             "kinds": schema.kinds,

@@ -356,7 +356,7 @@ def by_hand(model, rows):
         for name in ("kinds", "value_offsets", "cut_values", "missing")
     }
     taken = np.column_stack([rows[:, model.forest_columns_], np.full(len(rows), np.nan)])
-    return predictions_of(forest.arrays(), schema, taken)
+    return np.array(predictions_of(forest.arrays(), schema, taken)) + forest.origin
 
 
 @one_test

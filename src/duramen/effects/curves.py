@@ -164,10 +164,10 @@ def partial_dependence(
     here = _with_values(rows, j, function)
     nominal = grown.schema.kinds[j] == "nominal"
     points = _ordered_levels(here, j) if nominal else _quantiles(here.values[:, j], n_points - 1)
-    effects = rows.mean_at((j,), points[:, None])
+    effects = rows.mean_at((j,), points[:, None]) + grown.origin
     missing = None
     if grown.schema.missing[j]:
-        missing = rows.mean_at((j,), np.array([[np.nan]]))[0]
+        missing = rows.mean_at((j,), np.array([[np.nan]]))[0] + grown.origin
     choices = {"n_points": n_points}
     return _effect(rows, j, "partial_dependence", points, effects, missing, choices)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from duramen import checks
 from duramen.forests.forest import Forest
-from duramen.forests.prediction import predict
+from duramen.forests.prediction import deviations
 from duramen.tables import LearningSet
 from duramen.tables.routing import routing_values
 
@@ -59,7 +59,10 @@ class Rows:
         return len(self.values)
 
     def predict(self) -> FloatArray:
-        """Return the predictions on the rows as they are, shape (n, C)."""
+        """Return the predictions on the rows as they are, shape (n, C).
+
+        Less the forest's origin, as all predictions here: effects are differences.
+        """
         return self._predicted(self.values)
 
     def replaced(self, columns: tuple[int, ...], by: FloatArray) -> FloatArray:
@@ -93,7 +96,7 @@ class Rows:
         return means
 
     def _predicted(self, values: FloatArray) -> FloatArray:
-        return predict(self.forest, values, self.n_threads)
+        return deviations(self.forest, values, self.n_threads)
 
     def present(self, j: int) -> NDArray[np.bool_]:
         """Return where a column holds a value that training has seen, shape (n,)."""

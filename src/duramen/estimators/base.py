@@ -183,11 +183,11 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
                 f"{self._owner}: {int((~seen).sum())} of {len(seen)} rows are in the bag of every "
                 "tree and have no out-of-bag estimate (NaN); grow more trees",
             )
-        self._set_out_of_bag(estimate.means(), seen, data.target)
+        self._set_out_of_bag(estimate, seen, data.target)
 
     @abstractmethod
     def _set_out_of_bag(
-        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
     ) -> None:
         """Set the out-of-bag attributes of the task."""
 
@@ -403,10 +403,11 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
             self.n_classes_ = len(forest.classes)
 
     def _set_out_of_bag(
-        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
     ) -> None:
         from sklearn.metrics import accuracy_score
 
+        means = estimate.means()
         self.oob_decision_function_ = means
         self.oob_score_ = self._score_out_of_bag(
             target.labels[seen],
@@ -464,16 +465,18 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
     task: ClassVar[Task] = "regression"
 
     def _set_out_of_bag(
-        self, means: NDArray[np.float64], seen: NDArray[np.bool_], target: Target
+        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
     ) -> None:
         from sklearn.metrics import r2_score
 
-        self.oob_prediction_ = means[:, 0]
-        truth = target.values[seen]
-        if len(truth) == 1 and not callable(self.oob_score):
-            self.oob_score_ = float("nan")
-            return
-        self.oob_score_ = self._score_out_of_bag(truth, means[seen, 0], r2_score)
+        self.oob_prediction_ = estimate.means()[:, 0]
+        truth: NDArray[Any] = target.values[seen]
+        guess = self.oob_prediction_[seen]
+        if not callable(self.oob_score):
+            truth, guess = truth - estimate.origin, estimate.deviations()[seen, 0]
+        enough = len(truth) > 1 or callable(self.oob_score)
+        nothing = float("nan")
+        self.oob_score_ = self._score_out_of_bag(truth, guess, r2_score) if enough else nothing
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict the mean over the trees of the means of the leaves, shape (n,).
@@ -487,4 +490,9 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute R^2 of :meth:`predict`, as scikit-learn does; nothing may be masked."""
-        return float(super().score(X, *refuse_masked_rows(self._owner, y, sample_weight)))
+        from sklearn.metrics import r2_score
+
+        y, weights = refuse_masked_rows(self._owner, y, sample_weight)
+        guess = prediction.deviations(self.forest_, self._routed(X, "predict"), self._threads())
+        truth = np.asarray(y, dtype=np.float64) - self.forest_.origin
+        return float(r2_score(truth, guess[:, 0], sample_weight=weights))

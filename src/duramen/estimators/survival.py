@@ -40,7 +40,10 @@ class SurvivalForest(BaseForest):
     task: ClassVar[Task] = "survival"
     criterion: Any = "log_rank"
 
-    def _set_out_of_bag(self, means: FloatArray, seen: NDArray[np.bool_], target: Target) -> None:
+    def _set_out_of_bag(
+        self, estimate: prediction.OutOfBag, seen: NDArray[np.bool_], target: Target
+    ) -> None:
+        means = estimate.means()
         self.oob_prediction_ = means[:, 0]
         known = target.take(np.flatnonzero(seen))
 

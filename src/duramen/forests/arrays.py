@@ -60,7 +60,7 @@ class TreeArrays(KernelOwner):
         Impurity in the criterion's unit: Gini, bits, or variance of ``y``. In survival the
         log-rank statistic of the node's split, and 0 at a leaf.
     leaf_values : float64 array of shape (L, C)
-        Weighted class frequencies, means of ``y``, or mortalities.
+        Weighted class frequencies, means of ``y`` less the forest's `origin`, or mortalities.
     """
 
     offsets: NDArray[np.int64]

@@ -51,6 +51,9 @@ class Forest(TreeArrays, Summarized):
         Number of the first tree in the stream of random numbers; 0 unless the forest is a part.
     leaf_events : LeafEvents or None
         Event times of the leaves in survival; None otherwise.
+    origin : float
+        Number that the values of the leaves in a regression are less than the means of ``y``: the
+        lower median of ``y``. Predictions add it.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Forest(TreeArrays, Summarized):
     fingerprint: str
     first_tree: int = 0
     leaf_events: LeafEvents | None = None
+    origin: float = 0.0
 
     @property
     def task(self) -> Task:
@@ -173,6 +177,8 @@ class Forest(TreeArrays, Summarized):
             raise ValueError(
                 f"Forest.check: total_weight must be positive, got {self.total_weight!r}"
             )
+        if type(self.origin) not in (int, float) or not np.isfinite(self.origin):
+            raise ValueError(f"Forest.check: origin must be finite, got {self.origin!r}")
         validation.check(self, self.schema, self.classes)
         if (self.leaf_events is None) == (self.task == "survival"):
             raise ValueError("Forest.check: leaves must have events for survival, and only then")
@@ -251,8 +257,9 @@ class _View(Generic[Scalar]):
                 tree._derived.update(structure.derive(alone))
             return tree._derived[self.name]
         start, stop = getattr(tree.forest, self.source)[tree.index : tree.index + 2]
-        array = {"values": "leaf_values"}.get(self.name, self.name)
-        return getattr(tree.forest, array)[start:stop]
+        if self.name == "values":
+            return tree.forest.leaf_values[start:stop] + tree.forest.origin
+        return getattr(tree.forest, self.name)[start:stop]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

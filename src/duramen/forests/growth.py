@@ -157,6 +157,7 @@ def _forest(
         seed=seed,
         fingerprint=data.fingerprint,
         first_tree=first_tree,
+        origin=target.origin,
     )
 
 
@@ -210,7 +211,7 @@ def _fill_empty_trees(
     values = arrays["leaf_values"]
     masses = np.ones(len(target.values)) if weights is None else weights
     if target.codes is None:
-        whole = np.array([np.average(target.values, weights=masses)])
+        whole = np.array([np.average(target.less(target.origin), weights=masses)])
     else:
         counts = np.bincount(target.codes, weights=masses, minlength=values.shape[1])
         whole = counts / counts.sum()

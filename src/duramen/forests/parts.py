@@ -41,7 +41,7 @@ def joined(parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:
 
 
 def extended(forest: Forest, more: Forest) -> Forest:
-    """Return a forest with further trees, which come after its own in the same stream."""
+    """Return a forest with further trees of its target, which come next in the same stream."""
     events = forest.leaf_events
     if events is not None and more.leaf_events is not None:
         events = events.followed_by(more.leaf_events)

@@ -62,6 +62,11 @@ def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
 
 def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
     """Average the values of the leaves of rows over the trees, in their order: shape (n, C)."""
+    return deviations(forest, rows, n_threads) + forest.origin
+
+
+def deviations(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
+    """Return predictions less the forest's origin, which an offset of y does not change."""
     return _kernel.predict(forest.kernel, lent_rows(forest, rows), n_threads)
 
 
@@ -100,7 +105,7 @@ def staged_means(
             number = forest.child[forest.offsets[tree] + leaves[:, tree]]
             total += forest.leaf_values[forest.leaf_offsets[tree] + number]
         start = end
-        yield total / end
+        yield total / end + forest.origin
 
 
 def leads_to_training_counts(forest: Forest, leaves: NDArray[np.int32]) -> bool:
@@ -134,9 +139,14 @@ class OutOfBag:
     sums: NDArray[np.float64]
     counts: NDArray[np.uint32]  # shape (n,): number of those trees
     error_curve: NDArray[np.float64]  # shape (T,)
+    origin: float = 0.0  # of the forest
 
     def means(self) -> NDArray[np.float64]:
         """Return the mean values, shape (n, C); NaN where a row is in every bag."""
+        return self.deviations() + self.origin
+
+    def deviations(self) -> NDArray[np.float64]:
+        """Return the mean values less the forest's origin, which an offset of y does not change."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums / self.counts[:, np.newaxis]
 
@@ -145,10 +155,13 @@ def estimate_out_of_bag(
     forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    given = forest.kernel, table.kernel, target.kernel, forest.bags
+    known = target.kernel
+    if target.origin != forest.origin:
+        known = _kernel.Target(target.less(forest.origin), 0, 0)
+    given = forest.kernel, table.kernel, known, forest.bags
     if target.task == "survival":
         return OutOfBag(*_kernel.out_of_bag_risks(*given))
-    return OutOfBag(*_kernel.oob(*given, n_threads))
+    return OutOfBag(*_kernel.oob(*given, n_threads), origin=forest.origin)
 
 
 def proximity(

@@ -21,7 +21,7 @@ from duramen.forests.settings import GrowthSettings
 from duramen.results.archive import as_damage, read_archive, write_archive
 from duramen.tables import Schema
 
-FORMAT = 1
+FORMAT = 2
 PLAIN = (bool, int, float, str, type(None))
 _NUMBERS = ("n_rows", "total_weight", "seed", "fingerprint", "first_tree")
 
@@ -91,6 +91,7 @@ def pack(forest: Mapping[str, Any]) -> tuple[Arrays, dict[str, Any]]:
         "named": schema.named,
         "kinds": list(schema.kinds),
         "lists": lists,
+        "origin": forest["origin"],
         **{name: forest[name] for name in _NUMBERS},
     }
     return arrays, plain
@@ -119,6 +120,7 @@ def unpack(saved: Saved) -> dict[str, Any]:
     return {
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAY_NAMES},
         **{name: plain[name] for name in _NUMBERS},
+        "origin": plain.get("origin", 0.0),  # leaves of format 1 hold the means themselves
         "settings": GrowthSettings.from_dict(plain["settings"]),
         "schema": schema,
         "leaf_events": events,

@@ -64,7 +64,7 @@ def target_of(forest: Forest, y: Any, n_rows: int, function: str) -> Target:
 def matched(
     forest: Forest, target: Target, function: str
 ) -> NDArray[np.uint32] | NDArray[np.float64]:
-    """Return a target as codes of the forest's classes, or as it is without classes.
+    """Return a target as codes of the forest's classes, or numbers less the forest's origin.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def matched(
         If it holds a class that the forest was not grown on.
     """
     if forest.classes is None or target.classes is None or target.classes is forest.classes:
-        return target.values
+        return target.less(forest.origin)
     place = {label: code for code, label in enumerate(forest.classes.tolist())}
     labels = target.classes.tolist()
     unknown = [label for label in labels if label not in place]

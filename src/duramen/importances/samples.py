@@ -28,7 +28,8 @@ class Sample:
     """Rows with their target."""
 
     rows: Rows  # (n, p): As :func:`duramen.forests.prediction.rows_of` returns them
-    # (n,): uint32 class codes of the forest or codes of survival, or float64 numbers.
+    # (n,): uint32 class codes of the forest or codes of survival, or float64 numbers less the
+    # forest's origin.
     target: NDArray[np.uint32] | NDArray[np.float64]
     # Whether the rows are the training rows, each for the trees whose bag lacks it; else every
     # row goes down every tree.

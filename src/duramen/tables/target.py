@@ -11,6 +11,8 @@ from duramen import _kernel
 from duramen.results.magnitude import check_magnitude
 from duramen.results.masked import array_of, unmasked
 from duramen.results.warning import warn
+from duramen.tables.columns import of_decimals
+from duramen.tables.exactness import merged, refusal_of
 from duramen.tables.kernel_owner import KernelOwner
 from duramen.tables.survival import is_structured, survival_codes, survival_columns
 
@@ -69,9 +71,27 @@ class Target(KernelOwner):
         return None if self.classes is None else self.values  # type: ignore[return-value]
 
     @cached_property
+    def origin(self) -> float:
+        """Lower median of numbers; 0 of classes and of survival.
+
+        Forests work on numbers less their origin, and add it to predictions: an offset of all
+        numbers moves it by as much, and changes nothing else, not in a single bit.
+        """
+        if self.task != "regression" or not len(self.values):
+            return 0.0
+        middle = (len(self.values) - 1) // 2
+        return float(np.partition(self.values, middle)[middle])
+
+    def less(self, origin: float) -> NDArray[np.uint32] | NDArray[np.float64]:
+        """Return numbers less an origin; class codes and survival as they are."""
+        if self.task != "regression":
+            return self.values
+        return np.subtract(self.values, origin, dtype=np.float64)
+
+    @cached_property
     def kernel(self) -> _kernel.Target:
-        """The target as it is lent to the kernel."""
-        values = self.values if self.values.flags.c_contiguous else self.values.copy()
+        """The target as it is lent to the kernel: numbers less their origin."""
+        values = np.ascontiguousarray(self.less(self.origin))
         return _kernel.Target(values, self.n_classes, 0 if self.times is None else len(self.times))
 
     @cached_property
@@ -101,7 +121,8 @@ class Target(KernelOwner):
         """
         if self.task != "regression":
             return self
-        numbers = self.values - self.values.mean()
+        numbers: NDArray[np.float64] = np.subtract(self.values, self.origin, dtype=np.float64)
+        numbers -= numbers.mean()
         spread = float(numbers.std())
         return Target(numbers / spread if scale and spread > 0 else numbers)
 
@@ -245,7 +266,7 @@ def _to_numpy(y: Any, function: str) -> NDArray[Any]:
     y = unmasked(y)
     package = type(y).__module__.partition(".")[0]
     if package == "pyarrow":
-        y = _from_arrow(y)
+        y = _from_arrow(y, function)
     elif package in {"polars", "narwhals"} and hasattr(y, "to_numpy"):
         y = y.to_numpy()
     try:
@@ -254,7 +275,7 @@ def _to_numpy(y: Any, function: str) -> NDArray[Any]:
         raise ValueError(f"{function}: y is ragged; give one value a row ({error})") from None
 
 
-def _from_arrow(y: Any) -> Any:
+def _from_arrow(y: Any, function: str) -> Any:
     import pyarrow as pa
 
     if not isinstance(y, (pa.Array, pa.ChunkedArray)):
@@ -264,7 +285,7 @@ def _from_arrow(y: Any) -> Any:
     if pa.types.is_integer(y.type) or pa.types.is_floating(y.type):
         return np.asarray(y)
     if pa.types.is_decimal(y.type):
-        return np.asarray(y.cast(pa.float64()))
+        return np.asarray(of_decimals(y, "y", function))
     if pa.types.is_boolean(y.type) and not y.null_count:
         return np.array(y.to_pylist(), dtype=bool)
     if pa.types.is_temporal(y.type):
@@ -307,18 +328,32 @@ def _checked_objects(values: NDArray[Any], function: str) -> NDArray[Any]:
             raise ValueError(_missing(function, row))
     if all(issubclass(t, (bool, np.bool_)) for t in types):
         return values.astype(bool)
+    numbers = None
     try:
         if all(issubclass(t, (int, np.integer)) for t in types):
             return values.astype(np.int64)
         if not any(issubclass(t, (str, bytes)) for t in types):
-            return _checked(values.astype(np.float64), function)
-    except (TypeError, ValueError, OverflowError):
+            numbers = _checked(values.astype(np.float64), function)
+    except OverflowError:
+        raise ValueError(
+            f"{function}: y holds integers beyond 2**63; subtract an offset, or pass labels as text"
+        ) from None
+    except (TypeError, ValueError):
         pass
+    if numbers is not None:
+        _refuse_merged(values, function)
+        return numbers
     shown = ", ".join(sorted(t.__name__ for t in types))
     raise TypeError(
         f"{function}: y holds values of the types {shown}; all must be strings, or all numbers: "
         "argument must be a string or a number"
     )
+
+
+def _refuse_merged(values: NDArray[Any], function: str) -> None:
+    pair = merged(values)
+    if pair is not None:
+        raise refusal_of(pair, "y", function)
 
 
 def _is_nan(value: Any) -> bool:
@@ -372,6 +407,8 @@ def _numbers(values: NDArray[Any], function: str) -> NDArray[np.float64]:
             "a classifier, or task='classification'"
         ) from None
     _checked(numbers, function)
+    if values.dtype.kind in "iu" or values.dtype.itemsize > 8:
+        _refuse_merged(values, function)
     check_magnitude(numbers, "y", function)
     return numbers
 

@@ -58,7 +58,7 @@ class _Held:
 
 
 def _responses(forest: Forest, sample: Sample) -> FloatArray:
-    """Return y as one column, or as an indicator of each class of the forest."""
+    """Return y less the forest's origin as one column, or an indicator of each of its classes."""
     if forest.classes is None:
         return sample.target[:, np.newaxis].astype(np.float64, copy=False)
     return np.eye(len(forest.classes))[sample.target]
@@ -71,15 +71,13 @@ def _leaf_sums(nodes: Nodes, node: NDArray[np.integer], amount: FloatArray) -> F
 def _covariance(nodes: Nodes, held: _Held) -> FloatArray:
     """Return sum_c n_c m_c . (Y_c - Y_t) of every internal node."""
     run = nodes.forest
-    origin = run.leaf_values.mean(axis=0)  # any will do: this one keeps the digits of a far-off y
-    mass = (run.leaf_values - origin) * run.weight[nodes.leaves][:, np.newaxis]
+    mass = run.leaf_values * run.weight[nodes.leaves][:, np.newaxis]
     mean = nodes.summed_up(mass) / run.weight[:, np.newaxis]
-    responses = held.sums - held.rows[:, np.newaxis] * origin
-    agreement = np.einsum("ij,ij->i", mean, responses)
+    agreement = np.einsum("ij,ij->i", mean, held.sums)
     predicted = held.rows[:, np.newaxis] * mean
     covariance = np.zeros(run.n_nodes)
     for parents in nodes.levels:
-        seen = responses[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
+        seen = held.sums[parents] / np.maximum(held.rows[parents], 1.0)[:, np.newaxis]
         by_chance = np.einsum("ij,ij->i", nodes.over_children(predicted, parents), seen)
         covariance[parents] = nodes.over_children(agreement, parents) - by_chance
     return covariance

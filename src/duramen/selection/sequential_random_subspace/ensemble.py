@@ -60,6 +60,7 @@ def as_forest(arrays: Mapping[str, NDArray[Any]], grower: Grower) -> tuple[Fores
         total_weight=float(grower.data.n_rows),
         seed=grower.seed,
         fingerprint=grower.data.fingerprint,
+        origin=grower.data.target.origin,
     )
     return forest, columns
 

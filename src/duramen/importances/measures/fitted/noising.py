@@ -140,9 +140,8 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
     if run.classes is not None:
         indicators = np.eye(len(run.classes))
         return -indicators[target], indicators[run.leaf_values.argmax(axis=1)]
-    origin = float(run.leaf_values.mean())  # any will do: this one keeps the digits of a far-off y
-    seen, predicted = target - origin, run.leaf_values[:, 0] - origin
-    return np.column_stack([-2 * seen, np.ones(seen.size)]), np.column_stack(
+    predicted = run.leaf_values[:, 0]
+    return np.column_stack([-2 * target, np.ones(target.size)]), np.column_stack(
         [predicted, predicted**2]
     )
 
