@@ -33,7 +33,7 @@ def test_known_answers():
     without = [stability(np.delete(KNOWN, i, axis=0)).nogueira for i in range(3)]
     half = 4.302653 * math.sqrt(2 * np.var(without))  # quantile of t with 2 degrees of freedom
     assert result.low == pytest.approx(1 / 3 - half)
-    assert result.high == min(1.0, pytest.approx(1 / 3 + half))
+    assert result.high == pytest.approx(min(1.0, 1 / 3 + half))
     assert "3 selections are few" in result.notes[0]
     np.testing.assert_allclose(result.frequency, [1, 2 / 3, 1 / 3, 0])
     assert (result.n_selections, result.mean_size) == (3, 2.0)
