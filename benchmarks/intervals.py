@@ -44,7 +44,7 @@ SIZES = (60, 90, 200, 500)
 FEATURES = 12
 # Columns of a table: additive and interacting strong features, a weak one, irrelevant ones.
 ROLES = {"strong": (0,), "interacting": (1, 2), "weak": (3,), "irrelevant": tuple(range(4, 12))}
-MEASURES = ("mda", "mdi")
+MEASURES = ("mda", "mdi", "mdi, fraction")
 KINDS = ("wilson", "normal", "percentile")
 LEVEL = 0.95
 FEW = (3, 5, 10, 20, 40)
@@ -64,11 +64,38 @@ def classification(n: int, random: np.random.Generator) -> tuple[Float, NDArray[
     return X, (signal + 0.4 * random.logistic(size=n) > 0.375).astype(int)
 
 
+def log_normal(n: int, random: np.random.Generator) -> tuple[Float, Float]:
+    """The exponential of that target, standardized: heavy tails on one side."""
+    X, y = regression(n, random)
+    return X, np.exp((y - 0.28) / 1.32)
+
+
+def t_noise(n: int, random: np.random.Generator) -> tuple[Float, Float]:
+    """The same signal, with noise of the t distribution with three degrees of freedom."""
+    X = random.normal(size=(n, FEATURES))
+    signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
+    return X, signal + 0.7 * random.standard_t(3, size=n)
+
+
+def rare_class(n: int, random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
+    """The classes, of which one has about a tenth of the rows, and three at least."""
+    while True:
+        X = random.normal(size=(n, FEATURES))
+        signal = X[:, 0] + 1.5 * (X[:, 1] > 0) * (X[:, 2] > 0) + 0.4 * X[:, 3]
+        y = (signal + 0.4 * random.logistic(size=n) > 2.27).astype(int)
+        if y.sum() >= 3:
+            return X, y
+
+
 Problem = Callable[[int, np.random.Generator], tuple[Float, NDArray[Any]]]
 PROBLEMS: dict[str, tuple[Problem, Any]] = {
     "regression": (regression, dm.RandomForestRegressor),
     "classification": (classification, dm.RandomForestClassifier),
+    "log-normal": (log_normal, dm.RandomForestRegressor),
+    "t noise": (t_noise, dm.RandomForestRegressor),
+    "10 % cases": (rare_class, dm.RandomForestClassifier),
 }
+CLASSES = ("classification", "10 % cases")
 
 
 @dataclass(frozen=True)
@@ -101,7 +128,9 @@ def grown(cell: Cell, table: dm.EncodedTable, y: NDArray[Any], seed: int) -> Flo
     """MDA and MDI of one forest with their variances over forests: (measures, 2, FEATURES)."""
     forest = cell.forest(seed).fit(table, y)
     found = (dm.importances.mda(forest, table, y), dm.importances.mdi(forest))
-    return np.array([[one.values, np.square(one.standard_error)] for one in found])
+    rows = [[one.values, np.square(one.standard_error)] for one in found]
+    mdi = found[1].values
+    return np.array([*rows, [mdi / mdi.sum(), np.zeros(FEATURES)]])
 
 
 def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int], Float]:
@@ -114,7 +143,7 @@ def intervals_of(cell: Cell, kinds: Sequence[str] = KINDS) -> Callable[[int, int
         X, y = cell.draw(seed)
         table, n, seed = dm.encode(X), len(y), checks.draw_seed(seed % 2**32)
         size = subsample_size(None, n, 2, "intervals", shrinking_size(n, FRACTION))
-        draw = subsamples(y if cell.problem == "classification" else None, n, size)
+        draw = subsamples(y if cell.problem in CLASSES else None, n, size)
         observed = grown(cell, table, y, replicate_seed(seed, OBSERVED))
         replicates = []
         for b in range(cell.n_replicates):

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.directions import Setting, misnamed, outcomes
+from scipy.stats import rankdata, spearmanr, t
 
 import duramen as dm
 from duramen.effects import Direction, describe_effects
-from duramen.effects.association import interaction_p_value, shape_p_value
+from duramen.effects.association import categories_p_value, interaction_p_value, turn_p_value
 from duramen.effects.response import Numbers
 
 TREES = 60
@@ -126,10 +128,95 @@ def test_tests_on_rows_hold_their_level():
     for _ in range(150):
         a, b = random.integers(0, 10, size=(2, 60))
         y = random.normal(size=60) + 0.2 * a - 0.1 * b
-        shapes.append(shape_p_value(a, Numbers(random.normal(size=60))))
+        shapes.append(categories_p_value(a, Numbers(random.normal(size=60))))
         pairs.append(interaction_p_value(a, b, [Numbers(y)], [False, False]))
     assert 0.005 < np.mean(np.array(shapes) <= 0.05) < 0.1
     assert np.mean(np.array(pairs) <= 0.05) < 0.05  # the largest of three p-values
+
+
+def test_the_trend_is_spearmans_correlation_with_the_larger_of_two_p_values():
+    """Ordinary least squares of the ranks by loops, and HC3 with the hat matrix."""
+    random = np.random.default_rng(9)
+    for n in (8, 40):
+        x = random.integers(0, 7, n)
+        y = 0.1 * x + (0.2 + x) * random.normal(size=n)
+        design = np.column_stack([np.ones(n), rankdata(x)])
+        ranks, inverse = rankdata(y), np.linalg.inv(design.T @ design)
+        slope = inverse @ design.T @ ranks
+        residual = ranks - design @ slope
+        hat = np.diag(design @ inverse @ design.T)
+        meat = sum(
+            np.outer(row, row) * (e / (1 - h)) ** 2
+            for row, e, h in zip(design, residual, hat, strict=True)
+        )
+        robust = (inverse @ meat @ inverse)[1, 1]
+        expected = spearmanr(x, y)
+        statistic, p_value = Numbers(y).trend(x)
+        assert statistic == pytest.approx(expected.statistic)
+        studentized = 2 * t.sf(abs(slope[1]) / np.sqrt(robust), n - 2)
+        assert p_value == pytest.approx(max(expected.pvalue, studentized))
+
+
+def test_the_order_of_few_rows_is_no_evidence():
+    """Three rows are in one of 6 orders, six rows of two classes in one of 20."""
+    assert Numbers(np.arange(3.0)).trend(np.arange(3)) == (pytest.approx(1), pytest.approx(2 / 6))
+    found = Numbers(np.array([0.0, 0, 0, 1, 1, 1])).trend(np.array([0, 0, 0, 1, 1, 1]))
+    assert found == (pytest.approx(1), pytest.approx(2 / 20))
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_turns_are_found_and_monotone_curves_do_not_turn(spread):
+    """At the level .05: of 200 data sets at most 18, which .05 exceeds with probability .01."""
+    random = np.random.default_rng(10)
+    curves = {
+        "step": lambda x: 2.0 * (x > 1),
+        "exponential": np.exp,
+        "none": lambda x: 0.0 * x,
+        "square": np.square,
+        "hump": lambda x: -np.abs(x - 0.5),
+    }
+    for name, curve in curves.items():
+        rejected = 0
+        for _ in range(200):
+            x = random.normal(size=150)
+            y = curve(x) + (0.3 + np.abs(x) if spread else 1.0) * random.normal(size=150)
+            rejected += turn_p_value(np.argsort(np.argsort(x)), Numbers(y)) <= 0.05
+        if name in ("square", "hump"):
+            assert rejected > 100, name
+        else:
+            assert rejected <= 18, name
+
+
+def test_two_values_do_not_turn():
+    bits = np.arange(60) % 2
+    assert turn_p_value(bits, Numbers(bits + 0.0)) == 1.0
+    levels = np.repeat([0, 1, 2], 30)
+    assert turn_p_value(levels, Numbers((levels == 1) + 0.01 * np.arange(90))) < 0.01
+    assert turn_p_value(levels, Numbers(levels + 0.01 * np.arange(90))) == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setting", [Setting("linear"), Setting("step", "spread"), Setting("linear", target="survival")]
+)
+def test_proxies_of_monotone_effects_are_not_called_non_monotone(setting):
+    """benchmarks.directions in small: of 40 data sets at most 6, the 99 % band of .05."""
+    wrong = (outcomes(setting, 40, False)[:, 0] == 1.0).sum(axis=0)
+    assert wrong.max() <= 6
+
+
+@pytest.mark.slow
+def test_turns_are_called_non_monotone():
+    right = outcomes(Setting("square", relevant=2), 20, False)[:, 0, :2] == 1.0
+    assert right.mean() > 0.9
+
+
+@pytest.mark.slow
+def test_the_highest_category_of_a_proxy_is_that_of_the_data():
+    """Of 40 data sets at most 6 name a category of the proxy that is not the highest."""
+    found = np.array([misnamed(0.8)(0, seed) for seed in range(40)])
+    assert found[:, [0, 2]].sum(axis=0).max() <= 6
+    assert found[:, 1].mean() > 0.9
 
 
 def test_words():

@@ -6,7 +6,7 @@ from scipy.stats import CensoredData, logrank
 
 import duramen as dm
 from duramen.effects import describe_effects
-from duramen.effects.association import interaction_p_value, shape_p_value
+from duramen.effects.association import categories_p_value, interaction_p_value
 from duramen.effects.response import Survival
 
 
@@ -86,7 +86,7 @@ def test_the_level_holds_where_censoring_depends_on_the_feature():
         time, event = censored(random, np.ones(80), most=0.5 + a)
         survival = response(time, event)
         trends.append(survival.trend(a)[1])
-        shapes.append(shape_p_value(a, survival))
+        shapes.append(categories_p_value(a, survival))
         pairs.append(interaction_p_value(a, b, [survival], [False, False]))
     for p_values in (trends, shapes):
         assert 0.01 <= np.mean(np.array(p_values) <= 0.05) <= 0.1

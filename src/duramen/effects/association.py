@@ -10,16 +10,45 @@ from numpy.typing import NDArray
 
 from duramen.effects.response import FloatArray, IntArray, Response
 
-_GROUPS = 5
+_TURNS = (0.25, 0.5, 0.75)  # quantiles of a feature at which an association may turn
 _CELLS = 3
 
 
-def shape_p_value(codes: IntArray, y: Response, *, nominal: bool = False) -> float:
-    """Return the p-value of the test of a target between categories, or five intervals."""
-    groups = codes if nominal else _intervals(codes, _GROUPS)
-    if len(np.unique(groups)) == len(codes):
+def categories_p_value(codes: IntArray, y: Response) -> float:
+    """Return the p-value of the test of a target between categories."""
+    if len(np.unique(codes)) == len(codes):
         return 1.0
-    return _p_value(*y.between(groups))
+    return _p_value(*y.between(codes))
+
+
+def highest_category(codes: IntArray, y: Response) -> int:
+    """Return the code of the category with the largest mean of a target."""
+    sizes = np.bincount(codes)
+    means = np.full(len(sizes), -np.inf)
+    np.divide(np.bincount(codes, y.numbers), sizes, out=means, where=sizes > 0)
+    return int(means.argmax())
+
+
+def turn_p_value(codes: IntArray, y: Response) -> float:
+    """Return the p-value of the hypothesis that a target is monotone in a feature.
+
+    At each of three quantiles, or at every value of few, the rows are divided into those up to it
+    and those from it on, and the one-sided test for trend is done in both parts. The hypothesis is
+    rejected where both reject in opposite directions: the larger of the two p-values, the smallest
+    of which over the quantiles counts, times the number of parts. Of a monotone association, one
+    direction is true in no part, so that any such rejection contains a false one, and the rate is
+    that of Bonferroni (intersection-union test; Berger 1982), whatever the form of the association.
+    """
+    turns, p_values = np.unique(codes)[1:-1], []
+    if len(turns) > len(_TURNS):
+        at = (np.array(_TURNS) * (len(codes) - 1)).astype(np.int64)
+        turns = np.intersect1d(turns, np.sort(codes)[at])
+    for turn in turns.tolist():
+        parts = [codes <= turn, codes >= turn]
+        (before, first), (after, second) = (y.take(rows).trend(codes[rows]) for rows in parts)
+        if before * after < 0:
+            p_values.append(max(first, second) / 2)
+    return min(1.0, min(p_values) * 2 * len(turns)) if p_values else 1.0
 
 
 def _p_value(statistic: float, degrees: int) -> float:

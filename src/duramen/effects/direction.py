@@ -9,7 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.effects.association import interaction_p_value, shape_p_value
+from duramen.effects.association import (
+    categories_p_value,
+    highest_category,
+    interaction_p_value,
+    turn_p_value,
+)
 from duramen.effects.curves import POINTS, local_effects
 from duramen.effects.interactions import strengths_of
 from duramen.effects.response import FloatArray, Numbers, Response, Survival
@@ -228,15 +233,16 @@ def _main(
         said = Direction(effect.name, of=name, risk=isinstance(targets[0], Survival))
         curve, y, limit = effect.values[:, output], targets[output], level / len(order)
         if effect.kind == "nominal":
-            if shape_p_value(codes, y, nominal=True) <= limit:
-                best = effect.labels[int(curve.argmax())]
+            best = effect.labels[int(curve.argmax())]
+            agree = best == str(table.labels[j][highest_category(codes, y)])
+            if agree and categories_p_value(codes, y) <= limit:
                 return replace(said, kind="categories", partner=best), output
             continue
         slope = _monotonicity(effect, curve, table, j, codes)
         rho, p_value = y.trend(codes)
         if abs(slope) >= _MONOTONE and slope * rho > 0 and p_value <= limit / 2:
             return replace(said, kind="up" if slope > 0 else "down"), output
-        if abs(slope) < _MONOTONE and shape_p_value(codes, y) <= limit / 2:
+        if abs(slope) < _MONOTONE and turn_p_value(codes, y) <= limit:
             return replace(said, kind="non-monotone"), output
     return Direction(effect.name), order[0]
 

@@ -54,14 +54,33 @@ class Numbers:
         return Numbers(self.numbers[rows])
 
     def trend(self, codes: NDArray[Any]) -> tuple[float, float]:
-        """Return Spearman's rank correlation with a feature, and its p-value."""
-        y = self.numbers
-        if len(y) < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
-            return 0.0, 1.0
-        from scipy.stats import spearmanr
+        """Return Spearman's rank correlation with a feature, and its p-value.
 
-        found = spearmanr(codes, y)
-        return float(found.statistic), float(found.pvalue)
+        The larger of two, of t tests of the slope of the ranks: with the variance of independence,
+        and with that of White in the form HC3, which allows a spread of the target that depends on
+        the feature (DiCiccio and Romano 2017). It is at least what the best of all orders of the
+        rows has, so that the order of three rows by chance is no evidence.
+        """
+        y = self.numbers
+        n = len(y)
+        if n < 3 or np.ptp(codes) == 0 or np.ptp(y) == 0:
+            return 0.0, 1.0
+        from scipy.special import stdtr
+        from scipy.stats import rankdata
+
+        x, ranks = (one - one.mean() for one in (rankdata(codes), rankdata(y)))
+        squares = float(x @ x)
+        slope = float(x @ ranks) / squares
+        residual = ranks - slope * x
+        kept = np.maximum(1.0 - 1.0 / n - x * x / squares, 1e-12)  # one less the leverages
+        variance = max(
+            float(residual @ residual) / ((n - 2) * squares),
+            float(np.square(x * residual / kept).sum()) / squares**2,
+        )
+        size = abs(slope) / np.sqrt(variance) if variance > 0 else np.inf
+        least = max(_of_one_order(codes), _of_one_order(y))
+        correlation = slope * float(np.sqrt(squares / (ranks @ ranks)))
+        return correlation, max(2.0 * float(stdtr(n - 2, -size)), least)
 
     def between(self, groups: IntArray) -> tuple[float, int]:
         """Return Kruskal and Wallis' statistic between groups."""
@@ -148,6 +167,15 @@ class Survival:
         of_row = np.cumsum(weight / at_risk)[self.times]
         covariance = (columns.T * of_row) @ columns - (means.T * weight) @ means
         return scores, covariance
+
+
+def _of_one_order(numbers: NDArray[Any]) -> float:
+    """Return the probability of one of two opposite orders of the rows, ties being equal."""
+    from scipy.special import gammaln
+
+    sizes = np.unique(numbers, return_counts=True)[1]
+    log_orders = gammaln(len(numbers) + 1) - gammaln(sizes + 1).sum()
+    return float(min(1.0, 2.0 * np.exp(-log_orders)))
 
 
 def _from_here_on(numbers: NDArray[Any]) -> FloatArray:

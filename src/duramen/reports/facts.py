@@ -13,6 +13,7 @@ UNIT_WORDS = {
     "variance": "decrease of variance",
     "chi-square": "sum of log-rank statistics",
     "1": "importance",
+    "fraction": "fraction of the sum of all importances",
 }
 
 

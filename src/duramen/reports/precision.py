@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 INTERVALS, STABILITY, TREES = "Confidence intervals", "Stability of the ranking", "Number of trees"
 _REACH = 4  # times the trees of a forest up to which an agreement is extrapolated
-_RESAMPLED = ("method", "seed", "n_replicates", "n_resamples", "subsample", "k", "correction")
+_RESAMPLED = (
+    "method",
+    "seed",
+    "n_replicates",
+    "n_resamples",
+    "subsample",
+    "k",
+    "correction",
+    "scale",
+)
 _SOURCES = {
     INTERVALS: "H. Ishwaran, M. Lu (2019). Standard errors and confidence intervals for variable "
     "importance in random forest regression, classification, and survival. Statistics in Medicine "
@@ -58,23 +67,30 @@ class Precision:
         return columns
 
     def ends(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray] | None:
-        """Return the ends of the intervals of these features; None without intervals."""
-        if self.intervals is None:
+        """Return the ends of the intervals of these importances; None without such intervals."""
+        if self.intervals is None or self.of_fractions:
             return None
         rows = _rows(self.intervals.names, names)
         return self.intervals.low[rows], self.intervals.high[rows]
 
     @property
+    def of_fractions(self) -> bool:
+        """Whether the intervals are of fractions of the sum of the importances."""
+        return self.intervals is not None and self.intervals.metadata.get("scale") == "fraction"
+
+    @property
     def heading(self) -> str:
         """Heading of a column of intervals; "" without any."""
-        return "" if self.intervals is None else f"{_percent(self.intervals.level)} interval"
+        if self.intervals is None:
+            return ""
+        return f"{_percent(self.intervals.level)} interval{', fraction' * self.of_fractions}"
 
     def cells(self, names: Sequence[str]) -> list[str]:
         """Return the intervals of these features as text; none without intervals."""
-        found = self.ends(names)
-        if found is None:
+        if self.intervals is None:
             return []
-        ends = fixed(np.concatenate(found), 3)
+        rows = _rows(self.intervals.names, names)
+        ends = fixed(np.concatenate([self.intervals.low[rows], self.intervals.high[rows]]), 3)
         return [f"{low} to {high}" for low, high in zip(ends, ends[len(names) :], strict=False)]
 
     def lines(self) -> list[str]:
@@ -122,7 +138,10 @@ class Precision:
             figures["intervals"] = {**tested, "notes": list(known.notes)}
         if (stable := self.stability) is not None:
             numbers = {"stability": stable.nogueira, "low": stable.low, "high": stable.high}
-            figures["stability"] = {name: _finite(one) for name, one in numbers.items()}
+            figures["stability"] = {
+                **{name: _finite(one) for name, one in numbers.items()},
+                "notes": list(stable.notes),
+            }
         if (trees := self.trees) is not None:
             figures["trees_needed"] = {
                 "first_features": trees.k,
@@ -141,6 +160,7 @@ class Precision:
         settings, level = known.metadata, _percent(known.level)
         share = settings["subsample"]
         units = "blocks" if settings.get("blocks") is not None else "rows"
+        covered = "fraction of the sum of all importances" if self.of_fractions else "importance"
         zero = (
             "The importance of an irrelevant feature is 0 on average: the columns "
             "interval_p_value of result.csv hold one-sided p-values of this null hypothesis, for "
@@ -160,7 +180,7 @@ class Precision:
             Prose(
                 "About the intervals",
                 (
-                    f"An interval covers, with a probability of {known.level:g}, the importance "
+                    f"An interval covers, with a probability of {known.level:g}, the {covered} "
                     "that forests on as many rows have on average over data sets. It comes from "
                     f"{settings['n_replicates']:,} forests on {share:,} random {units} each, and "
                     "takes the error of finitely many trees into account. The level holds for "
@@ -193,6 +213,7 @@ class Precision:
                     "rankings of independent data sets agree less.",
                     "Correlated features can replace each other among the first, although the "
                     "same information is found each time. A stable ranking need not be correct.",
+                    *stable.notes,
                 ),
             ),
         ]
@@ -242,10 +263,13 @@ def _stability_words(stable: Stability, title: str) -> str:
     first = "first feature" if k == 1 else f"first {k} features"
     if math.isnan(stable.nogueira):
         return f"The stability of the {first} by {title} is not defined."
+    interval = "no interval"
+    if not math.isnan(stable.low):
+        interval = f"{_percent(stable.level)} interval {stable.low:.2f} to {stable.high:.2f}"
     return (
         f"Stability of the {first} by {title} over {stable.n_selections:,} random halves of the "
-        f"rows: {stable.nogueira:.2f} ({_percent(stable.level)} interval {stable.low:.2f} to "
-        f"{stable.high:.2f}); 1 if every half selects the same features, 0 on average by chance."
+        f"rows: {stable.nogueira:.2f} ({interval}); 1 if every half selects the same "
+        "features, 0 on average by chance."
     )
 
 

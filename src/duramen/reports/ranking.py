@@ -254,7 +254,8 @@ def _table(best: Ranked, measures: Sequence[Measured], tested: Verdict | None) -
 def _note(best: Ranked, measured: Measured, tested: Verdict | None) -> str:
     words = [rows_note(len(best.first), len(measured))]
     bar = "Bars: the importance, as a fraction of the largest"
-    if (intervals := best.intervals()) is not None:
+    drawn = best.precision is not None and best.precision.ends(()) is not None
+    if (intervals := best.intervals()) is not None and drawn:
         bar += f"; lines: {intervals[0].replace(' interval', ' confidence intervals')}"
     elif best.first.standard_error is not None:
         bar += f"; lines: one standard error over {spread_of(measured)} to both sides"
@@ -276,7 +277,7 @@ def _reading(best: Ranked, measures: Sequence[Measured]) -> tuple[str, ...]:
     if len(measures) > 1:
         lines.insert(0, f"The order of the features is that of {words_of(measures[0]).title}.")
     first = as_importances(measures[0])
-    if best.intervals() is not None:
+    if best.precision is not None and best.precision.ends(()) is not None:
         lines.append(
             "The lines of the ranking are confidence intervals, which include the sampling error "
             "of the data. Other error bars are one standard error over forests of the same size on "

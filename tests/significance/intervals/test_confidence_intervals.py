@@ -17,6 +17,7 @@ from duramen.significance.intervals.confidence_intervals import (
     confidence_intervals,
     importances_of_copies,
 )
+from duramen.significance.intervals.limits import Tails
 from duramen.significance.intervals.spread import (
     Replicated,
     scale_of,
@@ -442,10 +443,89 @@ def test_settings_that_cover_less_or_were_not_measured_are_noted(choices, words)
     assert words in note
 
 
+# --- fractions, heavy tails and rare classes ---------------------------------------------------
+
+
+def test_fractions_are_those_of_an_own_function():
+    X, y = linear()
+
+    def fractions(forest, X, y):
+        values = dm.importances.mdi(forest).values
+        return values / values.sum()
+
+    forest, options = dm.RandomForestRegressor(10), {"n_replicates": 6, "random_state": 0}
+    own = confidence_intervals(forest, X, y, measure=fractions, **options)
+    found = confidence_intervals(forest, X, y, measure="mdi", scale="fraction", **options)
+    for name in ("values", "standard_error", "low", "high", "replicate_mean"):
+        np.testing.assert_allclose(getattr(found, name), getattr(own, name), rtol=1e-12)
+    assert found.values.sum() == pytest.approx(1)
+    assert (found.unit, found.metadata["scale"]) == ("fraction", "fraction")
+
+
+def test_fractions_do_not_depend_on_the_unit_of_the_target():
+    X, y = linear()
+    forest = dm.RandomForestRegressor(10)
+    options = {"measure": "mdi", "scale": "fraction", "n_replicates": 4, "random_state": 0}
+    one, other = (confidence_intervals(forest, X, k * y, **options) for k in (1, 1024))
+    np.testing.assert_allclose(one.high, other.high, rtol=1e-12)
+
+
+def test_fractions_of_a_sum_that_is_not_positive_are_refused():
+    X, y = linear()
+    with pytest.raises(ValueError, match="scale='fraction' needs importances with a sum above 0"):
+        confidence_intervals(
+            dm.RandomForestRegressor(5),
+            X,
+            y,
+            measure=lambda forest, X, y: np.array([1.0, -1.0, -1.0, 0.0]),
+            scale="fraction",
+            n_replicates=3,
+            random_state=0,
+        )
+
+
+def test_heavy_tails_are_noted_and_the_variance_of_one_row_is_refused():
+    X, y = linear()
+    forest, options = dm.RandomForestRegressor(5), {"n_replicates": 4, "random_state": 0}
+    heavy = np.exp(1.5 * y / y.std())
+    tails = Tails.of(heavy)
+    assert tails.kurtosis == pytest.approx(stats.kurtosis(heavy))
+    square = (heavy - heavy.mean()) ** 2
+    assert tails.largest == pytest.approx(square.max() / square.sum())
+    assert tails.largest < 0.5
+    (note,) = confidence_intervals(forest, X, heavy, **options).notes
+    assert f"excess kurtosis {tails.kurtosis:.3g}" in note
+    assert "scale='fraction'" in note
+    assert confidence_intervals(forest, X, heavy, scale="fraction", **options).notes == ()
+    y[0] = 1000
+    with pytest.raises(ValueError, match=r"one row has .* of the sum of squares of the target"):
+        confidence_intervals(forest, X, y, **options)
+    assert confidence_intervals(forest, X, y, scale="fraction", measure="mdi", **options)
+
+
+def test_rare_classes_are_noted():
+    X, y = linear()
+    forest, options = dm.RandomForestClassifier(5), {"n_replicates": 4, "random_state": 0}
+    (note,) = confidence_intervals(forest, X, y > np.sort(y)[-8], **options).notes
+    assert "the smallest class has 7 rows" in note
+    assert confidence_intervals(forest, X, y > np.median(y), **options).notes == ()
+
+
+@pytest.mark.slow
+def test_fractions_are_covered_where_the_target_is_log_normal():
+    """benchmarks.intervals in small: 60 data sets of 60 rows, 30 trees, 30 replicates."""
+    found = coverage(
+        Cell("log-normal", 60, n_trees=30, n_replicates=30), 60, 300, kinds=("wilson",)
+    )
+    assert found.covers["mdi, fraction", "wilson"][:, :4].mean() > 0.88
+    assert found.covers["mdi", "wilson"][:, :4].mean() < 0.85
+
+
 @one_test
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"scale": "share"}, ": scale must be one of 'importance', 'fraction'"),
         ({"method": "bootstrap"}, "confidence_intervals: method must be one of"),
         ({"kind": "bca"}, ": kind must be"),
         ({"n_replicates": 1}, ": n_replicates must be"),

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from benchmarks.stability import coverage, sources
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.grid import one_test
@@ -29,8 +30,11 @@ def test_known_answers():
     assert result.kuncheva == pytest.approx(1 / 3)
     assert result.nogueira == pytest.approx(1 / 3)
     assert result.variance == pytest.approx(0.032922, abs=5e-7)
-    half = 1.959964 * math.sqrt(0.032922)
-    assert (result.low, result.high) == pytest.approx((1 / 3 - half, 1 / 3 + half), abs=1e-5)
+    without = [stability(np.delete(KNOWN, i, axis=0)).nogueira for i in range(3)]
+    half = 4.302653 * math.sqrt(2 * np.var(without))  # quantile of t with 2 degrees of freedom
+    assert result.low == pytest.approx(1 / 3 - half)
+    assert result.high == pytest.approx(min(1.0, 1 / 3 + half))
+    assert "3 selections are few" in result.notes[0]
     np.testing.assert_allclose(result.frequency, [1, 2 / 3, 1 / 3, 0])
     assert (result.n_selections, result.mean_size) == (3, 2.0)
 
@@ -71,6 +75,29 @@ def test_the_same_selection_every_time_and_random_ones():
     random = np.random.default_rng(0)
     drawn = stability(random.random((2000, 30)).argsort(axis=1) < 6)
     assert drawn.nogueira == pytest.approx(0, abs=0.01)
+
+
+def test_intervals_that_are_not_defined_or_have_no_width_carry_a_note():
+    two = stability([[1, 0, 0], [1, 1, 0]])
+    assert math.isnan(two.low)
+    assert "three selections" in two.notes[0]
+    lone = stability([[1, 0, 0], [0, 0, 0], [0, 0, 0]])  # without the first nothing is selected
+    assert math.isnan(lone.high)
+    assert "(no interval)" in str(lone)
+    same = stability([[1, 0, 0]] * 30)
+    assert "no width" in same.notes[0]
+    random = np.random.default_rng(0)
+    assert stability(random.random((30, 20)) < 0.3).notes == ()
+    assert two.notes[0] in str(two)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 2, 4, 6])
+def test_intervals_cover_the_stability_of_many_selections(place):
+    """benchmarks.stability in small, 20 selections: .92 is below .95 by 2.8 standard errors."""
+    ours, published = coverage(sources()[place], 20, 400)
+    assert ours > 0.92
+    assert ours > published
 
 
 @pytest.mark.parametrize("table", [np.zeros((3, 4)), np.ones((3, 4))])

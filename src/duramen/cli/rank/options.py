@@ -177,6 +177,13 @@ class Resampling:
         "Estimate confidence intervals of the importances by the first measure, from forests on "
         "random subsamples of the rows.",
     )
+    interval_scale: str = choice(
+        "importance",
+        "duramen.significance.intervals.confidence_intervals:SCALES",
+        "With --intervals: what they are of, the importances or their fractions of the sum over "
+        "all features, which heavy tails of a numeric target do not distort.",
+        parameter="scale",
+    )
     stability: int | None = option(
         None,
         "Measure the agreement of forests on random halves of the rows about the K most "
@@ -217,6 +224,8 @@ class Resampling:
         unused = [word for word, value in own.items() if value is not None]
         if unused and not self.asked:
             raise without_use(unused, "without --intervals or --stability K")
+        if self.interval_scale != "importance" and not self.intervals:
+            raise without_use(["--interval-scale"], "without --intervals")
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise ValueError(
                 f"--confidence: must be a probability between 0 and 1, got {self.confidence:g}. "

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from duramen.results.importances import Importances
     from duramen.results.intervals import Intervals
     from duramen.significance import Stability, TreesNeeded
+    from duramen.tables import EncodedTable, LearningSet
 
 # First features whose order is asked for, the fewest trees that tell anything of it, and the most
 # features: parts of the forest have an importance of each of them in memory.
@@ -56,6 +57,20 @@ class Resampled:
                 f"--stability: must be less than the number of features, {n_features}, got {k}"
             )
 
+    def check_target(self, scores: Importances, data: LearningSet[EncodedTable]) -> None:
+        """Check that importances of a target can have intervals, before a long test is run.
+
+        Raises
+        ------
+        ValueError
+            If one row has most of the sum of squares of the target.
+        """
+        from duramen.significance.intervals.limits import check_tails, tails_of
+
+        if self.asked.intervals:
+            tails = tails_of(data, scores.unit, self.asked.interval_scale)
+            check_tails(tails, "--intervals", "--interval-scale fraction")
+
     def precision(self, one: Measure, scores: Importances, given: Inputs, k: int) -> Precision:
         """Return intervals and stability as asked for, and the trees that k features need.
 
@@ -85,6 +100,7 @@ class Resampled:
                 measure=one.name,
                 n_replicates=n,
                 level=self._level,
+                scale=self.asked.interval_scale,
                 observed=scores,
                 **more,
             ),
@@ -110,6 +126,7 @@ class Resampled:
             ),
             (one, given, n, 0.5),
         )
+        notes([f"stability: {said}" for said in found.notes], self.quiet)
         return found
 
     @property

@@ -162,6 +162,7 @@ def _measure(
             estimator.fit(problem.data)
         given = Inputs(estimator, problem.data, work.seed, work.jobs, int(verbose), by_degree=True)
         found = compute(choice, given, clock)
+    resampled.check_target(as_importances(found.measures[0]), problem.data)
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None:
         found = _tested(request, tested, found, given, quiet, clock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -14,6 +15,7 @@ from duramen.importances.refit import seeded
 from duramen.jobs.replicates import Task
 from duramen.results.importances import Importances
 from duramen.results.intervals import Intervals
+from duramen.significance.intervals.limits import check_tails, limits, tails_of
 from duramen.significance.intervals.spread import KINDS, Replicated, ends, scale_of, standard_error
 from duramen.significance.measured import (
     FloatArray,
@@ -37,11 +39,7 @@ METHODS = ("subsampling", "delete-d", "double-bootstrap")
 
 # Of the rows, in a subsample; smaller ones tell too small standard errors of strong features.
 FRACTION = 0.75
-# What was measured (docs/guide/intervals.md): from so many rows on; up to so many, small subsamples
-# were found to give too small standard errors; and what the other kinds covered.
-_FEWEST_ROWS = 60
-_ROWS_FOR_SMALL = 200
-_COVERED = {"normal": ".86 to .98", "percentile": ".77 to .94"}
+SCALES = ("importance", "fraction")
 
 
 def confidence_intervals(
@@ -56,6 +54,7 @@ def confidence_intervals(
     level: float = 0.95,
     correction: bool = True,
     kind: str = "wilson",
+    scale: str = "importance",
     blocks: Any = None,
     observed: Importances | None = None,
     random_state: Any = None,
@@ -113,6 +112,10 @@ def confidence_intervals(
         v - SE Q((v* - mean of v*) / S) at both ends (after Politis and Romano 1994, who have v in
         place of the mean); for the double bootstrap the quantiles of v* themselves. It assumes no
         distribution, but takes many replicates: at 95 %, 200 or more. Not for "delete-d".
+    scale : {"importance", "fraction"}
+        "fraction" divides the importances of each forest by their sum, so that v is the fraction
+        of the sum. The spread of a target with heavy tails cancels; the noise of finite forests
+        is not separated. Both scales share checkpoints.
     blocks : array-like of shape (n,), optional
         Label of the block of each row, such as the person or family. Whole blocks are drawn, within
         classes where a block has one, and n, m and `subsample` count blocks. With "holdout_mda" the
@@ -144,8 +147,10 @@ def confidence_intervals(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, arguments do not go together, or the checkpoint is of
-        another run.
+        If an argument is not as described, arguments do not go together, the checkpoint is of
+        another run, the importances of a forest have a sum of 0 or less where fractions of it are
+        wanted, or one row has more than half of the sum of squares of a numeric target, on which
+        importances in its unit depend.
 
     Notes
     -----
@@ -198,6 +203,7 @@ def confidence_intervals(
     n = checks.check_integer(name, "n_replicates", n_replicates, 2)
     checks.check_real(name, "level", level, 0, 1, ends="()")
     _check_together(measure_of(measure, name), method, kind, subsample, correction)
+    fraction = checks.check_choice(name, "scale", scale, SCALES) == "fraction"
     work = (random_state, n_jobs, client, checkpoint, verbose)
     refits = Refits.checked(
         name, estimator, X, y, measure, *work, blocks=blocks, takes_strata=False
@@ -206,19 +212,23 @@ def confidence_intervals(
     units = SamplingUnits.of(subject.data)
     size = _units_of_a_sample(units, subsample, method)
     observed = refits.observed() if observed is None else _known(observed, subject)
+    tails = tails_of(subject.data, observed.unit, scale)
+    check_tails(tails, name, "scale='fraction'")
     given = _replicated(refits, units, observed, n, size, correction)
-    scale = 1.0 if size is None else scale_of(size, units.count, correction)
-    error, freedom = standard_error(given, scale, method)
+    if fraction:
+        given = _fractions(given, subject.measure)
+    factor = 1.0 if size is None else scale_of(size, units.count, correction)
+    error, freedom = standard_error(given, factor, method)
     low, high, p_values = ends(given, error, freedom, method=method, kind=kind, level=level)
     return Intervals(
         names=subject.names,
-        values=observed.values,
+        values=given.values,
         standard_error=error,
         low=low,
         high=high,
         level=level,
         measure=subject.measure.name,
-        unit=observed.unit,
+        unit="fraction" if fraction else observed.unit,
         method=method,
         kind=kind,
         p_values=p_values if subject.measure.zero_if_irrelevant else None,
@@ -230,8 +240,9 @@ def confidence_intervals(
             subsample=size,
             correction=None if size is None else bool(correction),
             trees_separated=bool(given.tree_variance.any()),
+            scale=scale,
         ),
-        notes=_limits(units, size, method, kind, correction),
+        notes=limits(units, size, method, kind, correction, tails),
     )
 
 
@@ -282,33 +293,24 @@ def _replicated(
     return Replicated(observed.values, found[:, :p], noise, replicate_noise, n, n_trees)
 
 
-def _limits(
-    units: SamplingUnits, size: int | None, method: str, kind: str, correction: bool
-) -> tuple[str, ...]:
-    """Return what is known of intervals that cover less often than they promise."""
-    n, notes = units.count, []
-    if n < _FEWEST_ROWS:
-        notes.append(
-            f"coverage was measured for {_FEWEST_ROWS} rows and more; with {n} {units.name} the "
-            "coverage of the intervals may be below their level"
+def _fractions(given: Replicated, measure: Measure) -> Replicated:
+    """Return importances as fractions of their sum in each forest, the noise of trees included."""
+    sums = given.replicates.sum(axis=1, keepdims=True)
+    total, least = float(given.values.sum()), float(sums.min())
+    if min(total, least) <= 0:
+        raise ValueError(
+            f"confidence_intervals: scale='fraction' needs importances with a sum above 0 in all "
+            f"forests, got a sum of {min(total, least):.3g} by {measure.name!r}. Hint: "
+            "scale='importance', or measure='mdi', which is not negative."
         )
-    if size is None or not correction:
-        notes.append(
-            "coverage was measured for subsamples with correction=True; other standard errors may "
-            "be too small"
-        )
-    elif size < n / 2 and n < _ROWS_FOR_SMALL:
-        notes.append(
-            f"subsamples of {size} of {n} {units.name} give standard errors that are too small "
-            "for strong features, down to .57 of the true ones. Hint: use the default, 3/4 of "
-            "them"
-        )
-    if kind in _COVERED and method == "subsampling":
-        notes.append(
-            f"95 % {kind} intervals covered the importance of relevant features in "
-            f"{_COVERED[kind]} of data sets of 60 to 200 rows. Hint: kind='wilson'"
-        )
-    return tuple(notes)
+    nothing = np.zeros_like(given.tree_variance)
+    return replace(
+        given,
+        values=given.values / total,
+        replicates=given.replicates / sums,
+        tree_variance=nothing,
+        replicate_tree_variance=nothing,
+    )
 
 
 def _check_together(
