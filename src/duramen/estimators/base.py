@@ -471,7 +471,7 @@ class ForestRegressor(Prunable, RegressorMixin, BaseForest):  # type: ignore[mis
 
         self.oob_prediction_ = estimate.means()[:, 0]
         truth: NDArray[Any] = target.values[seen]
-        guess = self.oob_prediction_[seen]
+        guess: NDArray[Any] = self.oob_prediction_[seen]
         if not callable(self.oob_score):
             truth, guess = truth - estimate.origin, estimate.deviations()[seen, 0]
         enough = len(truth) > 1 or callable(self.oob_score)

@@ -91,7 +91,7 @@ class Target(KernelOwner):
     @cached_property
     def kernel(self) -> _kernel.Target:
         """The target as it is lent to the kernel: numbers less their origin."""
-        values = np.ascontiguousarray(self.less(self.origin))
+        values: NDArray[Any] = np.ascontiguousarray(self.less(self.origin))
         return _kernel.Target(values, self.n_classes, 0 if self.times is None else len(self.times))
 
     @cached_property
