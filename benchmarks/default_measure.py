@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.default_forest import PROBLEMS as WIDE
+from benchmarks.nulls import in_blocks
 from duramen.jobs.replicates import Plan, run_replicates
 
 MEASURES = ("mdi", "mdi_oob", "mda")
@@ -109,10 +110,7 @@ def alike(
 
     def problem(random: np.random.Generator) -> Problem:
         X = random.normal(size=(rows, sum(blocks) + relevant))
-        shared = np.repeat(random.normal(size=(rows, len(blocks))), blocks, axis=1)
-        mixed = np.repeat([size > 1 for size in blocks], blocks)
-        X[:, :-relevant][:, mixed] *= np.sqrt(1 - correlation)
-        X[:, :-relevant][:, mixed] += np.sqrt(correlation) * shared[:, mixed]
+        X[:, :-relevant] = in_blocks(X[:, :-relevant], blocks, correlation, random)
         y = effect * X[:, -relevant:].sum(axis=1) + random.normal(size=rows) > 0
         return X, y.astype(np.int64), np.arange(X.shape[1]) >= sum(blocks)
 
