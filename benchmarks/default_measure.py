@@ -81,11 +81,11 @@ def weak(random: np.random.Generator) -> Problem:
     return X, (random.random(300) < odds / (1 + odds)).astype(np.int64), np.arange(12) < 3
 
 
-def friedman(random: np.random.Generator) -> Problem:
-    X = random.random((200, 10))
+def friedman(random: np.random.Generator, columns: int = 10) -> Problem:
+    X = random.random((200, columns))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     y += 10 * X[:, 3] + 5 * X[:, 4] + 3 * random.normal(size=200)
-    return X, y, np.arange(10) < 5
+    return X, y, np.arange(columns) < 5
 
 
 def shadowed(random: np.random.Generator) -> Problem:
