@@ -293,7 +293,8 @@ class _Stage:
         """Return the false discovery rate of the kept and the first i tested features, (t,)."""
         ranked = self.statistics[0][self.order]
         counts = len(self.kept) + np.searchsorted(-ranked, -ranked, side="right")
-        return np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
+        rates: FloatArray = np.minimum(expected_discoveries(ranked, self.statistics) / counts, 1.0)
+        return rates
 
     def confirmed(self, alpha: float) -> IndexArray:
         """Return the features with an adjusted p-value up to `alpha`, the best first."""
