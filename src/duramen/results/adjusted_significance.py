@@ -149,8 +149,8 @@ class AdjustedSignificance(Significance):
         return tuple(np.where(np.array(verdicts) == NOISE, "", words).tolist())
 
     def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features by stage and decreasing statistic; ties by score."""
-        return np.lexsort((-self.scores, -self.statistics, self._stages()))
+        """Return the indices of the features by adjusted p-value, stage, statistic and score."""
+        return np.lexsort((-self.scores, -self.statistics, self._stages(), self.p_adjusted))
 
     def _stages(self) -> FloatArray:
         """Return the stage in which each feature was tested last, (p,)."""

@@ -261,6 +261,7 @@ class _Stage:
     kept: IndexArray  # features that are permuted together with the target
     importance: FloatArray  # (b + 1, t), statistics of the importances; the first row is the data
     marginal: FloatArray  # (b + 1, t), of the marginal rank tests; empty without them
+    of_kept: FloatArray  # (k,), statistics of the kept features on the scale of this stage
 
     @cached_property
     def statistics(self) -> FloatArray:
@@ -269,6 +270,16 @@ class _Stage:
             return self.importance
         larger: FloatArray = np.maximum(self.importance, self.marginal)
         return larger
+
+    @cached_property
+    def kept_p_values(self) -> FloatArray:
+        """Return the p-value of each kept feature among the tested ones, (k,).
+
+        It is 0 if no permutation reaches the feature, however few there were.
+        """
+        largest = self.statistics[1:].max(axis=1)
+        reached = (largest[:, None] >= self.of_kept).sum(axis=0)
+        return np.where(reached, (1.0 + reached) / (1.0 + len(largest)), 0.0)
 
     @cached_property
     def p_values(self) -> FloatArray:
@@ -302,15 +313,16 @@ class _Stage:
         return confirmed
 
     def futile(self, alpha: float, n: int) -> bool:
-        """Tell whether n permutations in all will hardly distinguish any feature from noise.
+        """Tell whether n permutations in all would hardly change a verdict.
 
-        None can be confirmed any more, and no false discovery rate is below twice the level.
+        No tested feature can be confirmed any more, no false discovery rate is below twice the
+        level, and each kept feature is reached by no permutation or by too many.
         """
-        if not self.tested.size:
-            return True
         largest = self.statistics.max(axis=1)
         exceeded = 1 + np.count_nonzero(largest[1:] >= largest[0])
-        return bool(exceeded > alpha * (n + 1) and self.rates.min() > 2 * alpha)
+        reached = self.kept_p_values * len(largest)
+        open_ = (reached > 0) & (reached <= alpha * (n + 1))
+        return bool(exceeded > alpha * (n + 1) and self.rates.min() > 2 * alpha and not open_.any())
 
 
 class _Walk(NamedTuple):
@@ -339,12 +351,13 @@ class _Design:
         """
         looks = sorted({min(look, self.n) for look in (*_LOOKS, self.n)})
         stages, start, kept = list[_Stage](), 0, np.empty(0, dtype=np.intp)
+        standing = np.empty(len(self.observed))  # statistics of kept features' importances
         while True:
             rows = null[start : start + self.n]
             until = start + next((look for look in looks if look > len(rows)), self.n)
             if not len(rows):
                 return _Walk(stages, until, kept)
-            stage = self._stage(kept, rows)
+            stage = self._stage(kept, rows, standing)
             stages.append(stage)
             if len(rows) < self.n:
                 futile = len(rows) in looks and stage.futile(self.alpha, self.n)
@@ -355,19 +368,24 @@ class _Design:
                 return _Walk(stages, len(null), kept)
             kept, start = np.concatenate([kept, confirmed]), start + self.n
 
-    def _stage(self, kept: IndexArray, null: FloatArray) -> _Stage:
+    def _stage(self, kept: IndexArray, null: FloatArray, standing: FloatArray) -> _Stage:
+        """Compare the features that are not kept; take the importances of these as they stand."""
         tested = np.setdiff1d(np.arange(len(self.observed)), kept)
         importance = np.vstack([self.observed, null])[:, tested]
         if self.balanced:
             importance = standardized(importance)
+        standing[tested] = importance[0]
         if not self.marginal.size:
-            return _Stage(tested, kept, importance, np.empty((0, 0)))
-        marginal = self.marginal[: len(null) + 1, tested]
+            return _Stage(tested, kept, importance, np.empty((0, 0)), standing[kept])
+        marginal = self.marginal[: len(null) + 1]
+        importance_scale = _scale(importance, _OF_IMPORTANCES)
+        marginal_scale = _scale(marginal[:, tested], 1 - _OF_IMPORTANCES)
         return _Stage(
             tested,
             kept,
-            importance / _scale(importance, _OF_IMPORTANCES),
-            marginal / _scale(marginal, 1 - _OF_IMPORTANCES),
+            importance / importance_scale,
+            marginal[:, tested] / marginal_scale,
+            np.maximum(standing[kept] / importance_scale, marginal[0, kept] / marginal_scale),
         )
 
 
@@ -405,8 +423,13 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
         in_order = stage.order[decided[stage.order]]
         order.append(stage.tested[in_order])
         rates.append(stage.rates[decided[stage.order]])
+    adjusted, last = numbers["p_adjusted"], stages[-1]
+    adjusted[last.kept] = np.maximum(adjusted[last.kept], last.kept_p_values)
+    ranked = np.concatenate(order)
     q_values = np.empty(p)
-    q_values[np.concatenate(order)] = least_from(np.concatenate(rates))
+    q_values[ranked] = least_from(np.concatenate(rates))
+    ranked = ranked[np.argsort(adjusted[ranked], kind="stable")]
+    q_values[ranked] = np.maximum.accumulate(q_values[ranked])
     return {**numbers, "q_values": q_values, "details": details}
 
 
