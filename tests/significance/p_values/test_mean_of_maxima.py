@@ -17,7 +17,8 @@ def noise(seed, n=30, p=5):
 def test_maxima_are_those_of_the_permutations_of_max_t():
     X, y = noise(0)
     found = mean_of_maxima(FOREST, X, y, n_permutations=29, random_state=1)
-    joint = max_t(FOREST, X, y, n_permutations=29, balanced=False, random_state=1)
+    alone = {"balanced": False, "marginal": False, "max_stages": 1}
+    joint = max_t(FOREST, X, y, n_permutations=29, random_state=1, **alone)
     np.testing.assert_array_equal(found.importances.values, joint.scores)
     largest = joint.scores.max()
     reached = np.count_nonzero(found.maxima >= largest)
