@@ -93,7 +93,7 @@ def test_evidence_and_order_go_by_stage():
     found = staged()
     assert found.verdicts() == ("confirmed", "confirmed", "confirmed", "candidate", "noise")
     assert found.evidence() == ("alone", "with others", "alone", "alone", "")
-    assert found.evidence(0.01) == ("with others", "", "", "", "")
+    assert found.evidence(0.01) == ("with others", "with others", "", "", "")
     assert found.order().tolist() == [0, 1, 2, 3, 4]
     assert found.columns()["evidence"] == list(found.evidence())
     assert "with others" in repr(found)
