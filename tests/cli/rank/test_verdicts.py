@@ -108,7 +108,7 @@ def test_the_default_test_is_by_entropy_whatever_the_ranking_is_by(file, tmp_pat
 
 def test_a_measure_that_breaks_the_rates_beside_relevant_features_is_noted(file, tmp_path):
     asked = ("--significance", "max-t", "--permutations", 19, "--measure", "mda")
-    result, record = run(file, tmp_path / "out", *asked)
+    _, record = run(file, tmp_path / "out", *asked)
     note = "irrelevant features that are correlated with each other are confirmed more often"
     assert note in " ".join(record["results"]["significance"]["notes"])
     assert note in page(tmp_path / "out")
