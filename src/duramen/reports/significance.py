@@ -249,7 +249,7 @@ class Verdict:
     def threshold(self, importances: Importances) -> float | None:
         """Return the smallest importance of the selected features; None if there is none.
 
-        Verdicts compare standardized importances: no importance divides them.
+        Verdicts compare test statistics: no importance divides them.
         """
         if isinstance(self.result, AdjustedSignificance):
             return None
