@@ -143,6 +143,8 @@ def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int,
                 data,
                 measure=measure,
                 n_permutations=PERMUTATIONS,
+                marginal=False,
+                max_stages=1,
                 random_state=seed % 2**32,
             )
             verdicts = np.array(test.verdicts(LEVEL))

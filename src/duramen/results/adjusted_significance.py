@@ -135,7 +135,8 @@ class AdjustedSignificance(Significance):
             In the order of the columns: ``"alone"`` if the marginal statistic of the feature
             reaches the least statistic that has its verdict in its stage, ``"with others"`` if only
             its importance in forests does, and ``""`` for noise, and where no marginal statistics
-            were compared.
+            were compared. The least statistic is that of these features: ask the whole result, not
+            its `top`.
         """
         marginal, verdicts = self.details.get("marginal_statistic"), self.verdicts(alpha)
         if marginal is None:
@@ -151,6 +152,12 @@ class AdjustedSignificance(Significance):
     def order(self) -> NDArray[np.intp]:
         """Return the indices of the features by adjusted p-value, stage, statistic and score."""
         return np.lexsort((-self.scores, -self.statistics, self._stages(), self.p_adjusted))
+
+    @property
+    def statistic_title(self) -> str:
+        """Name of `statistics` on an axis or in a sentence."""
+        both = "marginal_statistic" in self.details
+        return "test statistic" if both else "standardized importance"
 
     def _stages(self) -> FloatArray:
         """Return the stage in which each feature was tested last, (p,)."""
@@ -185,7 +192,8 @@ class AdjustedSignificance(Significance):
             Column("fdr", small(best.q_values)),
             Column("verdict", best.verdicts(), left=True),
         ]
-        if any(evidence := best.evidence()):
-            columns.append(Column("evidence", evidence, left=True))
+        evidence = self.evidence()
+        if any(shown := [evidence[j] for j in self.order()[:rows]]):
+            columns.append(Column("evidence", shown, left=True))
         below = hidden(len(self), len(best))
         return Summary((heading, f"null: {self.null}"), columns, below, self.notes)

@@ -91,7 +91,7 @@ class Measured:
 
     @property
     def clause(self) -> str:
-        """What is exchanged besides single targets, for the sentence of a null hypothesis."""
+        """Sentences on what is exchanged besides single targets, for a null hypothesis."""
         weighted = self.data.weights is not None
         together = " Each target is exchanged together with the weight of its row."
         return self.exchangeability.clause + (together if weighted else "")

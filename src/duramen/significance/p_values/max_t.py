@@ -17,6 +17,7 @@ from duramen.significance.cost import announced
 from duramen.significance.discoveries import expected_discoveries, least_from
 from duramen.significance.marginal import marginal_statistics
 from duramen.significance.measured import FloatArray, MeasureLike
+from duramen.significance.pivotality import pivotality_notes
 from duramen.significance.refits import Refits
 from duramen.significance.sequential import sequential_p_values
 from duramen.significance.significance_test import SignificanceTest
@@ -167,6 +168,7 @@ def max_t(
     >>> forest = dm.RandomForestClassifier(20, random_state=0)
     >>> result = dm.significance.max_t(forest, data.X, data.y, n_permutations=39, random_state=0)
     >>> result.verdicts()[:2], result.evidence()[:2]
+    (('confirmed', 'noise'), ('with others', ''))
     """
     name = "max_t"
     n = checks.check_integer(name, "n_permutations", n_permutations, 1)
@@ -226,6 +228,7 @@ def max_t(
         unit=importances.unit,
         adjustment="pooled permutations",
         metadata=refits.metadata(**choices, n_forests=1 + len(null)),
+        notes=pivotality_notes(subject),
         **result,
     )
 

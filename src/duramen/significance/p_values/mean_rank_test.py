@@ -180,7 +180,8 @@ def mean_rank_test(
         scores=(p - sums / runs) / (p - 1),
         p_values=p_values,
         method=name,
-        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p) + subject.clause,
+        null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
+        + (subject if null == "permuted" else subject.exchangeability).clause,
         details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
         metadata=refits.metadata(identity, **choices),
     )
