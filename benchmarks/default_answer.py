@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import duramen as dm
+from benchmarks.nulls import autoregressive, genotypes
 from duramen.jobs.replicates import Plan, run_replicates
 
 LEVEL = 0.05
@@ -35,19 +36,10 @@ Null = Callable[[np.random.Generator], tuple[Any, NDArray[Any]]]
 Problem = Callable[[np.random.Generator], tuple[Float, NDArray[Any], NDArray[np.bool_]]]
 
 
-def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> Float:
-    """Normal columns, each correlated by r with the one before."""
-    X = random.normal(size=(n, p))
-    for j in range(1, p):
-        X[:, j] = r * X[:, j - 1] + np.sqrt(1 - r * r) * X[:, j]
-    return X
-
-
 def snps(random: np.random.Generator) -> tuple[Float, NDArray[Any]]:
     """150 SNPs of mixed allele frequency in LD, 3 % missing; classes of 72 and 8 rows."""
     n, p = 80, 150
-    limits = stats.norm.ppf(random.uniform(0.02, 0.5, p))
-    X = sum((autoregressive(n, p, 0.85, random) < limits).astype(float) for _ in range(2))
+    X = genotypes(n, p, 0.85, random)
     X[random.random((n, p)) < 0.03] = np.nan
     return X, random.permutation(np.arange(n) < 8)
 

@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 
 import duramen as dm
 from benchmarks.default_forest import PROBLEMS as WIDE
+from benchmarks.nulls import in_blocks
 from duramen.jobs.replicates import Plan, run_replicates
 
 MEASURES = ("mdi", "mdi_oob", "mda")
@@ -80,11 +81,11 @@ def weak(random: np.random.Generator) -> Problem:
     return X, (random.random(300) < odds / (1 + odds)).astype(np.int64), np.arange(12) < 3
 
 
-def friedman(random: np.random.Generator) -> Problem:
-    X = random.random((200, 10))
+def friedman(random: np.random.Generator, columns: int = 10) -> Problem:
+    X = random.random((200, columns))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
     y += 10 * X[:, 3] + 5 * X[:, 4] + 3 * random.normal(size=200)
-    return X, y, np.arange(10) < 5
+    return X, y, np.arange(columns) < 5
 
 
 def shadowed(random: np.random.Generator) -> Problem:
@@ -109,10 +110,7 @@ def alike(
 
     def problem(random: np.random.Generator) -> Problem:
         X = random.normal(size=(rows, sum(blocks) + relevant))
-        shared = np.repeat(random.normal(size=(rows, len(blocks))), blocks, axis=1)
-        mixed = np.repeat([size > 1 for size in blocks], blocks)
-        X[:, :-relevant][:, mixed] *= np.sqrt(1 - correlation)
-        X[:, :-relevant][:, mixed] += np.sqrt(correlation) * shared[:, mixed]
+        X[:, :-relevant] = in_blocks(X[:, :-relevant], blocks, correlation, random)
         y = effect * X[:, -relevant:].sum(axis=1) + random.normal(size=rows) > 0
         return X, y.astype(np.int64), np.arange(X.shape[1]) >= sum(blocks)
 
@@ -145,6 +143,8 @@ def task_of(problem: Callable[[np.random.Generator], Problem]) -> Callable[[int,
                 data,
                 measure=measure,
                 n_permutations=PERMUTATIONS,
+                marginal=False,
+                max_stages=1,
                 random_state=seed % 2**32,
             )
             verdicts = np.array(test.verdicts(LEVEL))

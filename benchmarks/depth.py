@@ -41,7 +41,14 @@ def task(_: int, seed: int) -> Float:
     for depth in DEPTHS.values():
         forest = dm.RandomForestClassifier(TREES, criterion="entropy", max_depth=depth)
         test = dm.significance.max_t(
-            forest, X, y, measure="mdi", n_permutations=PERMUTATIONS, random_state=seed % 2**32
+            forest,
+            X,
+            y,
+            measure="mdi",
+            n_permutations=PERMUTATIONS,
+            marginal=False,
+            max_stages=1,
+            random_state=seed % 2**32,
         )
         verdicts = np.array(test.verdicts(LEVEL))
         sure, found = verdicts == "confirmed", verdicts != "noise"

@@ -1,12 +1,13 @@
-"""Tables of features that say nothing, and labels to be said nothing of."""
+"""Columns of noise, and tables of them with labels that are independent of all columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 Float = NDArray[np.float64]
 
@@ -31,6 +32,28 @@ def mixed(n: int, p: int, random: np.random.Generator) -> Float:
     for first, n_values in enumerate((2, 4, 20)):
         X[:, first::KINDS] = random.integers(0, n_values, X[:, first::KINDS].shape)
     return X
+
+
+def autoregressive(n: int, p: int, r: float, random: np.random.Generator) -> Float:
+    """Normal columns, each correlated by r with the one before."""
+    X = random.normal(size=(n, p))
+    for j in range(1, p):
+        X[:, j] = r * X[:, j - 1] + np.sqrt(1 - r * r) * X[:, j]
+    return X
+
+
+def genotypes(n: int, p: int, r: float, random: np.random.Generator) -> Float:
+    """SNPs of mixed allele frequency, whose haplotypes cut autoregressive columns."""
+    limits = stats.norm.ppf(random.uniform(0.02, 0.5, p))
+    first, second = ((autoregressive(n, p, r, random) < limits).astype(float) for _ in range(2))
+    return first + second
+
+
+def in_blocks(own: Float, sizes: Sequence[int], r: float, random: np.random.Generator) -> Float:
+    """Normal columns with correlation r within blocks of more than one, from independent ones."""
+    shared = np.repeat(random.normal(size=(len(own), len(sizes))), sizes, axis=1)
+    several = np.repeat([size > 1 for size in sizes], sizes)
+    return np.where(several, np.sqrt(1 - r) * own + np.sqrt(r) * shared, own)
 
 
 NULLS: dict[str, Callable[[int, int, np.random.Generator], Float]] = {

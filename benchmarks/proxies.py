@@ -116,17 +116,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data-sets", type=int, default=60)
     parser.add_argument("--trees", type=int, default=50)
+    parser.add_argument("--tests", nargs="+", metavar="NAME", help="some of the tests")
     chosen = parser.parse_args(arguments)
     chosen.out.mkdir(parents=True, exist_ok=True)
+    run = tests(chosen.trees)
+    run = {test: one for test, one in run.items() if test in (chosen.tests or run)}
+    some = f"-{'-'.join(chosen.tests)}" if chosen.tests else ""
     for name, draw in PROBLEMS.items():
         start = time.perf_counter()
         found, kinds = rates(
-            tests(chosen.trees),
+            run,
             draw,
             chosen.data_sets,
             variants={"": {}},
             seed=2,
-            checkpoint=chosen.out / f"{name}-{chosen.trees}.npz",
+            checkpoint=chosen.out / f"{name}-{chosen.trees}{some}.npz",
             adjusted=ADJUSTED,
         )
         print(f"\n{name}: {chosen.data_sets} data sets, {time.perf_counter() - start:.0f} s\n")

@@ -54,7 +54,8 @@ def test_order_top_and_columns():
     assert best.details["null_sd"].tolist() == [3.0, 0.0]
     columns = found.columns()
     heads = ["name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"]
-    assert list(columns) == [*heads, "null_sd"]
+    assert list(columns) == [*heads, "evidence", "null_sd"]
+    assert columns["evidence"] == [""] * 4
     assert columns["rank"].tolist() == [2, 3, 4, 1]
     assert columns["verdict"] == list(found.verdicts())
     assert columns["fdr"].tolist() == [0.02, 0.03, 0.8, 0.01]
@@ -68,6 +69,44 @@ def test_prints_as_a_table():
     assert "p adjusted" in text
     assert text.splitlines()[-1].split()[-1] == "noise"
     assert "2 of 4 features" in repr(result().top(2))
+
+
+def staged(**changes):
+    """Two features of a first stage, three of a second; their marginal statistics are known."""
+    given = {
+        "names": tuple("abcde"),
+        "scores": np.arange(5.0),
+        "p_values": np.full(5, 0.01),
+        "p_adjusted": np.array([0.01, 0.02, 0.03, 0.2, 0.9]),
+        "q_values": np.array([0.01, 0.01, 0.02, 0.04, 0.9]),
+        "statistics": np.array([5.0, 2.0, 3.0, 2.5, 0.1]),
+        "details": {
+            "stage": np.array([1.0, 1.0, 2.0, 2.0, 2.0]),
+            "marginal_statistic": np.array([2.0, 1.9, 3.0, 2.5, 0.1]),
+        },
+    }
+    return result(**{**given, **changes})
+
+
+def test_evidence_and_order_go_by_stage():
+    """The least statistics are 2 of the first stage, 3 of the second, and 2.5 of candidates."""
+    found = staged()
+    assert found.verdicts() == ("confirmed", "confirmed", "confirmed", "candidate", "noise")
+    assert found.evidence() == ("alone", "with others", "alone", "alone", "")
+    assert found.evidence(0.01) == ("with others", "with others", "", "", "")
+    assert found.order().tolist() == [0, 1, 2, 3, 4]
+    assert found.columns()["evidence"] == list(found.evidence())
+    assert "with others" in repr(found)
+    assert found.statistic_title == "test statistic"
+    assert result().statistic_title == "standardized importance"
+    with pytest.raises(ValueError, match="p_adjusted must not decrease"):
+        staged(p_adjusted=np.array([0.01, 0.02, 0.015, 0.2, 0.9]))
+
+
+def test_evidence_of_a_printed_part_is_that_of_the_whole():
+    """Of the first feature alone the least statistic would be its own, which is an importance."""
+    first = staged()._summary(1).columns[-1]
+    assert (first.title, list(first.cells)) == ("evidence", ["alone"])
 
 
 def test_saves_loads_and_pickles(tmp_path):

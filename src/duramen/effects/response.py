@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.tables.survival import martingale_residuals
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -118,8 +120,7 @@ class Survival:
     @property
     def numbers(self) -> FloatArray:
         """Martingale residuals: events of a row less those expected until its time."""
-        at_risk, events = self._table
-        return self.events - np.cumsum(events / at_risk)[self.times]
+        return martingale_residuals((2 * self.times + self.events).astype(np.uint32))
 
     def trend(self, codes: IntArray) -> tuple[float, float]:
         """Return the standardized statistic of the log-rank test for trend, positive for risk.

@@ -119,7 +119,7 @@ def manhattan(
 def _heights(result: Any) -> tuple[NDArray[np.float64], str]:
     """Return what is drawn, and what it is."""
     if isinstance(result, AdjustedSignificance):
-        return result.statistics, "standardized importance"
+        return result.statistics, result.statistic_title
     if isinstance(result, Significance):
         return -np.log10(np.maximum(result.p_values, 1e-300)), _LOGARITHM
     if isinstance(result, Importances):

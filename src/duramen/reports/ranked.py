@@ -87,12 +87,16 @@ class Ranked:
         ]
 
     def judgments(self) -> tuple[VerdictColumn, ...]:
-        """Return the columns of the test, with the directions after the last major one."""
+        """Return the columns of the test, with the directions after the last major one.
+
+        Columns without any number or word are left out.
+        """
+        tested = tuple(one for one in self.tested if one.numbers is not None or any(one.cells))
         if not any(self.directions):
-            return self.tested
+            return tested
         column = VerdictColumn("direction", "direction", None, list(self.directions))
-        place = max((i + 1 for i, one in enumerate(self.tested) if not one.minor), default=0)
-        return (*self.tested[:place], column, *self.tested[place:])
+        place = max((i + 1 for i, one in enumerate(tested) if not one.minor), default=0)
+        return (*tested[:place], column, *tested[place:])
 
     def directed_noise(self) -> str:
         """Return why features that a test calls noise have a direction; empty if none has."""
@@ -101,9 +105,9 @@ class Ranked:
         if not names:
             return ""
         return (
-            f"Features called noise that have a direction: {joined(names, shown=5)}. The verdict "
-            "compares importances, and the importance of a weak feature is small next to a "
-            "strong one; the direction is based on a test of the feature by itself."
+            f"Features called noise that have a direction: {joined(names, shown=5)}. The "
+            "direction is based on a test of the feature by itself; the verdict compares its test "
+            "statistic with the largest of all features under permuted labels."
         )
 
     def intervals(self) -> tuple[str, list[str]] | None:

@@ -168,13 +168,17 @@ class Signals:
         result: Any = importances
         threshold, line, what = None, "", "importance"
         if tested is not None and isinstance(tested.result, AdjustedSignificance):
-            result, what = tested.result, "standardized importance"
-            sure = result.statistics[result.p_adjusted <= LEVEL]
+            result, what = tested.result, tested.result.statistic_title
+            sure = result.mask(LEVEL, "fwer")
             line = f" No feature is confirmed by {tested.title}."
-            if len(sure):
-                threshold = float(sure.min())
-                line = f" Dashed: the smallest of the {len(sure):,} features confirmed by "
-                line += f"{tested.title}."
+            if sure.any():
+                least = float(result.statistics[sure].min())
+                line = f" {np.count_nonzero(sure):,} features are confirmed by {tested.title}; a "
+                line += "line would not divide them from others, because stages differ in scale."
+                if (result.statistics[~sure] < least).all():
+                    threshold = least
+                    line = f" Dashed: the smallest of the {np.count_nonzero(sure):,} features "
+                    line += f"confirmed by {tested.title}."
         elif tested is not None:
             threshold = tested.threshold(importances)
             line = f" {tested.line(importances)}"

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from duramen.reports.measures import LEVEL, adjusted_words
 from duramen.reports.report import Chart, Part, Plot, Prose
 from duramen.results.adjusted_significance import (
+    ALONE,
     CANDIDATE,
     CONFIRMED,
     NOISE,
+    WITH_OTHERS,
     AdjustedSignificance,
 )
 from duramen.results.error_rates import ErrorRates
@@ -28,20 +30,36 @@ _VERDICTS = (
     f"Features whose family-wise adjusted p-value (p adj., step-down max-T) is up to {LEVEL:g} "
     "are confirmed. Of the others, those with an estimated false discovery rate (FDR) up to "
     f"{LEVEL:g} are candidates: the rate is that of selecting all features with at least this "
-    "standardized importance. The others are called noise, because they were not distinguished "
-    "from noise; this is no evidence that a feature is irrelevant."
+    "test statistic, and those confirmed before. The others are called noise, because they were "
+    "not distinguished from noise; this is no evidence that a feature is irrelevant."
 )
-_STANDARDIZED = (
-    "Verdicts compare importances standardized under permuted labels, so their order may differ "
-    "from that of the table."
+_EVIDENCE = (
+    'The evidence of a verdict is "alone" if the rank statistic of the feature by itself reaches '
+    'the smallest test statistic of features with this verdict, and "with others" if only its '
+    "importance in the forests of the test does, as for features that act through interactions."
 )
-_OTHER_ORDER = (
+_ORDER = "so that their order may differ from that of the table"
+_IMPORTANCE = (
+    "standardized importance: the excess over its mean under permuted labels, in units of its "
+    "standard deviation under permuted labels"
+)
+_STATISTICS = {
+    False: f"their {_IMPORTANCE}.",
+    True: f"the larger of two statistics, each on the scale of its maximum over all features under "
+    f"the same permutations: their {_IMPORTANCE}; and a rank statistic of the feature by itself "
+    "(by the kinds of feature and target, that of Mann and Whitney, of Kruskal and Wallis, "
+    "Spearman's correlation, chi-squared, or the log-rank test).",
+}
+_GROWN = (
     "The test grew {forests:,} forests, with {trees} trees each and with seeds other than that "
-    "of the forest of this report. It compares features by their standardized importance: the "
-    "excess over its mean under permuted labels, in units of its standard deviation under "
-    "permuted labels. The table is ordered by the importances in the forest of this report. If "
-    "the two orders differ, a feature may be ranked above another and yet have the weaker "
-    "verdict."
+    "of the forest of this report. It compares features by {statistics} {stages}The table is "
+    "ordered by the importances in the forest of this report. If the two orders differ, a feature "
+    "may be ranked above another and yet have the weaker verdict."
+)
+_STAGES = (
+    "There were {stages} stages: in each after the first, the features confirmed before were "
+    "permuted together with the target, which keeps their association with it, and the others "
+    "were tested again. "
 )
 
 
@@ -103,13 +121,24 @@ class Verdict:
     @property
     def note(self) -> str:
         """Sentence below a table, after the count."""
-        if isinstance(self.result, AdjustedSignificance):
-            return _STANDARDIZED
-        return self.meaning
+        return self.order_note() or self.meaning
 
     def order_note(self) -> str:
         """Return why verdicts may be out of the order of a table; empty if they are not."""
-        return _STANDARDIZED if isinstance(self.result, AdjustedSignificance) else ""
+        if not isinstance(self.result, AdjustedSignificance):
+            return ""
+        if not self.has_evidence:
+            return f"Verdicts compare importances standardized under permuted labels, {_ORDER}."
+        return (
+            "Verdicts compare the larger of standardized importance and a rank statistic of the "
+            f'feature by itself, {_ORDER}; evidence "with others": only the importance reaches '
+            "the threshold."
+        )
+
+    @property
+    def has_evidence(self) -> bool:
+        """True if verdicts depend on statistics of features by themselves as well."""
+        return "marginal_statistic" in getattr(self.result, "details", {})
 
     def selected(self) -> tuple[str, ...]:
         """Return the features whose q-value or error rate is at most `LEVEL`, the best first.
@@ -136,6 +165,13 @@ class Verdict:
             return {}
         verdicts = self.result.verdicts(LEVEL)
         return {verdict: verdicts.count(verdict) for verdict in (CONFIRMED, CANDIDATE, NOISE)}
+
+    def n_by_evidence(self) -> dict[str, int]:
+        """Return how many features have each evidence, of a test that tells it."""
+        if not (isinstance(self.result, AdjustedSignificance) and self.has_evidence):
+            return {}
+        evidence = self.result.evidence(LEVEL)
+        return {word: evidence.count(word) for word in (ALONE, WITH_OTHERS)}
 
     def facts(self) -> list[tuple[str, int]]:
         """Return what is counted at the head of a report, and how many features there are of it."""
@@ -187,9 +223,14 @@ class Verdict:
             own = f"{name.removesuffix(f'_{word}')}_{word}"
             return [VerdictColumn(own, rate, rates, cells)]
         if isinstance(self.result, AdjustedSignificance):
-            verdicts = self.result.verdicts(LEVEL)
+            words = {"verdict": self.result.verdicts(LEVEL)}
+            if self.has_evidence:
+                words["evidence"] = self.result.evidence(LEVEL)
             return [
-                VerdictColumn("verdict", "verdict", None, [verdicts[j] for j in index]),
+                *(
+                    VerdictColumn(title, title, None, [cells[j] for j in index])
+                    for title, cells in words.items()
+                ),
                 _numbers("p_adjusted", "p adj.", self.result.p_adjusted[index], minor=True),
                 _numbers("fdr", "FDR", self.result.q_values[index], minor=True),
             ]
@@ -208,7 +249,7 @@ class Verdict:
     def threshold(self, importances: Importances) -> float | None:
         """Return the smallest importance of the selected features; None if there is none.
 
-        Verdicts compare standardized importances: no importance divides them.
+        Verdicts compare test statistics: no importance divides them.
         """
         if isinstance(self.result, AdjustedSignificance):
             return None
@@ -266,7 +307,7 @@ def verdict_sections(tested: Verdict) -> list[Part]:
     listed = f": {', '.join(chosen[:10])}{' ...' if len(chosen) > 10 else ''}" if chosen else ""
     adjusted = []
     if isinstance(result, AdjustedSignificance):
-        adjusted = [_VERDICTS]
+        adjusted = [_VERDICTS, *([_EVIDENCE] if tested.has_evidence else [])]
     elif isinstance(result, Significance):
         adjusted = [adjusted_words(result)]
     lines = (
@@ -290,9 +331,15 @@ def _grown(tested: Verdict) -> list[str]:
     if not tested.test.repeats:
         return []
     if isinstance(result, AdjustedSignificance):
-        known = result.metadata
-        trees = known.get("parameters", {}).get("n_estimators", "as many")
-        return [_OTHER_ORDER.format(forests=known.get("n_permutations", 0) + 1, trees=trees)]
+        known, stages = result.metadata, int(max(result.details.get("stage", ()), default=1))
+        return [
+            _GROWN.format(
+                forests=known.get("n_forests", known.get("n_permutations", 0) + 1),
+                trees=known.get("parameters", {}).get("n_estimators", "as many"),
+                statistics=_STATISTICS[tested.has_evidence],
+                stages=_STAGES.format(stages=stages) if stages > 1 else "",
+            )
+        ]
     return [
         "The test grew its own forests, with seeds other than that of the forest of this report, "
         "so that its scores differ from the importances shown by random variation between "

@@ -14,6 +14,7 @@ from duramen.results.significance import Significance
 from duramen.results.summary import Summary
 
 CONFIRMED, CANDIDATE, NOISE = "confirmed", "candidate", "noise"
+ALONE, WITH_OTHERS = "alone", "with others"
 
 _LEVEL = 0.05
 
@@ -34,7 +35,8 @@ class AdjustedSignificance(Significance):
         P-value of each feature adjusted for the family-wise error rate, in [0, 1].
     statistics : ndarray of float64, shape (p,)
         What features are compared by; larger is more significant. Neither `p_adjusted` nor
-        `q_values` decrease as it decreases.
+        `q_values` decrease as it decreases, stage by stage where `details` hold the "stage" in
+        which each feature was tested last.
 
     Raises
     ------
@@ -66,7 +68,10 @@ class AdjustedSignificance(Significance):
     statistics: FloatArray = None  # type: ignore[assignment]
 
     _NUMBERS: ClassVar = {**Significance._NUMBERS, "p_adjusted": PROBABILITY, "statistics": ANY}
-    _COLUMNS = ("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict")
+    _COLUMNS = (
+        *("name", "rank", "score", "statistic", "p_value", "p_adjusted", "fdr", "verdict"),
+        "evidence",
+    )
 
     def __post_init__(self) -> None:
         owner = "AdjustedSignificance"
@@ -116,9 +121,48 @@ class AdjustedSignificance(Significance):
             return self.p_adjusted <= alpha
         return super().mask(alpha, control)
 
+    def evidence(self, alpha: float = _LEVEL) -> tuple[str, ...]:
+        """Return whether each feature is selected by itself or only together with others.
+
+        Parameters
+        ----------
+        alpha : float
+            Level of both error rates, in [0, 1].
+
+        Returns
+        -------
+        tuple of str
+            In the order of the columns: ``"alone"`` if the marginal statistic of the feature
+            reaches the least statistic that has its verdict in its stage, ``"with others"`` if only
+            its importance in forests does, and ``""`` for noise, and where no marginal statistics
+            were compared. The least statistic is that of these features: ask the whole result, not
+            its `top`.
+        """
+        marginal, verdicts = self.details.get("marginal_statistic"), self.verdicts(alpha)
+        if marginal is None:
+            return ("",) * len(self)
+        groups = list(zip(verdicts, self._stages().tolist(), strict=True))
+        least = dict.fromkeys(groups, np.inf)
+        for group, statistic in zip(groups, self.statistics.tolist(), strict=True):
+            least[group] = min(least[group], statistic)
+        alone = marginal >= np.array([least[group] for group in groups])
+        words = np.where(alone, ALONE, WITH_OTHERS)
+        return tuple(np.where(np.array(verdicts) == NOISE, "", words).tolist())
+
     def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features by decreasing statistic; ties by score, column."""
-        return np.lexsort((-self.scores, -self.statistics))
+        """Return the indices of the features by adjusted p-value, stage, statistic and score."""
+        return np.lexsort((-self.scores, -self.statistics, self._stages(), self.p_adjusted))
+
+    @property
+    def statistic_title(self) -> str:
+        """Name of `statistics` on an axis or in a sentence."""
+        both = "marginal_statistic" in self.details
+        return "test statistic" if both else "standardized importance"
+
+    def _stages(self) -> FloatArray:
+        """Return the stage in which each feature was tested last, (p,)."""
+        stages: FloatArray = self.details.get("stage", np.zeros(len(self)))
+        return stages
 
     # --- in and out ------------------------------------------------------------------------
 
@@ -126,11 +170,13 @@ class AdjustedSignificance(Significance):
         """Return the columns of `to_frame` by name.
 
         They are ``name``, ``rank`` (1 is the most significant), ``score``, ``statistic``,
-        ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` (at .05) and those of `details`.
+        ``p_value``, ``p_adjusted``, ``fdr``, ``verdict`` and ``evidence`` (at .05), and those of
+        `details`.
         """
         numbers = (self.scores, self.statistics, self.p_values, self.p_adjusted, self.q_values)
-        columns = self._framed(*numbers, self.verdicts())
-        return {**columns, "verdict": columns["verdict"].tolist()}
+        columns = self._framed(*numbers, self.verdicts(), self.evidence())
+        texts = {name: columns[name].tolist() for name in ("verdict", "evidence")}
+        return {**columns, **texts}
 
     def _summary(self, rows: int) -> Summary:
         best, found = self.top(rows), self.verdicts()
@@ -146,5 +192,8 @@ class AdjustedSignificance(Significance):
             Column("fdr", small(best.q_values)),
             Column("verdict", best.verdicts(), left=True),
         ]
+        evidence = self.evidence()
+        if any(shown := [evidence[j] for j in self.order()[:rows]]):
+            columns.append(Column("evidence", shown, left=True))
         below = hidden(len(self), len(best))
         return Summary((heading, f"null: {self.null}"), columns, below, self.notes)

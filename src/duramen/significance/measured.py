@@ -14,6 +14,7 @@ from duramen.importances.refit import data_for, leaves_rows_out, seeded, templat
 from duramen.results.importances import Importances
 from duramen.results.provenance import versions
 from duramen.tables import EncodedTable, Exchangeability, LearningSet
+from duramen.tables.permuted import with_permuted
 
 if TYPE_CHECKING:
     from duramen.estimators.base import BaseForest
@@ -70,14 +71,30 @@ class Measured:
         """The values of :meth:`importances`, of shape (p,)."""
         return self.importances(seed, data=data).values
 
-    def permuted_scores(self, random: np.random.Generator, key: object) -> FloatArray:
+    def order(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """Draw the row whose target and weight each row takes, as the rows allow."""
+        return self.exchangeability.permutation(random, self.data.target.values)
+
+    def permuted_scores(
+        self, random: np.random.Generator, key: object, kept: NDArray[np.intp] | None = None
+    ) -> FloatArray:
         """Permute the target as the rows allow, grow a forest, and return the importances.
 
-        Permutation and forest come from `random`; `key` tells one such replicate from others.
+        Permutation and forest come from `random`; `key` tells one such replicate from others. The
+        columns `kept`, by index, are permuted with the target, and so keep their association.
         """
-        order = self.exchangeability.permutation(random, self.data.target.values)
-        data = self.data.permuted(order, key=("permuted", key))
+        order, data = self.order(random), self.data
+        if kept is not None and len(kept):
+            data = data.with_table(with_permuted(data.table, kept, order), key=("kept", *kept))
+        data = data.permuted(order, key=("permuted", key))
         return self.scores(int(random.integers(2**32)), data=data)
+
+    @property
+    def clause(self) -> str:
+        """Sentences on what is exchanged besides single targets, for a null hypothesis."""
+        weighted = self.data.weights is not None
+        together = " Each target is exchanged together with the weight of its row."
+        return self.exchangeability.clause + (together if weighted else "")
 
     def of_rows(self, rows: NDArray[Any], key: object) -> Measured:
         """Return the same measure of some of the rows, given by index."""
@@ -133,6 +150,8 @@ def measured(
     template = template_of(estimator, function)
     if measure == "auto":
         measure = automatic(template)
+        if template.task == "classification" and "criterion" in template.get_params():
+            template.set_params(criterion="entropy")
     found = measure_of(measure, function)
     data = data_for(template, X, y, function, strata=strata, blocks=blocks)
     if not takes_strata and data.exchangeability.strata is not None:
@@ -146,9 +165,7 @@ def measured(
 
 def automatic(estimator: BaseForest) -> str:
     """Return the name of the measure to test of an estimator, by out-of-bag rows if it has any."""
-    if not leaves_rows_out(estimator):
-        return "mdi"
-    return "mda" if estimator.task == "survival" else "mdi_oob"
+    return "mdi_oob" if leaves_rows_out(estimator) and estimator.task != "survival" else "mdi"
 
 
 def measure_of(measure: MeasureLike, function: str, *, refits: bool = True) -> Measure:

@@ -121,17 +121,22 @@ class LearningSet(Summarized, Generic[TableT]):
         return fingerprint(self.table.fingerprint(), target.values, meaning, self.weights)
 
     def permuted(self, order: NDArray[Any], *, key: object = None) -> LearningSet[TableT]:
-        """Return this set with other targets: row i gets that of row ``order[i]``.
+        """Return this set with other targets and weights: row i gets those of row ``order[i]``.
+
+        A weight often depends on the target (case-control samples, balanced classes, inverse
+        probabilities), so that the two are exchanged together: the distribution of weights in each
+        class stays as it is.
 
         Parameters
         ----------
         order : integer array of shape (n,)
-            Rows whose targets are taken.
+            Rows whose targets and weights are taken.
         key : object, optional
             What tells the result from others that are derived from this set, such as the seed of a
             replicate: its fingerprint then needs no look at the data.
         """
-        return self._derived(key, target=self.target.take(order))
+        weights = None if self.weights is None else self.weights[order]
+        return self._derived(key, target=self.target.take(order), weights=weights)
 
     def with_target(self, target: Target, *, key: object = None) -> LearningSet[TableT]:
         """Return this set with another target of the same rows."""

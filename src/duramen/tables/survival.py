@@ -133,6 +133,25 @@ def survival_codes(
     return codes, distinct
 
 
+def martingale_residuals(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Return the event of each row less those expected until its time, of shape (n,).
+
+    The expected number is Nelson and Aalen's cumulative hazard of all rows.
+
+    Examples
+    --------
+    >>> from duramen.tables.survival import martingale_residuals, survival_codes
+    >>> codes, _ = survival_codes([1, 2, 2, 3], [True, True, False, False])
+    >>> martingale_residuals(codes).round(3).tolist()
+    [0.75, 0.417, -0.583, -0.583]
+    """
+    times, events = (codes >> 1).astype(np.int64), (codes & 1).astype(np.float64)
+    at_risk = np.cumsum(np.bincount(times)[::-1])[::-1]
+    hazard = np.bincount(times, events) / np.maximum(at_risk, 1)
+    residuals: NDArray[np.float64] = events - np.cumsum(hazard)[times]
+    return residuals
+
+
 def _numbers(values: Any, what: str, function: str) -> NDArray[np.float64]:
     try:
         given = np.asarray(values)

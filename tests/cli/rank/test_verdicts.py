@@ -37,7 +37,11 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     result, record = run(file, tmp_path / "out", "--permutations", 39)
     columns = written(tmp_path / "out")
     means = ["mean_a", "mean_b"]
-    assert list(columns)[-6:] == ["verdict", "p_adjusted", "fdr", "direction", *means]
+    heads = ["verdict", "evidence", "p_adjusted", "fdr", "direction", *means]
+    assert list(columns)[-7:] == heads
+    assert set(columns["evidence"]) <= {"alone", "with others", ""}
+    pairs = zip(columns["verdict"], columns["evidence"], strict=True)
+    assert all((verdict == "noise") == (evidence == "") for verdict, evidence in pairs)
     assert set(columns["direction"]) <= {"down for b", "no direction"}
     assert {"confirmed", "noise"} <= set(columns["verdict"])
     assert record["settings"]["measures"] == ["mdi", "mda"]
@@ -49,8 +53,9 @@ def test_the_default_is_max_t_of_mdi_oob_whatever_is_ranked_by(file, tmp_path):
     assert pairs[0] == pairs[1]
     assert other["settings"]["significance"]["measure"] == "mdi_oob"
     assert "by max-T of MDI-oob" in result.stdout
-    heads = ["feature", "MDI, bits", "std. error", "verdict", "direction", "p adj."]
-    assert "More columns in the results: FDR, MDA, accuracy" in result.stdout
+    heads = ["feature", "MDI, bits", "std. error", "verdict", "evidence", "direction"]
+    assert "More columns in the results: p adj., FDR, MDA, accuracy" in result.stdout
+    assert 'evidence "with others": only the importance reaches' in " ".join(result.stdout.split())
     header = next(line for line in result.stdout.splitlines() if "feature  " in line)
     assert re.split(r"\s{2,}", header.strip()) == heads
     command = shlex.split(record["command"])
@@ -68,22 +73,47 @@ def test_no_test_skips_it(file, tmp_path):
 
 
 def test_report_says_what_verdicts_are_and_why_orders_differ(file, tmp_path):
-    run(file, tmp_path / "out", "--permutations", 39)
+    _, record = run(file, tmp_path / "out", "--permutations", 39)
     html = page(tmp_path / "out")
     assert "<h3>Significance by max-T</h3>" in html
     assert "confirmed by max-T of MDI-oob" in html
     assert "confirmed by max-T of MDI-oob (family-wise error rate 0.05)" in html
     assert catalogue["max_t"].promise.format(level=0.05) in html
-    assert "The test grew 40 forests, with 20 trees each" in html
+    n_forests = record["settings"]["significance"]["n_forests"]
+    assert f"The test grew {n_forests} forests, with 20 trees each" in html
+    assert ("stages: in each after the first" in html) == (n_forests > 40)
+    assert "if the rank statistic of the feature by itself reaches the smallest" in html
+    assert '<td class="words">evidence</td>' in html or ">evidence<" in html
     assert "the two orders differ" in html
     assert '<td class="words">confirmed</td>' in html or ">confirmed</td>" in html
 
 
-def test_forests_of_the_test_have_at_most_500_trees(file, tmp_path):
-    words = ("--significance", "max-t", "--permutations", 19, "--trees", 600)
+def test_forests_of_the_test_have_fewer_trees(file, tmp_path):
+    words = ("--significance", "max-t", "--permutations", 19, "--trees", 120)
     _, record = done(tmp_path / "out", "rank", file, "--target", "y", *words)
-    assert record["settings"]["n_estimators"] == 600
-    assert record["settings"]["significance"]["n_estimators"] == 500
+    assert record["settings"]["n_estimators"] == 120
+    most = catalogue["max_t"].most_trees
+    assert record["settings"]["significance"]["n_estimators"] == most < 120
+
+
+def test_the_default_test_is_by_entropy_whatever_the_ranking_is_by(file, tmp_path):
+    given = ("--permutations", 19, "--measure", "mdi")
+    tables = []
+    for criterion in ("gini", "entropy"):
+        run(file, tmp_path / criterion, *given, "--criterion", criterion)
+        columns = written(tmp_path / criterion)
+        tables.append(dict(zip(columns["name"], columns["p_adjusted"], strict=True)))
+    assert tables[0] == tables[1]
+
+
+def test_a_measure_that_breaks_the_rates_beside_relevant_features_is_noted(file, tmp_path):
+    asked = ("--significance", "max-t", "--permutations", 19, "--measure", "mda")
+    _, record = run(file, tmp_path / "out", *asked)
+    note = "irrelevant features that are correlated with each other are confirmed more often"
+    assert note in " ".join(record["results"]["significance"]["notes"])
+    assert note in page(tmp_path / "out")
+    _, other = run(file, tmp_path / "default", "--permutations", 19)
+    assert other["results"]["significance"]["notes"] == []
 
 
 def test_noise_has_no_verdict_above_noise(tmp_path):

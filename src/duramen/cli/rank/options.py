@@ -159,8 +159,8 @@ class Test:
     no_test: bool = option(False, "Skip the significance test.")
     permutations: int | None = option(
         None,
-        "Number of rounds of the test, each with new forests; by default 99 or 100, and 10 for "
-        "forest-probe-ranking.",
+        "Number of rounds of the test, each with new forests; by default 99 for each stage of "
+        "max-t, 10 for forest-probe-ranking, else 100.",
         metavar="B",
         min=1,
     )

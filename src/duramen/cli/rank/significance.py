@@ -81,7 +81,7 @@ def announce(request: Request, measure: Measure, given: Inputs) -> None:
         given.data,
         None,
         test.forests(test.rounds(request.permutations), request.n_tested(given.data.n_columns)),
-        measure=measure.name,
+        measure=choices.get("measure", measure.name),
         permuted=test.permutes,
         fraction=test.fraction,
         n_jobs=given.n_jobs,
@@ -122,7 +122,10 @@ def figures_of(tested: Verdict) -> dict[str, Any]:
     result, selected, notes = tested.result, len(tested.selected()), list(tested.notes)
     said: dict[str, Any]
     if isinstance(result, AdjustedSignificance):
-        said = {"null": result.null, "level": LEVEL, **tested.n_by_verdict()}
+        by_evidence = tested.n_by_evidence()
+        evidence = {"evidence": by_evidence} if by_evidence else {}
+        counts = {**tested.n_by_verdict(), **evidence}
+        said = {"null": result.null, "level": LEVEL, **counts}
     elif isinstance(result, Significance):
         said = {"null": result.null, f"features_with_q_up_to_{LEVEL:g}": selected}
     else:
@@ -140,7 +143,8 @@ def _choices(request: Request, measure: Measure, given: Inputs) -> dict[str, Any
         choices[request.test.repeats] = request.permutations
     asked = request.permutations is not None or request.checkpoint is not None
     permuting = asked or given.data.exchangeability.restricted
-    measured = {"measure": measure.name} if request.test.takes("measure") else {}
+    name = "auto" if request.default else measure.name
+    measured = {"measure": name} if request.test.takes("measure") else {}
     return {**measured, **request.test.adapt(given.estimator.forest_, permuting), **choices}
 
 

@@ -213,7 +213,7 @@ def conditional_error_rate(
         scores=ranking.scores,
         method=name,
         meaning=meaning.format(these="the features" if groups is None else "the groups")
-        + subject.exchangeability.clause,
+        + subject.clause,
         unit=first.unit,
         metadata=refits.metadata(identity, stop_at=stop_at, n_grown=len(events)),
         notes=(_BY_RANK_ONLY[reading],) if reading else (),

@@ -138,7 +138,7 @@ def fdr_curve(
         scores=scores,
         rates=least_from(estimate),
         method=name,
-        meaning=MEANING + refits.subject.exchangeability.clause,
+        meaning=MEANING + refits.subject.clause,
         unit="1" if balanced else observed.unit,
         details={"estimate": estimate, **details},
         metadata=refits.metadata(n_permutations=n, balanced=balanced),

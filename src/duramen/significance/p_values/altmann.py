@@ -157,7 +157,7 @@ def altmann(
         scores=observed,
         p_values=p_values,
         method=name,
-        null=NULL + refits.subject.exchangeability.clause,
+        null=NULL + refits.subject.clause,
         unit=importances.unit,
         details=details,
         metadata=refits.metadata(

@@ -177,7 +177,7 @@ def frequency_control(
         scores=shares,
         p_values=sequential_p_values(shares, draws, n),
         method=name,
-        null=NULL + subject.exchangeability.clause,
+        null=NULL + subject.clause,
         details={"count": counts.astype(np.float64), "expected": draws.mean(axis=0) * counts.sum()},
         metadata=refits.metadata(null=chosen, n_splits=int(counts.sum()), n_permutations=n),
     )

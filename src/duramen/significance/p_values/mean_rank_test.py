@@ -181,7 +181,7 @@ def mean_rank_test(
         p_values=p_values,
         method=name,
         null=NULLS[null].format(size=choices.get("n_irrelevant"), p=p)
-        + subject.exchangeability.clause,
+        + (subject if null == "permuted" else subject.exchangeability).clause,
         details={"mean_rank": sums / runs, "sd_rank": ranks.std(axis=0)},
         metadata=refits.metadata(identity, **choices),
     )

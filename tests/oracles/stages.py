@@ -1,0 +1,97 @@
+"""The staged max-T test, list by list. Nothing from duramen is used."""
+
+from tests.oracles import step_down as oracle
+
+LOOKS = (19, 39)
+
+
+def scale(rows, fraction):
+    """Value that a fraction of the rows, at least two, reach with their largest number."""
+    largest = sorted((max(row) for row in rows), reverse=True)
+    place = min(max(2, round(fraction * 0.1 * len(rows))), len(rows))
+    return largest[place - 1] if largest[place - 1] > 0 else 1.0
+
+
+def statistics_of(importances, marginal):
+    """Standardized importances and marginal statistics on their scales; the first row is data."""
+    standardized = [[round(v, 9) for v in row] for row in oracle.standardized(importances)]
+    by_importance = scale(standardized, 0.3)
+    by_marginal = scale(marginal, 1 - 0.3)
+    return (
+        [[v / by_importance for v in row] for row in standardized],
+        [[v / by_marginal for v in row] for row in marginal],
+    )
+
+
+def rates_of(rows, n_kept):
+    """For each feature the rate of selecting the kept ones and those with at least its value."""
+    rates = []
+    for value in rows[0]:
+        false = sum(sum(v >= value for v in row) for row in rows) / len(rows)
+        rates.append(min(1.0, false / (n_kept + sum(v >= value for v in rows[0]))))
+    return rates
+
+
+def futile(rows, n, n_kept, alpha):
+    """Whether none can be confirmed with n permutations, and no rate is below twice alpha."""
+    reached = 1 + sum(max(row) >= max(rows[0]) for row in rows[1:])
+    return reached > alpha * (n + 1) and min(rates_of(rows, n_kept)) > 2 * alpha
+
+
+def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
+    """Run the test.
+
+    `observed` are p importances, ``grow(kept, b)`` returns those of permutation b with the kept
+    features permuted together with the target, `marginal` has n + 1 rows, that of the data first.
+    Returns one dict for each feature, the stages as (kept, number of permutations), and the number
+    of forests.
+    """
+    features, kept, stages = list(range(len(observed))), [], []
+    found, order = {}, []
+    for number in range(1, max_stages + 1):
+        tested = [j for j in features if j not in kept]
+        importances = [[observed[j] for j in tested]]
+        for b in range(n):
+            grown = grow(kept, b)
+            importances.append([grown[j] for j in tested])
+            parts = [[row[j] for j in tested] for row in marginal[: b + 2]]
+            if b + 1 in LOOKS and b + 1 < n:
+                rows = larger(*statistics_of(importances, parts))
+                if futile(rows, n, len(kept), alpha):
+                    break
+        parts = [[row[j] for j in tested] for row in marginal[: len(importances)]]
+        by_importance, by_marginal = statistics_of(importances, parts)
+        rows = larger(by_importance, by_marginal)
+        stages.append((list(kept), len(rows) - 1))
+        adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(kept))
+        ranked = sorted(range(len(tested)), key=lambda i: -rows[0][i])
+        sure = [tested[i] for i in ranked if adjusted[i] <= alpha]
+        goes_on = len(rows) == n + 1 and sure and len(sure) < len(tested) and number < max_stages
+        least = found[order[-1]]["p_adjusted"] if order else 0.0
+        for i in ranked:
+            if goes_on and tested[i] not in sure:
+                continue
+            order.append(tested[i])
+            found[tested[i]] = {
+                "stage": number,
+                "importance_statistic": by_importance[0][i],
+                "marginal_statistic": by_marginal[0][i],
+                "statistic": rows[0][i],
+                "p_value": sum(row[i] >= rows[0][i] for row in rows) / len(rows),
+                "p_adjusted": max(adjusted[i], least),
+                "rate": rates[i],
+            }
+        if not goes_on:
+            break
+        kept = kept + sure
+    for place, j in enumerate(order):
+        found[j]["q_value"] = min(found[k]["rate"] for k in order[place:])
+    forests = 1 + sum(b for _, b in stages)
+    return [found[j] for j in features], stages, forests
+
+
+def larger(first, second):
+    """The larger of two tables, cell by cell."""
+    return [
+        [max(pair) for pair in zip(*rows, strict=True)] for rows in zip(first, second, strict=True)
+    ]

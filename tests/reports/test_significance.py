@@ -1,0 +1,62 @@
+"""Columns and sentences of verdicts."""
+
+import numpy as np
+
+from duramen.reports.report import Prose
+from duramen.reports.significance import Verdict, verdict_sections
+from duramen.results.adjusted_significance import AdjustedSignificance
+
+STATISTICS = {
+    "stage": np.array([1.0, 2.0, 2.0]),
+    "marginal_statistic": np.array([4.0, 1.0, 0.1]),
+}
+
+
+def verdict(**changes):
+    """Three features: confirmed in the first stage, confirmed in the second, and noise."""
+    given = {
+        "names": ("a", "b", "c"),
+        "scores": np.array([3.0, 2.0, 1.0]),
+        "p_values": np.array([0.01, 0.01, 0.5]),
+        "method": "max_t",
+        "null": "No association.",
+        "q_values": np.array([0.01, 0.02, 0.6]),
+        "adjustment": "pooled permutations",
+        "p_adjusted": np.array([0.01, 0.02, 0.9]),
+        "statistics": np.array([4.0, 2.0, 0.2]),
+        "details": STATISTICS,
+        "metadata": {"n_permutations": 39, "n_forests": 79, "parameters": {"n_estimators": "50"}},
+    }
+    return Verdict(AdjustedSignificance(**{**given, **changes}), "mdi_oob")
+
+
+def words(tested):
+    """The sentences of the sections about a test."""
+    prose = [part for part in verdict_sections(tested) if isinstance(part, Prose)]
+    return " ".join(line for part in prose for line in part.lines)
+
+
+def test_columns_and_counts_have_the_evidence():
+    columns = verdict().columns(["b", "c", "a"])
+    assert [one.name for one in columns] == ["verdict", "evidence", "p_adjusted", "fdr"]
+    assert columns[1].cells == ["with others", "", "alone"]
+    assert verdict().n_by_evidence() == {"alone": 1, "with others": 1}
+
+
+def test_without_rank_statistics_nothing_is_said_of_evidence():
+    alone = verdict(details={})
+    assert [one.name for one in alone.columns(["a"])] == ["verdict", "p_adjusted", "fdr"]
+    assert alone.n_by_evidence() == {}
+    assert alone.order_note().startswith("Verdicts compare importances standardized")
+    said = words(alone)
+    assert "rank statistic" not in said
+    assert "There were" not in said
+
+
+def test_sentences_name_forests_stages_and_statistics():
+    said = words(verdict())
+    assert "The test grew 79 forests, with 50 trees each" in said
+    assert "There were 2 stages: in each after the first" in said
+    assert "the larger of two statistics" in said
+    assert 'The evidence of a verdict is "alone" if the rank statistic' in said
+    assert "with others" in verdict().order_note()

@@ -1,0 +1,72 @@
+"""Row weights are permuted with the target by every method that permutes it."""
+
+import numpy as np
+import pytest
+
+import duramen as dm
+from duramen.estimators.base import BaseForest
+
+PERMUTED = {"n_permutations": 4, "random_state": 0}
+METHODS = {
+    "altmann": PERMUTED,
+    "max_t": PERMUTED,
+    "fdr_curve": PERMUTED,
+    "mean_of_maxima": PERMUTED,
+    "conditional_error_rate": {**PERMUTED, "stop_at": None},
+    "mean_rank_test": {**PERMUTED, "n_runs": 2},
+    "frequency_control": {**PERMUTED, "null": "permuted"},
+}
+N = 40
+Y = np.repeat(["ill", "well"], N // 2)
+WEIGHTS = {"ill": 0.25, "well": 3.0}
+TOGETHER = "Each target is exchanged together with the weight of its row."
+
+
+@pytest.fixture
+def grown(monkeypatch):
+    """Targets and weights that forests are grown on."""
+    seen, fit = [], BaseForest.fit
+
+    def spy(self, X, y=None, sample_weight=None):
+        seen.append((np.asarray(X.target.labels), X.weights))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(BaseForest, "fit", spy)
+    return seen
+
+
+def sentence(result):
+    """The null hypothesis of a test, or the meaning of its rates; empty if it has none."""
+    return getattr(result, "meaning", "") or getattr(result, "null", "")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_target_keeps_its_weight(name, grown):
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])
+    forest = dm.ExtraTreesClassifier(2, max_depth=2)
+    result = getattr(dm.significance, name)(forest, data, **METHODS[name])
+    assert len(grown) > 4
+    for labels, weights in grown:
+        assert weights.tolist() == [WEIGHTS[label] for label in labels]
+    assert len({tuple(labels) for labels, _ in grown}) > 1
+    assert TOGETHER in sentence(result) or name == "mean_of_maxima"  # which tests nothing
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_without_weights_nothing_is_said_of_them(name):
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    forest = dm.ExtraTreesClassifier(2, max_depth=2)
+    result = getattr(dm.significance, name)(forest, X, Y, **METHODS[name])
+    assert "weight" not in sentence(result)
+
+
+def test_tests_that_permute_features_leave_weights_in_their_rows(grown):
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    data = dm.learning_set(X, Y, sample_weight=[WEIGHTS[label] for label in Y])
+    forest = dm.ExtraTreesClassifier(2, max_depth=2)
+    result = dm.significance.hapfelmeier(forest, data, measure="mdi", **PERMUTED)
+    for labels, weights in grown:
+        assert labels.tolist() == Y.tolist()
+        assert weights.tolist() == data.weights.tolist()
+    assert TOGETHER not in result.null
