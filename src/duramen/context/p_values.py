@@ -96,7 +96,8 @@ def effect_p_values(
                     null.effects, context.codes, weights, random, count
                 )
             chosen = hypothesis.features
-            found = effects(drawn, int(chosen[0]) if len(chosen) == 1 else -1)
+            alone = len(chosen) == 1 and len(dependence.hypotheses) > 1
+            found = effects(drawn, int(chosen[0]) if alone else -1)
             counts.add(own, _Statistics.of(found), chosen)
         relevance = found if null.one_scheme else effects(permuted(null.relevance))
         counts.relevance += _at_least(relevance.relevance, own.relevance)
