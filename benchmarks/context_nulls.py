@@ -116,7 +116,6 @@ def shown(found: dict[str, Any], problem: str) -> list[str]:
     return [f"{np.mean(found[effect]):.3f} ({max(found[effect]):.3f})" for effect in EFFECTS]
 
 
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.context_nulls", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")

@@ -110,7 +110,9 @@ class Setting:
             y: NDArray[Any] = s + random.normal(size=n)
         else:
             y = (random.random(n) < 1 / (1 + np.exp(-s))).astype(np.int64)
-        labels = context if numeric else np.rint(context * (self.contexts - 1)).astype(str)
+        labels: NDArray[Any] = context
+        if not numeric:
+            labels = np.rint(context * (self.contexts - 1)).astype(np.int64).astype(str)
         return X, y, labels, np.arange(self.columns) < n_dependent
 
     @property

@@ -150,7 +150,7 @@ def test_models_have_what_depends_on_the_context():
     # Its own association explains the context; without it, little is left.
     rest = next(h for key, h in tested.items() if 0 not in key)
     sure = [np.exp(2 * h.log_weights).sum(axis=1).mean() for h in (rest, tested[(0,)])]
-    assert sure[0] > sure[1] + 0.1
+    assert sure[0] > sure[1] + 0.05
     pair = dependence(Setting("pair", rows=400))
     assert (0, 1) in [term.features for term in pair.terms]
 
@@ -193,7 +193,7 @@ def test_a_context_that_features_determine_leaves_nothing_to_permute():
     result = dm.context_importances(
         X, y, context, n_estimators=2, n_permutations=199, plain=False, random_state=0
     )
-    assert any("nearly determine Xc" in note for note in result.notes)
+    assert any("largely determine Xc" in note for note in result.notes)
 
 
 @pytest.mark.slow

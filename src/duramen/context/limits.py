@@ -10,9 +10,9 @@ from duramen.context.subject import Subject
 from duramen.context.values import Context
 
 _LEVEL = 0.05
-# Mean of the sum of squared probabilities of the contexts of a row above which permutations hardly
-# change anything.
-_DETERMINED = 0.98
+# Fraction of the variance of the indicators of the contexts, explained by a model, above which
+# permutations change little.
+_DETERMINED = 0.6
 _GLOBAL = {
     "within_target": "is independent of all features given the target",
     "all": "is independent of all features and the target together",
@@ -77,17 +77,18 @@ def _of_models(subject: Subject, context: Context, dependence: Dependence) -> tu
             "the smallest p-values. Features that do not depend on it may be found too often."
         )
     names = subject.data.table.names
+    total = 1 - float((context.shares**2).sum())
     certain = [
         [names[j] for j in hypothesis.features]
         for hypothesis in dependence.hypotheses
         if hypothesis.log_weights is not None
-        and np.exp(2 * hypothesis.log_weights).sum(axis=1).mean() > _DETERMINED
+        and 1 - np.exp(2 * hypothesis.log_weights).sum(axis=1).mean() < (1 - _DETERMINED) * total
     ]
     if certain:
         count = sum(map(len, certain))
         notes.append(
-            f"The target and the other features nearly determine {context.name}, so that "
-            f"permutations hardly change it for {count} of {len(names)} features, such as "
-            f"{certain[0][0]}: no dependence of these can be found."
+            f"The target and the other features largely determine {context.name}, so that "
+            f"permutations change it little for {count} of {len(names)} features, such as "
+            f"{certain[0][0]}: a dependence of these can hardly be found."
         )
     return tuple(notes)
