@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen.context.conditional import conditional_permutations
-from duramen.context.dependence import Dependence
+from duramen.context.dependence import Dependence, Hypothesis
 from duramen.context.effects import Effects, context_effects
 from duramen.context.nulls import Codes, Null, permuted_contexts
 from duramen.context.options import Options
@@ -65,41 +65,14 @@ def effect_p_values(
     def task(number: int, _: int) -> FloatArray:
         first = 1 + number * size
         count = min(size, n_permutations + 1 - first)
-
-        def effects(drawn: Codes | None, column: int = -1) -> Effects:
-            return context_effects(
-                forest,
-                subject,
-                context,
-                options.empty,
-                seed=subject.seed,
-                first=first,
-                n_permutations=count,
-                drawn=drawn,
-                column=column,
-                n_threads=options.plan.threads_within,
-            )
-
-        def permuted(rows: Exchangeability) -> Codes | None:
-            if not rows.restricted:
-                return None
-            return permuted_contexts(rows, context.codes, subject.seed, first, count)
-
+        lot = _Lot(forest, subject, context, null, options, first, count)
         counts = own.zeros()
         for k, hypothesis in enumerate(dependence.hypotheses):
-            if hypothesis.log_weights is None:
-                drawn = permuted(null.effects)
-            else:
-                random = np.random.default_rng([replicate_seed(subject.seed, first), k])
-                weights = hypothesis.log_weights
-                drawn = conditional_permutations(
-                    null.effects, context.codes, weights, random, count
-                )
             chosen = hypothesis.features
             alone = len(chosen) == 1 and len(dependence.hypotheses) > 1
-            found = effects(drawn, int(chosen[0]) if alone else -1)
+            found = lot.effects(lot.under(hypothesis, k), int(chosen[0]) if alone else -1)
             counts.add(own, _Statistics.of(found), chosen)
-        relevance = found if null.one_scheme else effects(permuted(null.relevance))
+        relevance = found if null.one_scheme else lot.effects(lot.permuted(null.relevance))
         counts.relevance += _at_least(relevance.relevance, own.relevance)
         return counts.flat()
 
@@ -114,6 +87,49 @@ def effect_p_values(
         unit=f"{size} permutations",
     ).sum(axis=0)
     return _p_values(counts, observed.absolute.shape[1:], n_permutations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lot:
+    """Permutations number `first` and after, which are counted in one call of the kernel."""
+
+    forest: Forest
+    subject: Subject
+    context: Context
+    null: Null
+    options: Options
+    first: int
+    count: int
+
+    def under(self, hypothesis: Hypothesis, number: int) -> Codes | None:
+        """Draw the contexts under a null hypothesis of a number."""
+        if hypothesis.log_weights is None:
+            return self.permuted(self.null.effects)
+        random = np.random.default_rng([replicate_seed(self.subject.seed, self.first), number])
+        weights, codes = hypothesis.log_weights, self.context.codes
+        return conditional_permutations(self.null.effects, codes, weights, random, self.count)
+
+    def permuted(self, rows: Exchangeability) -> Codes | None:
+        """Draw permutations with equal probabilities; None where the kernel draws them."""
+        if not rows.restricted:
+            return None
+        codes, seed = self.context.codes, self.subject.seed
+        return permuted_contexts(rows, codes, seed, self.first, self.count)
+
+    def effects(self, drawn: Codes | None, column: int = -1) -> Effects:
+        """Compute the effects of permutations, on all features or on one."""
+        return context_effects(
+            self.forest,
+            self.subject,
+            self.context,
+            self.options.empty,
+            seed=self.subject.seed,
+            first=self.first,
+            n_permutations=self.count,
+            drawn=drawn,
+            column=column,
+            n_threads=self.options.plan.threads_within,
+        )
 
 
 @dataclass(eq=False)
