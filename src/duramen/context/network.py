@@ -124,12 +124,10 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     variables, one = _apart(table, context, n_context_bins)
     rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
     chosen = _targets(variables, targets)
-    refuse_missing(variables, chosen, _FUNCTION)
     seed = checks.draw_seed(random_state)
     inputs = _inputs(variables, n_bins)
     # Targets share the threads; the forest and the permutations of one get those that are left.
-    n_effects = len(chosen) * (inputs.n_columns - 1) * one.count
-    options = options.resolved(n_effects)
+    options = options.resolved(len(chosen) * (inputs.n_columns - 1) * one.count)
     options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
 
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
@@ -173,5 +171,8 @@ def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, 
 def _targets(variables: EncodedTable, asked: Any) -> list[int]:
     """Return the indices of the targets, ascending; for None those that are not constant."""
     if asked is None:
-        return np.flatnonzero(~variables.constant()).tolist()
-    return sorted(checks.places_of(asked, variables.names, f"{_FUNCTION}: targets"))
+        chosen = np.flatnonzero(~variables.constant()).tolist()
+    else:
+        chosen = sorted(checks.places_of(asked, variables.names, f"{_FUNCTION}: targets"))
+    refuse_missing(variables, chosen, _FUNCTION)
+    return chosen
