@@ -25,7 +25,7 @@ struct Contexts {
 
   Contexts(Matrix<std::uint32_t> given, std::uint32_t count, bool empty_is_zero,
            Vector<double> weights, std::uint64_t seed, std::uint64_t first,
-           std::size_t n_permutations)
+           std::size_t n_permutations, std::int32_t column)
       : codes(std::move(given)), levels(std::move(weights)) {
     const bool drawn = codes.shape(0) > 1;
     const std::size_t size = codes.shape(0) * codes.shape(1);
@@ -35,7 +35,7 @@ struct Contexts {
     need(count >= 2, "there are fewer than two contexts");
     need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
          "a code of the context is not below n_contexts");
-    view = {codes.data(), count, empty_is_zero, levels.data(), seed, first, n_permutations, drawn};
+    view = {codes.data(), count, empty_is_zero, levels.data(), seed, first, n_permutations, drawn, column};
   }
 };
 
@@ -72,9 +72,10 @@ Effects context_effects(const Forest& forest, const Table& table, const Target& 
 void bind_contexts(nb::module_& module) {
   nb::class_<Contexts>(module, "Contexts", "Contexts of the rows, and how they are permuted.")
       .def(nb::init<Matrix<std::uint32_t>, std::uint32_t, bool, Vector<double>, std::uint64_t,
-                    std::uint64_t, std::size_t>(),
+                    std::uint64_t, std::size_t, std::int32_t>(),
            nb::kw_only(), lent("codes"), nb::arg("count"), nb::arg("empty_is_zero"), lent("levels"),
-           nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"));
+           nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"),
+           nb::arg("column") = -1);
   module.def("context_effects", &context_effects, nb::arg("forest"), nb::arg("table"),
              nb::arg("target"), nb::arg("contexts"), nb::arg("criterion"), nb::arg("n_threads"),
              "Absolute, signed, conditional and overall effects, and the context's own relevance.");

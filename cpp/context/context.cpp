@@ -159,7 +159,7 @@ ContextEffects effects_of(const ForestView& forest, const Table& table, const Tr
       members.back().set_lane(lane, codes);
     }
   }
-  LayoutMaker maker(forest, table, truth, contexts.levels);
+  LayoutMaker maker(forest, table, truth, contexts.levels, contexts.column);
   Layout layout;
   for (std::size_t tree = 0; tree < forest.n_trees;) {
     layout.clear();

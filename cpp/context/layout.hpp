@@ -47,12 +47,18 @@ struct Layout {
   }
 };
 
-// Appends trees to a layout. Leaves of one class, or one row, are left out: nothing divides them.
+// Appends trees to a layout: all nodes, or those that split on one column. Leaves of one class, or
+// one row, are left out: nothing divides them.
 class LayoutMaker {
  public:
   LayoutMaker(const ForestView& forest, const Table& table, const Truth& truth,
-              const double* levels)
-      : forest_(forest), truth_(truth), levels_(levels), rows_{table}, paths_(rows_, false) {
+              const double* levels, std::int32_t column)
+      : forest_(forest),
+        truth_(truth),
+        levels_(levels),
+        column_(column),
+        rows_{table},
+        paths_(rows_, false) {
     all_.resize(table.n_rows);
     for (std::size_t i = 0; i < all_.size(); ++i) all_[i] = static_cast<std::uint32_t>(i);
     numbers_.assign(std::max(truth.n_classes, 1U), kNone);
@@ -63,7 +69,7 @@ class LayoutMaker {
     const double* levels = levels_ + forest_.offsets[number];
     paths_.start(tree, all_);
     for (std::size_t node = 0; node < tree.n_nodes; ++node) {
-      if (!paths_.reached(node)) continue;
+      if (!paths_.reached(node) || (column_ >= 0 && tree.feature[node] != column_)) continue;
       if (tree.feature[node] >= 0 || (levels[node] > 0.0 && divisible(node))) {
         add_node(tree, node, levels[node], layout);
       }
@@ -142,6 +148,7 @@ class LayoutMaker {
   const ForestView& forest_;
   const Truth& truth_;
   const double* levels_;
+  std::int32_t column_;  // -1 for all
   CodeRows rows_;
   Paths<CodeRows> paths_;
   std::vector<std::uint32_t> all_, numbers_;

@@ -252,6 +252,7 @@ class Contexts:
         seed: int,
         first: int,
         n_permutations: int,
+        column: int = -1,
     ) -> None: ...
 
 def context_effects(

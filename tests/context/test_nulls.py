@@ -280,7 +280,7 @@ def test_schemes_that_there_are_not(options, message):
 # --- contexts that shift classes, or features ----------------------------------------------------
 
 
-def found(problem, task, n_sets, scheme="within_target"):
+def found(problem, task, n_sets, scheme="conditional"):
     with_discrete = context_nulls.rates(problem, "discrete", task, scheme, n_sets)
     return {effect: np.mean(with_discrete[effect]) for effect in context_nulls.EFFECTS} | {
         "note": with_discrete["note"]
@@ -314,10 +314,10 @@ def test_a_context_that_shifts_features():
 
 def test_a_shift_is_noted_and_strata_allow_for_it():
     X, y, context = context_nulls.data_set("shifts features", "normal", "classification", 1)
-    settings = {"n_estimators": 5, "n_permutations": 39, "plain": False, "random_state": 0}
+    settings = {"n_estimators": 5, "n_permutations": 199, "plain": False, "random_state": 0}
     result = dm.context_importances(X, y, context, **settings)
     assert (result.shift_p_values[[1, 2]] < 1e-4).all()
-    assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[0]
+    assert "Xc shifts features among rows of the same target (q <= 0.05)" in result.notes[-1]
     strata = propensity_strata(X, context)
     assert dm.context_importances(X, y, context, strata=strata, **settings).notes == ()
     blocks = dm.context_importances(X, y, context, blocks=np.arange(200) // 2, **settings)
@@ -330,9 +330,9 @@ def test_a_shift_is_noted_and_strata_allow_for_it():
 
 def test_a_context_of_the_target_is_noted_where_rows_are_permuted_among_all():
     X, y, context = context_nulls.data_set("shifts classes", "discrete", "regression", 1)
-    settings = {"n_estimators": 5, "n_permutations": 39, "plain": False, "random_state": 0}
+    settings = {"n_estimators": 5, "n_permutations": 199, "plain": False, "random_state": 0}
     result = dm.context_importances(X, y, context, permute="all", **settings)
-    assert "Xc is associated with the target" in result.notes[0]
+    assert any("Xc is associated with the target" in note for note in result.notes)
     assert dm.context_importances(X, y, context, **settings).notes == ()
     assert "together" in result.null
-    assert "same target" in dm.context_importances(X, y, context, **settings).null
+    assert "odds ratios" in dm.context_importances(X, y, context, **settings).null

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
+from duramen.context.dependence import Dependence, dependence_of, equal_odds
 from duramen.context.effects import context_effects
+from duramen.context.limits import limits_of
 from duramen.context.nulls import Null, null_of
 from duramen.context.options import Options
 from duramen.context.p_values import effect_p_values, plain_p_values
@@ -40,8 +42,8 @@ def context_importances(
     context: Any = None,
     *,
     n_estimators: int = 1000,
-    n_permutations: int = 1000,
-    permute: str = "within_target",
+    n_permutations: int | None = None,
+    permute: str = "conditional",
     strata: Any = None,
     blocks: Any = None,
     empty: str = "skip",
@@ -94,18 +96,22 @@ def context_importances(
         of columns.
     n_estimators : int, default=1000
         Number of trees.
-    n_permutations : int, default=1000
-        Permutations of the context; 0 for no p-values.
-    permute : {"within_target", "all"}, default="within_target"
-        Rows that exchange contexts for the p-values of the effects: those of the same class of the
-        target (of a numeric target, of the same of n / 8 quantile bins), or all. See Notes.
+    n_permutations : int, optional
+        Permutations of the context; 0 for no p-values. By default 1000, or as many, up to 10,000,
+        as a single effect needs for an adjusted p-value of .05: 40 times the number of features
+        and contexts. A note of the result says so where there are too few.
+    permute : {"conditional", "within_target", "all"}, default="conditional"
+        How the context is permuted for the p-values of the effects. "within_target": among the
+        rows of the same class of the target (of a numeric target, of the same of n / 8 quantile
+        bins). "conditional": among these, with probabilities that keep what other features have to
+        do with the context. "all": among all rows. See Notes.
     strata : array-like of shape (n,), optional
         Label of the stratum of each row, such as a population or a batch. Contexts are permuted
-        within strata (with "within_target", within each class in each stratum).
+        within strata (unless `permute` is "all", within each class in each stratum).
     blocks : array-like of shape (n,), optional
         Label of the block of each row, such as a family or a person measured repeatedly. Blocks
-        exchange their contexts as a whole (with "within_target", blocks whose rows have the same
-        classes in the same order, or one class each).
+        exchange their contexts as a whole (unless `permute` is "all", blocks whose rows have the
+        same classes in the same order, or one class each).
     empty : {"skip", "zero"}, default="skip"
         A node without rows of a context is left out, or counts with a decrease of 0 in it. The
         tables of the thesis use both (see `duramen.theory.population_context_importances`).
@@ -163,14 +169,22 @@ def context_importances(
 
     Notes
     -----
-    *The null hypothesis* of the effects is, with ``permute="within_target"``, that the context is
-    independent of the inputs given the target: the context may shift the frequencies of the classes
-    (sex and disease). With ``permute="all"`` it is that the context is independent of the inputs
-    and the target together; where it shifts the classes only, effects are then found far too
-    often. Under either, a context that shifts the distribution of inputs is no null, even where
-    the inputs tell the same of the target in all contexts: `shift_p_values` test this by input, and
-    `notes` name the inputs. `strata` of the propensity score, the probability of the context given
-    the inputs, allow for it.
+    *The null hypothesis* of an effect on a feature :math:`X_m` is, with ``permute="conditional"``,
+    that given the target and the other features the odds of the contexts are a function of
+    :math:`X_m` times a function of all else: the odds ratios of :math:`X_m` and the target are
+    the same in all contexts. Others may depend on the context, the context may be associated with
+    the target, and the distribution of features may differ between contexts. A logistic
+    regression of the context on the target, and on features and pairs of features that are
+    associated with the context given the target, with their products with the target but for those
+    of :math:`X_m`, gives the probabilities of permutations (Berrett et al. 2020). Its numeric
+    terms are normal scores and their squares, so that a dependence of three features or more, or
+    one that these do not describe, is not allowed for.
+
+    With ``permute="within_target"`` the null hypothesis is global: the context is independent of
+    all features given the target. If it is false for one feature, others are found too often, as
+    are features with another spread in each context: no error rate holds. With ``permute="all"``
+    the context is independent of the features and the target together; where it shifts the
+    classes, effects are found far too often.
 
     *Relevance.* Where the context is irrelevant to the target (:math:`Imp(X_c) = 0`) no feature
     depends on it (theorem 6.1). `relevance_p_value` tests that, by permutations among all rows
@@ -197,6 +211,8 @@ def context_importances(
     A. Sutera (2019). Importance measures derived from random forests: characterisation and
     extension. PhD thesis, University of Liège, chapter 6. A. Sutera, G. Louppe, V. A. Huynh-Thu,
     L. Wehenkel, P. Geurts (2016). Context-dependent feature analysis with random forests. UAI 32.
+    T. B. Berrett, Y. Wang, R. F. Barber, R. J. Samworth (2020). The conditional permutation test
+    for independence while controlling for confounders. J. Royal Statistical Society B 82.
 
     Examples
     --------
@@ -237,25 +253,34 @@ def analyze(
     observed = context_effects(forest, subject, context, options.empty, seed=subject.seed)
     importances = mean_decreases(forest).values
     null = null_of(subject, options.permute, options.function)
-    settings = _metadata(forest, context, options, null)
+    options = options.resolved(observed.absolute.size)
+    n_permutations = options.count
+    dependence = equal_odds(subject.data.table.n_columns)
+    if n_permutations and options.permute == "conditional":
+        dependence = dependence_of(subject, context, null)
+    names = subject.data.names
+    modeled = [[names[j] for j in term.features] for term in dependence.terms]
+    settings = _metadata(forest, context, options, null, modeled)
     identity = {"function": options.function, **settings}
-    n_permutations = options.n_permutations
     told: dict[str, Any] = {"permute": options.permute, "n_permutations": n_permutations}
     if n_permutations:
-        p_values = effect_p_values(observed, forest, subject, context, null, options, identity)
-        shifts = shifts_of(subject, context, null, n_permutations)
+        p_values = effect_p_values(
+            observed, forest, subject, context, null, dependence, options, identity
+        )
+        shifts = shifts_of(subject, context, null)
+        limits = limits_of(subject, context, null, dependence, n_permutations)
         told |= {
             "absolute_p_values": p_values.absolute,
             "signed_p_values": p_values.signed,
             "overall_p_values": p_values.overall,
             "relevance_p_value": p_values.relevance,
             "shift_p_values": shifts.p_values,
-            "notes": shifts.notes,
+            "notes": (*limits, *shifts.notes),
         }
     if options.plain:
-        told |= _plain(importances, subject, context, null, options, identity)
+        told |= _plain(importances, subject, context, null, dependence, options, identity)
     return ContextImportances(
-        names=subject.data.names,
+        names=names,
         contexts=context.labels,
         shares=context.shares,
         importances=importances,
@@ -278,6 +303,7 @@ def _plain(
     subject: Subject,
     context: Context,
     null: Null,
+    dependence: Dependence,
     options: Options,
     identity: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -288,11 +314,13 @@ def _plain(
     if not options.plain_p_values:
         return {"within": within, "plain": plain}
     apart = replace(options, plan=beside(options.plan, "plain"))
-    tested = plain_p_values(plain, importances, subject, context, null, apart, identity)
+    tested = plain_p_values(plain, importances, subject, context, null, dependence, apart, identity)
     return {"within": within, "plain": plain, "plain_p_values": tested}
 
 
-def _metadata(forest: Forest, context: Context, options: Options, null: Null) -> dict[str, Any]:
+def _metadata(
+    forest: Forest, context: Context, options: Options, null: Null, modeled: list[list[str]]
+) -> dict[str, Any]:
     return {
         "empty": options.empty,
         **metadata_of(
@@ -303,6 +331,7 @@ def _metadata(forest: Forest, context: Context, options: Options, null: Null) ->
             cuts=None if context.cuts is None else list(context.cuts),
             rows=fingerprint(context.codes),
             **null.identity(),
+            modeled=modeled,
         ),
     }
 

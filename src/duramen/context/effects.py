@@ -28,16 +28,6 @@ class Effects:
     overall: FloatArray  # (R, p): The same
     relevance: FloatArray  # (R,): Importance of the context itself
 
-    def statistics(self) -> tuple[FloatArray, FloatArray]:
-        """Return the one-sided and the two-sided statistics, of shape (R, S) each.
-
-        The relevance is the last of the one-sided ones.
-        """
-        n = len(self.relevance)
-        one_sided = [self.absolute.reshape(n, -1), self.relevance.reshape(n, 1)]
-        two_sided = [self.signed.reshape(n, -1), self.overall.reshape(n, -1)]
-        return np.hstack(one_sided), np.hstack(two_sided)
-
 
 def context_effects(
     forest: Forest,
@@ -49,13 +39,15 @@ def context_effects(
     first: int = 0,
     n_permutations: int = 1,
     drawn: NDArray[np.uint32] | None = None,
+    column: int = -1,
     n_threads: int = 1,
 ) -> Effects:
     """Compute the effects of a context, or of R permutations of it from number `first` on.
 
     Number 0 leaves all rows their context; each depends on the seed, its number and n alone. The
     context is permuted among all rows, unless `drawn`, of shape (R, n), gives the permutations. The
-    forest was grown on all rows without bootstrap. Threads do 32 permutations at a time.
+    forest was grown on all rows without bootstrap. With a `column`, only the effects on that
+    feature are computed; all else is 0. Threads do 32 permutations at a time.
     """
     if drawn is None:
         codes = context.codes.reshape(1, -1)
@@ -69,6 +61,7 @@ def context_effects(
         seed=seed,
         first=first,
         n_permutations=n_permutations,
+        column=column,
     )
     table, target = subject.data.table.kernel, subject.data.target.kernel
     criterion = CRITERION_NAMES.index(forest.settings.criterion)

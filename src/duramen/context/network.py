@@ -33,8 +33,8 @@ def context_network(
     *,
     targets: Any = None,
     n_estimators: int = 1000,
-    n_permutations: int = 1000,
-    permute: str = "within_target",
+    n_permutations: int | None = None,
+    permute: str = "conditional",
     strata: Any = None,
     blocks: Any = None,
     empty: str = "skip",
@@ -58,8 +58,8 @@ def context_network(
 
     Each variable in turn is the target Y of `context_importances`, and all others are the inputs,
     as GENIE3 does for networks that do not depend on a context (thesis, section 6.4, problem 4).
-    All targets share one encoding. The context is permuted within the classes, or bins, of each
-    target in turn; with ``permute="all"`` all targets share the same permutations. A numeric target
+    All targets share one encoding. The context is permuted for each target in turn; with
+    ``permute="all"`` all targets share the same permutations. A numeric target
     has its variance scaled to 1, so that links to different targets can be compared; a nominal or
     ordinal one is a class, with the entropy for impurity.
 
@@ -74,7 +74,8 @@ def context_network(
         Variables that are targets, by name or index; by default all that are not constant.
     n_estimators, n_permutations, permute, strata, blocks, empty, splits, n_bins, n_context_bins, \
 max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, names
-        As in `context_importances`, for each target. Inputs are binned, targets are not.
+        As in `context_importances`, for each target. Inputs are binned, targets are not. The
+        default number of permutations is that for the effects on all links.
     random_state : int, RandomState, Generator or None
         Seed of the trees and of the permutations.
     n_jobs : int, optional
@@ -123,10 +124,10 @@ max_features, max_depth, min_samples_leaf, plain, plain_p_values, tolerance, nam
     variables, one = _apart(table, context, n_context_bins)
     rows = Exchangeability.checked(table.n_rows, strata, blocks, function=_FUNCTION)
     chosen = _targets(variables, targets)
-    refuse_missing(variables, chosen, _FUNCTION)
     seed = checks.draw_seed(random_state)
     inputs = _inputs(variables, n_bins)
     # Targets share the threads; the forest and the permutations of one get those that are left.
+    options = options.resolved(len(chosen) * (inputs.n_columns - 1) * one.count)
     options = replace(options, plan=Plan(max(1, plan.threads_within // max(1, len(chosen)))))
 
     def task(number: int, _: int) -> dict[str, NDArray[Any]]:
@@ -170,5 +171,8 @@ def _apart(table: EncodedTable, given: Any, n_bins: int) -> tuple[EncodedTable, 
 def _targets(variables: EncodedTable, asked: Any) -> list[int]:
     """Return the indices of the targets, ascending; for None those that are not constant."""
     if asked is None:
-        return np.flatnonzero(~variables.constant()).tolist()
-    return sorted(checks.places_of(asked, variables.names, f"{_FUNCTION}: targets"))
+        chosen = np.flatnonzero(~variables.constant()).tolist()
+    else:
+        chosen = sorted(checks.places_of(asked, variables.names, f"{_FUNCTION}: targets"))
+    refuse_missing(variables, chosen, _FUNCTION)
+    return chosen

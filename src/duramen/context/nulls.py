@@ -24,9 +24,7 @@ _ROWS_PER_BIN = 8
 class Null:
     """Rows that may exchange their contexts under the null hypotheses of an analysis."""
 
-    # Whether contexts are permuted within the classes of the target, for the effects:
-    # {"within_target", "all"}.
-    permute: str
+    permute: str  # scheme of permutations: {"conditional", "within_target", "all"}
     effects: Exchangeability  # rows that exchange contexts for the p-values of the effects
     # The same for the relevance of the context, whose null hypothesis is about the target: only
     # strata and blocks of the user restrict it.
@@ -45,14 +43,14 @@ class Null:
         bins = {"target_groups": int(self.groups.max()) + 1}
         return {
             "permute": self.permute,
-            **(bins if self.permute == "within_target" else {}),
+            **({} if self.permute == "all" else bins),
             **self.relevance.identity(),
             "clause": self.relevance.clause,
         }
 
 
 def null_of(subject: Subject, permute: str, function: str) -> Null:
-    """Check a scheme of permutations, "within_target" or "all", and apply it to a target."""
+    """Check a scheme of permutations, and apply it to a target."""
     checks.check_choice(function, "permute", permute, PERMUTE)
     n, given = subject.data.n_rows, subject.data.exchangeability
     groups = target_groups(subject, given.strata)

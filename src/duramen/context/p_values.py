@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.context.conditional import conditional_permutations
+from duramen.context.dependence import Dependence, Hypothesis
 from duramen.context.effects import Effects, context_effects
-from duramen.context.nulls import Null, permuted_contexts
+from duramen.context.nulls import Codes, Null, permuted_contexts
 from duramen.context.options import Options
 from duramen.context.plain import within_contexts
 from duramen.context.subject import Subject
@@ -20,6 +22,7 @@ from duramen.jobs.replicates import replicate_seed, run_replicates
 from duramen.tables.exchangeability import Exchangeability
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 # Permutations that are counted in one call, a multiple of the kernel's lanes; fewer where they hold
 # more numbers than this. Whatever the number of threads, so that checkpoints do not depend on it.
@@ -46,6 +49,7 @@ def effect_p_values(
     subject: Subject,
     context: Context,
     null: Null,
+    dependence: Dependence,
     options: Options,
     identity: Mapping[str, Any],
 ) -> PValues:
@@ -55,39 +59,27 @@ def effect_p_values(
     context; twice the smaller of the p-values on both sides, at most 1, for the signed and overall
     ones.
     """
-    size, n_permutations = _chunk(subject, context), options.n_permutations
-    n_threads, empty = options.plan.threads_within, options.empty
-    upper, two_sided = (statistic[0] for statistic in observed.statistics())
+    size, n_permutations = _chunk(subject, context), options.count
+    own = _Statistics.of(observed)
 
     def task(number: int, _: int) -> FloatArray:
         first = 1 + number * size
         count = min(size, n_permutations + 1 - first)
-
-        def permuted(rows: Exchangeability) -> Effects:
-            drawn = None
-            if rows.restricted:
-                drawn = permuted_contexts(rows, context.codes, subject.seed, first, count)
-            return context_effects(
-                forest,
-                subject,
-                context,
-                empty,
-                seed=subject.seed,
-                first=first,
-                n_permutations=count,
-                drawn=drawn,
-                n_threads=n_threads,
-            )
-
-        one, two = permuted(null.effects).statistics()
-        if not null.one_scheme:
-            one[:, -1] = permuted(null.relevance).relevance
-        return np.concatenate([_at_least(one, upper), *_either(two, two_sided)])
+        lot = _Lot(forest, subject, context, null, options, first, count)
+        counts = own.zeros()
+        for k, hypothesis in enumerate(dependence.hypotheses):
+            chosen = hypothesis.features
+            alone = len(chosen) == 1 and len(dependence.hypotheses) > 1
+            found = lot.effects(lot.under(hypothesis, k), int(chosen[0]) if alone else -1)
+            counts.add(own, _Statistics.of(found), chosen)
+        relevance = found if null.one_scheme else lot.effects(lot.permuted(null.relevance))
+        counts.relevance += _at_least(relevance.relevance, own.relevance)
+        return counts.flat()
 
     counts = run_replicates(
         task,
         -(-n_permutations // size),
-        len(upper) + 2 * len(two_sided),
+        own.zeros().flat().size,
         seed=subject.seed,
         identity={**identity, "permutations": n_permutations},
         plan=replace(options.plan, n_threads=1),  # the threads are inside of a task
@@ -95,6 +87,91 @@ def effect_p_values(
         unit=f"{size} permutations",
     ).sum(axis=0)
     return _p_values(counts, observed.absolute.shape[1:], n_permutations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lot:
+    """Permutations number `first` and after, which are counted in one call of the kernel."""
+
+    forest: Forest
+    subject: Subject
+    context: Context
+    null: Null
+    options: Options
+    first: int
+    count: int
+
+    def under(self, hypothesis: Hypothesis, number: int) -> Codes | None:
+        """Draw the contexts under a null hypothesis of a number."""
+        if hypothesis.log_weights is None:
+            return self.permuted(self.null.effects)
+        random = np.random.default_rng([replicate_seed(self.subject.seed, self.first), number])
+        weights, codes = hypothesis.log_weights, self.context.codes
+        return conditional_permutations(self.null.effects, codes, weights, random, self.count)
+
+    def permuted(self, rows: Exchangeability) -> Codes | None:
+        """Draw permutations with equal probabilities; None where the kernel draws them."""
+        if not rows.restricted:
+            return None
+        codes, seed = self.context.codes, self.subject.seed
+        return permuted_contexts(rows, codes, seed, self.first, self.count)
+
+    def effects(self, drawn: Codes | None, column: int = -1) -> Effects:
+        """Compute the effects of permutations, on all features or on one."""
+        return context_effects(
+            self.forest,
+            self.subject,
+            self.context,
+            self.options.empty,
+            seed=self.subject.seed,
+            first=self.first,
+            n_permutations=self.count,
+            drawn=drawn,
+            column=column,
+            n_threads=self.options.plan.threads_within,
+        )
+
+
+@dataclass(eq=False)
+class _Statistics:
+    """Statistics of features, one- and two-sided, and of the context itself; or counts of them."""
+
+    upper: FloatArray  # (..., C, p): absolute effects
+    either: FloatArray  # (..., C + 1, p): signed effects, and the overall one
+    relevance: FloatArray
+
+    @classmethod
+    def of(cls, effects: Effects) -> _Statistics:
+        either = np.concatenate([effects.signed, effects.overall[:, None]], axis=1)
+        return cls(effects.absolute, either, effects.relevance)
+
+    def zeros(self) -> _Counts:
+        """Return counts of 0 for each statistic."""
+        shape = self.either.shape[1:]
+        upper = np.zeros(self.upper.shape[1:])
+        return _Counts(upper, np.zeros(shape), np.zeros(shape), np.zeros(1))
+
+
+@dataclass(eq=False)
+class _Counts:
+    """Numbers of permutations whose statistics are as large, or as small, as the observed ones."""
+
+    upper: FloatArray
+    above: FloatArray
+    below: FloatArray
+    relevance: FloatArray
+
+    def add(self, observed: _Statistics, permuted: _Statistics, features: IntArray) -> None:
+        """Count permutations for some of the features."""
+        at = (Ellipsis, features)
+        self.upper[at] += _at_least(permuted.upper[at], observed.upper[at])
+        self.above[at] += _at_least(permuted.either[at], observed.either[at])
+        self.below[at] += _at_least(-permuted.either[at], -observed.either[at])
+
+    def flat(self) -> FloatArray:
+        """Return all counts, one after the other."""
+        parts = (self.upper, self.above, self.below, self.relevance)
+        return np.concatenate([part.ravel() for part in parts])
 
 
 def _chunk(subject: Subject, context: Context) -> int:
@@ -105,16 +182,16 @@ def _chunk(subject: Subject, context: Context) -> int:
 
 
 def _p_values(counts: FloatArray, shape: tuple[int, ...], n_permutations: int) -> PValues:
-    """P-values from the counts of the absolute effects, the relevance, and both sides of others."""
-    n_cells, n_two = shape[0] * shape[1], shape[0] * shape[1] + shape[1]
-    own, above, below = np.split(counts, [n_cells + 1, n_cells + 1 + n_two])
-    p_one = (1 + own) / (1 + n_permutations)
-    p_two = _two_sided(above, below, n_permutations)
+    """P-values from the counts of the absolute effects, both sides of others, and the relevance."""
+    n_contexts, p = shape
+    n_cells, n_two = n_contexts * p, (n_contexts + 1) * p
+    own, above, below, relevance = np.split(counts, np.cumsum([n_cells, n_two, n_two]))
+    p_two = _two_sided(above, below, n_permutations).reshape(n_contexts + 1, p)
     return PValues(
-        absolute=p_one[:n_cells].reshape(shape),
-        relevance=float(p_one[n_cells]),
-        signed=p_two[:n_cells].reshape(shape),
-        overall=p_two[n_cells:],
+        absolute=(1 + own.reshape(shape)) / (1 + n_permutations),
+        relevance=float((1 + relevance[0]) / (1 + n_permutations)),
+        signed=p_two[:-1],
+        overall=p_two[-1],
     )
 
 
@@ -124,17 +201,28 @@ def plain_p_values(
     subject: Subject,
     context: Context,
     null: Null,
+    dependence: Dependence,
     options: Options,
     identity: Mapping[str, Any],
 ) -> FloatArray:
     """Permute the context, and grow the forests of the contexts anew; two-sided, shape (C, p)."""
-    n_permutations = options.n_permutations
+    n_permutations = options.count
 
     def task(_: int, seed: int) -> FloatArray:
-        order = null.effects.permutation(np.random.default_rng(seed), context.codes)
-        codes = context.codes[order]
-        within = within_contexts(subject, replace(context, codes=codes), seed)
-        return np.concatenate(_either((importances - within).reshape(1, -1), plain.ravel()))
+        sides = np.zeros((2, *plain.shape))
+        random = np.random.default_rng(seed)
+        for hypothesis in dependence.hypotheses:
+            if hypothesis.log_weights is None:
+                codes = context.codes[null.effects.permutation(random, context.codes)]
+            else:
+                weights = hypothesis.log_weights
+                (codes,) = conditional_permutations(null.effects, context.codes, weights, random, 1)
+            within = within_contexts(subject, replace(context, codes=codes), seed)
+            change = (importances - within)[None]
+            chosen = hypothesis.features
+            sides[0][:, chosen] = _at_least(change, plain)[:, chosen]
+            sides[1][:, chosen] = _at_least(-change, -plain)[:, chosen]
+        return sides.ravel()
 
     counts = run_replicates(
         task,
@@ -153,10 +241,6 @@ def _at_least(permuted: FloatArray, observed: FloatArray) -> FloatArray:
     slack = _TIE * (1.0 + np.abs(observed))
     counts: FloatArray = (permuted >= observed - slack).sum(axis=0, dtype=np.float64)
     return counts
-
-
-def _either(permuted: FloatArray, observed: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return _at_least(permuted, observed), _at_least(-permuted, -observed)
 
 
 def _two_sided(above: FloatArray, below: FloatArray, n_permutations: int) -> FloatArray:

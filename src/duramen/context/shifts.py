@@ -31,36 +31,38 @@ class Shifts:
 
     # (p,): Of a shift of each feature; None where blocks of rows stay together.
     p_values: FloatArray | None = None
-    # Sentences about shifts, and about contexts that permutations hardly change.
+    # Sentences about shifts of features, and of the target.
     notes: tuple[str, ...] = ()
 
 
-def shifts_of(subject: Subject, context: Context, null: Null, n_permutations: int) -> Shifts:
+def shifts_of(subject: Subject, context: Context, null: Null) -> Shifts:
     """Test whether a context shifts features or the target, and say what p-values mean then."""
-    notes = _too_few(context, null, n_permutations)
     if null.relevance.blocks is not None:
-        return Shifts(None, notes)
+        return Shifts()
     p_values = shift_p_values(subject.data.table, context.codes, null.groups)
-    if null.permute == "all":
-        notes += _target_note(subject, context, null)
+    notes = _target_note(subject, context, null) if null.permute == "all" else ()
     found = np.flatnonzero(adjusted(p_values, "fdr") <= _LEVEL)
     if len(found):
         shown = [
             subject.data.table.names[j] for j in found[np.argsort(p_values[found], kind="stable")]
         ]
-        notes += (shift_note(context.name, shown),)
+        notes += (shift_note(context.name, shown, null.permute),)
     return Shifts(p_values, notes)
 
 
-def shift_note(context: str, names: list[str]) -> str:
-    """Say which features a context shifts, and what their p-values mean then."""
+def shift_note(context: str, names: list[str], permute: str) -> str:
+    """Say which features a context shifts, and what their effects and p-values mean then."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (
+    said = (
         f"{context} shifts features among rows of the same target (q <= {_LEVEL:g}): "
-        f"{', '.join(names[:_NAMED])}{more}. P-values of signed and overall effects can then be "
-        "small, and those of absolute effects too large, even if the features are associated "
-        "with the target in the same way in all contexts. Use strata of the propensity score to "
-        "account for it."
+        f"{', '.join(names[:_NAMED])}{more}. "
+    )
+    if permute == "conditional":
+        return f"{said}The sizes of effects also reflect the shift; the p-values allow for it."
+    return (
+        f"{said}P-values of signed and overall effects can then be small, and those of absolute "
+        "effects too large, even if the features are associated with the target in the same way "
+        "in all contexts. Use conditional permutations."
     )
 
 
@@ -78,17 +80,6 @@ def _target_note(subject: Subject, context: Context, null: Null) -> tuple[str, .
         f"{context.name} is associated with the target (p = {p:.2g}). Permuting it among all rows "
         "then finds effects too often, above all signed and overall effects; permute it within "
         "the target instead.",
-    )
-
-
-def _too_few(context: Context, null: Null, n_permutations: int) -> tuple[str, ...]:
-    """Say so where few permutations of the context differ from it."""
-    number = null.effects.count(context.codes)
-    if number > n_permutations:
-        return ()
-    return (
-        f"only {number:,.0f} arrangements of {context.name} are possible under this scheme of "
-        f"permutations, so that no p-value of an effect is below about {1 / number:.2g}.",
     )
 
 

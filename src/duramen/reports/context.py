@@ -26,12 +26,15 @@ _NULLS = {
     "all": "The null hypothesis is also false if the context only shifts the class frequencies, "
     "or the distribution of features, while each feature is associated with the target in the "
     "same way in all contexts. If it shifts class frequencies, effects of noise features are "
-    "found far too often: permute the context within the target instead.",
+    "found far too often: use conditional permutations instead.",
     "within_target": "The null hypothesis allows for a context that shifts the class "
-    "frequencies, but it is also false if the context shifts the distribution of features that "
-    "are associated with the target in the same way in all contexts. The column shift_p_value in "
-    "result.csv tests this for each feature; strata of the propensity score "
-    "(--propensity-strata) account for it.",
+    "frequencies, but it is global: if one feature depends on the context, or the context shifts "
+    "the distribution of features, others are found too often. Conditional permutations allow "
+    "for both.",
+    "conditional": "The probabilities of the permutations come from a logistic regression of the "
+    "context on the target, and on features and pairs of features that are associated with it "
+    "given the target. A dependence that involves three features or more is not part of it, and "
+    "can lead to false findings among other features.",
 }
 _CAVEATS = (
     "The signed effect is biased in small contexts: a node holds fewer rows of a context than of "
@@ -411,6 +414,8 @@ def _testing(one: Findings, n_contexts: int) -> list[str]:
     rows = {
         "all": "among the rows",
         "within_target": "among the rows of the same class (of a numeric target, of the same bin)",
+        "conditional": "among the rows of the same class (of a numeric target, of the same bin), "
+        "with probabilities that allow for other features that depend on the context,",
     }[result.permute]
     return [
         f"p is that of this null hypothesis: {result.null} The values of the context were permuted "

@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 Control: TypeAlias = Literal["fdr", "fwer", "none"]
 EFFECTS = ("absolute", "signed", "plain")
 """Effects of each context on each feature, the arrays of shape (C, p) that have p-values."""
-PERMUTE = ("within_target", "all")
+PERMUTE = ("conditional", "within_target", "all")
 """Schemes of permutations of the context, the default first."""
 EMPTY = ("skip", "zero")
 """Treatments of nodes without rows of a context, the default first."""
@@ -115,9 +115,10 @@ class ContextImportances(Result):
         What the verdicts take for equal; see `verdicts`.
     n_permutations : int
         Permutations behind the p-values.
-    permute : {"within_target", "all"}
+    permute : {"conditional", "within_target", "all"}
         How the context was permuted for the p-values of the effects: within the classes (or bins)
-        of the target, or among all rows; see `null`.
+        of the target, also with probabilities that keep what other features have to do with it, or
+        among all rows; see `null`.
     notes : tuple of str
         What limits the p-values on these data, such as features that are shifted.
     metadata : mapping
@@ -256,12 +257,16 @@ class ContextImportances(Result):
     @property
     def null(self) -> str:
         """The null hypothesis of the p-values of the effects, in one sentence."""
+        name = self.context_name
         what = {
-            "all": "is independent of the features and the target together",
-            "within_target": "is independent of the features among rows of the same target",
+            "all": f"The context {name} is independent of the features and the target together.",
+            "within_target": f"The context {name} is independent of the features among rows of the "
+            "same target.",
+            "conditional": "Given the other features, the association of the feature with the "
+            f"target, as odds ratios, is the same in all contexts of {name}.",
         }[self.permute]
         clause = self.metadata.get("context", {}).get("clause", "")
-        return f"The context {self.context_name} {what}.{clause}"
+        return f"{what}{clause}"
 
     def p_values(self, effect: str = "absolute") -> FloatArray:
         """Return the p-values of an effect, shape (C, p).

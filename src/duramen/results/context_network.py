@@ -293,10 +293,12 @@ def _notes(analyses: Mapping[str, ContextImportances]) -> tuple[str, ...]:
         if p_values is not None
     )
     pairs = sum(map(len, analyses.values()))
-    name = next(iter(analyses.values())).context_name
+    first = next(iter(analyses.values()))
+    name = first.context_name
+    what = "effects" if first.permute == "conditional" else "p-values"
     text = (
         f"{name} shifts the source among rows of the same target in {shifted:,} of {pairs:,} pairs "
-        f"(q <= {_LEVEL:g}); their p-values then also reflect the shift. "
+        f"(q <= {_LEVEL:g}); their {what} then also reflect the shift. "
         if shifted
         else ""
     )

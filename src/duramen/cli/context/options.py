@@ -42,18 +42,21 @@ class Analysis(Trees):
     """Parameters of the analysis."""
 
     trees: int = option(1000, "Number of trees.", metavar="T", min=1, parameter="n_estimators")
-    permutations: int = option(
-        1000,
-        "Number of permutations of the context; 0 for no p-values.",
+    permutations: int | None = option(
+        None,
+        "Number of permutations of the context; 0 for no p-values. By default 1000, or 40 for "
+        "each effect that is tested, at most 10,000.",
         metavar="B",
         min=0,
         parameter="n_permutations",
     )
     permute: str = choice(
-        "within_target",
+        "conditional",
         f"{_CHOICES}:PERMUTE",
-        "Rows among which the context is permuted for the p-values of effects: rows of the same "
-        "class (or bin) of the target, or all rows.",
+        "Permutations of the context for the p-values of effects: within the classes (or bins) of "
+        "the target with probabilities that allow for features that depend on the context "
+        "(conditional); with equal probabilities (within-target), or among all rows (all), which "
+        "test only that no feature depends on the context.",
     )
     empty: str = choice(
         "skip",
@@ -122,7 +125,7 @@ class Options:
     propensity_strata: int | None = option(
         None,
         "Permute the context also within S strata of its propensity score, the probability of a "
-        "context given the features, if the context shifts features. None by default.",
+        "context given the features. None by default.",
         metavar="S",
         min=2,
         section="Permutations",

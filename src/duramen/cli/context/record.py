@@ -46,6 +46,7 @@ def record(options: Options, given: Given, findings: list[Findings], clock: Cloc
         settings={
             "contexts": list(options.names),
             **settings,
+            "n_permutations": first.n_permutations,
             **recorded(options.rows),
             "propensity_strata": options.propensity_strata,
             **recorded(options.verdicts),

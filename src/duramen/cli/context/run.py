@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # A context of fewer rows is pointed out.
 _FEW_ROWS = 15
+# Level of the note of a result on its number of permutations.
+_NOTED_LEVEL = 0.05
 
 
 def context(options: Options) -> None:
@@ -88,7 +90,7 @@ def _check(options: Options) -> None:
             raise ValueError(f"--context {name} is given twice")
         if name in data.drop:
             raise ValueError(f"--drop: must not name a context, got {name}")
-    if options.analysis.plain_p_values and not options.analysis.permutations:
+    if options.analysis.plain_p_values and options.analysis.permutations == 0:
         raise ValueError("--plain-p-values needs --permutations of 1 or more")
     if options.propensity_strata is not None and (len(names) > 1 or network):
         raise ValueError("--propensity-strata needs a single --context, without --network")
@@ -114,7 +116,7 @@ def _check_network(options: Options) -> None:
         )
     if len(options.names) > 1:
         raise ValueError(f"--network needs a single --context, got {len(options.names)}")
-    if not options.analysis.permutations:
+    if options.analysis.permutations == 0:
         raise ValueError("--network needs --permutations of 1 or more, for the p-values of links")
     asked = {"--task": options.input.task, "--criterion": options.analysis.criterion}
     if refused := [option for option, value in asked.items() if value != "auto"]:
@@ -218,10 +220,12 @@ def _notes(options: Options, given: Given, findings: list[Findings]) -> list[str
 
 def _too_few(options: Options, one: Findings) -> list[str]:
     """Say so where there are too few permutations for a single effect to be significant."""
-    alpha, permutations = options.verdicts.alpha, options.analysis.permutations
+    alpha, permutations = options.verdicts.alpha, one.analyses[0].n_permutations
     n = 1 if options.verdicts.control == "none" else sum(a.absolute.size for a in one.analyses)
     if not one.tested or one.count() or n <= alpha * (permutations + 1):
         return []
+    if one.targets is None and alpha == _NOTED_LEVEL and n > 1:
+        return []  # the result has a note
     more = "" if not alpha else f"; with --permutations {round(n / alpha)} it can"
     return [
         f"with {permutations:,} permutations no p-value is below {1 / (permutations + 1):.2g}, "

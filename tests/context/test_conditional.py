@@ -1,0 +1,211 @@
+"""Conditional permutations of a context, and the models that give their probabilities."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from benchmarks import context_partial
+from benchmarks.context_partial import Setting
+from scipy import optimize, stats
+from sklearn.linear_model import LogisticRegression
+from tests.context.trees import as_context
+
+import duramen as dm
+from duramen.context.conditional import conditional_permutations
+from duramen.context.dependence import _Scores, dependence_of
+from duramen.context.effects import context_effects
+from duramen.context.nulls import null_of
+from duramen.context.options import Options
+from duramen.context.regression import log_probabilities
+from duramen.context.shifts import stratified_chi_square
+from duramen.context.subject import Growth, subject_of
+from duramen.jobs.replicates import Plan
+from duramen.tables import learning_set
+from duramen.tables.exchangeability import Exchangeability
+
+
+def frequencies(rows, codes, log_weights, orders, count=20_000):
+    """Numbers of draws of each arrangement, and their expectations by enumeration."""
+    drawn = conditional_permutations(rows, codes, log_weights, np.random.default_rng(0), count)
+    weights = {}
+    for order in orders:
+        arrangement = tuple(codes[list(order)].tolist())
+        weights[arrangement] = np.exp(log_weights[np.arange(len(codes)), arrangement].sum())
+    seen, counts = np.unique(drawn, axis=0, return_counts=True)
+    number = dict(zip(map(tuple, seen.tolist()), counts.tolist(), strict=True))
+    assert set(number) <= set(weights)
+    expected = np.array(list(weights.values()))
+    return np.array([number.get(key, 0) for key in weights]), count * expected / expected.sum()
+
+
+def test_permutations_have_the_probabilities_of_the_weights():
+    """All arrangements of five rows of three contexts, by a chi-square test."""
+    codes = np.array([0, 0, 1, 1, 2], dtype=np.uint32)
+    log_weights = np.random.default_rng(1).normal(size=(5, 3))
+    counts, expected = frequencies(Exchangeability(5), codes, log_weights, permutations(range(5)))
+    assert len(counts) == 30
+    assert stats.chisquare(counts, expected).pvalue > 1e-3
+
+
+def test_permutations_stay_in_strata():
+    codes = np.array([0, 1, 1, 0, 1, 0], dtype=np.uint32)
+    strata = np.array([0, 0, 0, 1, 1, 1])
+    log_weights = np.random.default_rng(2).normal(size=(6, 2))
+    orders = [
+        (*a, *(3 + i for i in b)) for a in permutations(range(3)) for b in permutations(range(3))
+    ]
+    counts, expected = frequencies(Exchangeability(6, strata), codes, log_weights, orders)
+    assert len(counts) == 9
+    assert stats.chisquare(counts, expected).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_blocks_exchange_their_contexts(constant):
+    """Blocks of two rows each, with one context each or several."""
+    codes = np.array([0, 0, 1, 1, 1, 1] if constant else [0, 1, 1, 0, 1, 1], dtype=np.uint32)
+    log_weights = np.random.default_rng(3).normal(size=(6, 2))
+    blocks = np.array([0, 0, 1, 1, 2, 2])
+    orders = [[2 * b + i for b in order for i in (0, 1)] for order in permutations(range(3))]
+    counts, expected = frequencies(Exchangeability(6, None, blocks), codes, log_weights, orders)
+    assert len(counts) == (3 if constant else 6)
+    assert stats.chisquare(counts, expected).pvalue > 1e-3
+
+
+def test_blocks_of_different_sizes_exchange_a_constant_context():
+    codes = np.array([0, 1, 1, 1], dtype=np.uint32)
+    rows = Exchangeability(4, None, np.array([0, 1, 1, 1]))
+    log_weights = np.log([[0.5, 0.5], [0.6, 0.4], [0.5, 0.5], [0.5, 0.5]])
+    drawn = conditional_permutations(rows, codes, log_weights, np.random.default_rng(0), 8000)
+    # The second block in context 0 has weight .6 * .5 * .5, in context 1 .4 * .5 * .5.
+    share = (drawn == [1, 0, 0, 0]).all(axis=1).mean()
+    assert ((drawn == [1, 0, 0, 0]) | (drawn == codes)).all()
+    assert abs(share - 0.6) < 4 * np.sqrt(0.24 / 8000)
+
+
+def test_two_classes_are_those_of_scikit_learn():
+    random = np.random.default_rng(4)
+    columns = random.normal(size=(90, 4))
+    codes = (columns[:, 0] + random.normal(size=90) > 0.3).astype(np.int64)
+    model = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(columns, codes)
+    logs = log_probabilities(columns, codes, 2)
+    assert np.allclose(logs, model.predict_log_proba(columns), atol=1e-4)
+
+
+def test_three_classes_minimize_the_penalized_loss():
+    random = np.random.default_rng(5)
+    columns, codes = random.normal(size=(60, 2)), random.integers(0, 3, 60)
+    strata = random.integers(0, 4, 60)
+    logs = log_probabilities(columns, codes, 3, strata)
+    overall = np.bincount(codes, minlength=3) / 60
+    offset = np.array([np.bincount(codes[strata == s], minlength=3) + overall for s in range(4)])
+    offset = np.log(offset / offset.sum(axis=1, keepdims=True))[strata]
+
+    def fitted(flat):
+        b = flat.reshape(3, 2)
+        eta = offset + np.column_stack([np.zeros(60), b[0] + columns @ b[1:]])
+        return eta - np.log(np.exp(eta).sum(axis=1, keepdims=True))
+
+    def loss(flat):
+        return -fitted(flat)[np.arange(60), codes].sum() + 0.5 * (flat[2:] ** 2).sum()
+
+    best = optimize.minimize(loss, np.zeros(6), tol=1e-9)
+    assert np.allclose(np.exp(logs).sum(axis=1), 1)
+    assert np.allclose(logs, fitted(best.x), atol=1e-4)
+
+
+def test_score_tests_of_indicators_are_cochran_mantel_haenszel_tests():
+    random = np.random.default_rng(6)
+    values, codes, groups = (random.integers(0, k, 150) for k in (4, 3, 5))
+    indicators = (values[:, None] == np.arange(1, 4)).astype(float)
+    p_value = _Scores.of(codes, 3, groups).p_value(indicators)
+    expected = stratified_chi_square(values, codes.astype(np.uint32), groups)
+    assert p_value == pytest.approx(expected, rel=1e-9)
+
+
+def test_effects_on_one_feature_are_those_of_all_nodes():
+    X, y, context, _ = Setting("flip", rows=60).draw(0)
+    subject = subject_of(learning_set(X, y), Growth(5), 0, "test")
+    forest, one = subject.forest(0), as_context(context)
+    drawn = np.stack([np.roll(one.codes, k) for k in range(3)])
+    every = context_effects(forest, subject, one, "skip", seed=0, drawn=drawn)
+    some = context_effects(forest, subject, one, "skip", seed=0, drawn=drawn, column=2)
+    for effect in ("absolute", "signed", "conditional", "overall"):
+        whole, part = getattr(every, effect), getattr(some, effect)
+        assert np.array_equal(part[..., 2], whole[..., 2])
+        assert not part[..., [0, 1, 3]].any()
+
+
+def dependence(setting, seed=0):
+    X, y, context, _ = setting.draw(seed)
+    subject = subject_of(learning_set(X, y), Growth(1), 0, "test")
+    return dependence_of(subject, as_context(context), null_of(subject, "conditional", "test"))
+
+
+def test_models_have_what_depends_on_the_context():
+    """A feature is tested without its own products with the target; copies explain nothing."""
+    single = dependence(Setting("flip", rows=400))
+    assert 0 in single.features
+    tested = {tuple(h.features.tolist()): h for h in single.hypotheses}
+    assert sorted(j for key in tested for j in key) == [0, 1, 2, 3]
+    # Its own association explains the context; without it, little is left.
+    rest = next(h for key, h in tested.items() if 0 not in key)
+    sure = [np.exp(2 * h.log_weights).sum(axis=1).mean() for h in (rest, tested[(0,)])]
+    assert sure[0] > sure[1] + 0.05
+    pair = dependence(Setting("pair", rows=400))
+    assert (0, 1) in [term.features for term in pair.terms]
+
+
+def test_no_terms_without_dependence():
+    """At most a few by chance: level .05 for each of four features and six pairs."""
+    counts = [len(dependence(Setting("null", rows=120), seed).terms) for seed in range(40)]
+    assert sum(counts) <= stats.binom.ppf(0.999, 400, 0.05)
+
+
+def test_permutations_are_enough_by_default():
+    def resolved(n_permutations, n_effects):
+        options = Options("skip", n_permutations, False, False, 0.05, "all", Plan(), "test")
+        return options.resolved(n_effects).count
+
+    assert [resolved(None, n) for n in (1, 25, 100, 9999)] == [1000, 1000, 4000, 10_000]
+    assert [resolved(n, 100) for n in (0, 7)] == [0, 7]
+
+
+def test_notes_say_what_cannot_be_found():
+    X, y, context, _ = Setting("flip", contexts=0, rows=60).draw(0)
+    options = {"n_estimators": 2, "plain": False, "random_state": 0, "n_context_bins": 4}
+    few = dm.context_importances(X, y, context, n_permutations=39, **options)
+    assert any("With 39 permutations no p-value is below 0.025" in note for note in few.notes)
+    assert any("with 320 it can be" in note for note in few.notes)
+    enough = dm.context_importances(X, y, context, n_permutations=319, **options)
+    assert not any("permutations no p-value" in note for note in enough.notes)
+    assert "as odds ratios, is the same in all contexts" in enough.null
+    every = dm.context_importances(
+        X, y, context, n_permutations=319, permute="within_target", **options
+    )
+    assert "one global null hypothesis" in every.notes[0]
+
+
+def test_a_context_that_features_determine_leaves_nothing_to_permute():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 3)), random.integers(0, 2, 200)
+    context = (X[:, 0] > 0).astype(int)
+    X[:, 0] += 10 * context
+    result = dm.context_importances(
+        X, y, context, n_estimators=2, n_permutations=199, plain=False, random_state=0
+    )
+    assert any("largely determine Xc" in note for note in result.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["flip", "spread", "additive"])
+def test_other_features_are_not_found(kind):
+    """60 data sets, seeds 0 to 59: false discoveries at most the .999 quantile of .05."""
+    rows = np.array([context_partial.measured(Setting(kind), "conditional", s) for s in range(60)])
+    most = stats.binom.ppf(0.999, 60, 0.05)
+    for at in (0, 3, 6):  # absolute, signed, overall
+        assert rows[:, at].sum() <= most
+        assert rows[:, at + 1].sum() <= most
+    if kind == "flip":
+        assert rows[:, 2].mean() > 0.95
+        globally = [context_partial.measured(Setting(kind), "within_target", s) for s in range(10)]
+        assert np.array(globally)[:, 7].mean() > 0.5  # overall: the benchmark can see the failure
