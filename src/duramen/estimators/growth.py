@@ -1,4 +1,4 @@
-"""What an estimator grows its trees from, once parameters and data are checked."""
+"""Learning set, settings and number of trees from which an estimator grows its forest."""
 
 from __future__ import annotations
 

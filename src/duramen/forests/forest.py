@@ -25,7 +25,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class AnyForest(Protocol):
-    """What is known of a forest whether its trees are in memory or not."""
+    """Description of a forest whose trees are in memory or come part by part."""
 
     @property
     def n_trees(self) -> int:

@@ -83,7 +83,7 @@ class Permutations:
 
 
 class Losses:
-    """What permutations of every column, or group of columns, cost trees that are added in order.
+    """Losses of trees, added in order, by permutations of every column or group of columns.
 
     Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
     the tree and the column alone.
