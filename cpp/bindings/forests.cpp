@@ -13,19 +13,29 @@
 #include "bindings/objects.hpp"
 #include "bindings/watched.hpp"
 #include "forest/accumulate.hpp"
+#include "forest/packed.hpp"
 #include "forest/prune.hpp"
 
 namespace duramen::python {
 
 namespace {
 
-Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_threads) {
+// -1 where a row is in the bag of a tree, if bags are given.
+Array<std::int32_t> apply(const Forest& forest, const Rows& rows, unsigned n_threads,
+                          const Bag* bag) {
   need_fit(forest, rows);
-  std::vector<std::int32_t> leaves(rows.n_rows * forest.view.n_trees);
+  std::vector<std::int32_t> leaves(rows.n_rows * forest.view.n_trees, -1);
   duramen::Monitor monitor;
   const auto work = [&] {
     rows.visit([&](const auto& given) {
-      duramen::apply(forest.view, given, rows.n_rows, n_threads, monitor, leaves.data());
+      const auto send = [&](const auto& chosen) {
+        duramen::apply(forest.view, given, rows.n_rows, n_threads, monitor, chosen, leaves.data());
+      };
+      if (bag == nullptr) {
+        send(duramen::EveryRow{});
+      } else {
+        send(duramen::OutOfBagRows(bag->settings(), rows.n_rows, bag->seed, bag->first_tree));
+      }
     });
   };
   run_watched(monitor, nb::none(), work, leaves.size());
@@ -45,13 +55,13 @@ Array<double> predict(const Forest& forest, const Rows& rows, unsigned n_threads
   return to_array(std::move(means), rows.n_rows, forest.view.n_values);
 }
 
-std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> oob(const Forest& forest,
-                                                                   const Table& table,
-                                                                   const Target& target,
-                                                                   const Bag& bag,
-                                                                   unsigned n_threads) {
+void add_out_of_bag(duramen::OutOfBag& sums, const Forest& forest, const Table& table,
+                    const Target& target, const Bag& bag, unsigned n_threads) {
   need_fit(forest, table, target);
   need_no_survival(target);
+  need(
+      sums.counts.size() == table.n_rows && sums.sums.size() == table.n_rows * forest.view.n_values,
+      "the sums are not of these rows");
   duramen::Monitor monitor;
   duramen::Problem problem;
   problem.table = table.view;
@@ -61,12 +71,17 @@ std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> oob(const Forest&
   problem.classes = target.view.classes;
   problem.response = target.view.response;
   problem.monitor = &monitor;
-  duramen::OutOfBag result;
-  run_watched(monitor, nb::none(), [&] {
-    result = duramen::out_of_bag(forest.view, problem, bag.first_tree, n_threads);
-  });
-  return {to_array(std::move(result.sums), table.n_rows, forest.view.n_values),
-          to_array(std::move(result.counts)), to_array(std::move(result.error))};
+  run_watched(monitor, nb::none(),
+              [&] { sums.add(forest.view, problem, bag.first_tree, n_threads); });
+}
+
+// Copies: further trees can be added.
+std::tuple<Array<double>, Array<std::uint32_t>, Array<double>> out_of_bag_sums(
+    const duramen::OutOfBag& sums) {
+  const std::size_t n = sums.counts.size();
+  return {to_array(std::vector<double>(sums.sums), n, n > 0 ? sums.sums.size() / n : 0),
+          to_array(std::vector<std::uint32_t>(sums.counts)),
+          to_array(std::vector<double>(sums.error))};
 }
 
 Array<double> proximity(const Matrix<std::int32_t>& leaves, const std::optional<Matrix<bool>>& out,
@@ -86,19 +101,17 @@ Array<double> proximity(const Matrix<std::int32_t>& leaves, const std::optional<
   return to_array(std::move(result), n, n);
 }
 
-std::tuple<Array<double>, Array<double>, std::optional<Array<double>>> mdi(const Forest& forest,
-                                                                           std::size_t n_columns,
-                                                                           bool by_degree,
-                                                                           bool scored) {
-  need(forest.n_columns <= n_columns, "the forest splits on more columns than n_columns");
-  duramen::Decreases result;
-  {
-    nb::gil_scoped_release unlocked;
-    result = duramen::mean_decreases(forest.view, n_columns, by_degree, scored);
-  }
-  std::optional<Array<double>> degrees;
-  if (by_degree) degrees = to_array(std::move(result.by_degree), n_columns, result.n_degrees);
-  return {to_array(std::move(result.mean)), to_array(std::move(result.standard_error)), degrees};
+void add_decreases(duramen::DecreaseSums& sums, const Forest& forest) {
+  need(forest.n_columns <= sums.n_columns(), "the forest splits on more columns than n_columns");
+  nb::gil_scoped_release unlocked;
+  sums.add(forest.view);
+}
+
+std::tuple<Array<double>, Array<double>, Array<double>> mean_decreases(
+    const duramen::DecreaseSums& sums) {
+  duramen::Decreases result = sums.means();
+  return {to_array(std::move(result.mean)), to_array(std::move(result.standard_error)),
+          to_array(std::move(result.by_degree), sums.n_columns(), result.n_degrees)};
 }
 
 std::tuple<Array<double>, Array<double>, Array<std::int64_t>> weakest_links(const Forest& forest) {
@@ -115,17 +128,23 @@ std::tuple<Array<double>, Array<double>, Array<std::int64_t>> weakest_links(cons
 
 void bind_forests(nb::module_& module) {
   module.def("apply", &apply, nb::arg("forest"), nb::arg("rows"), nb::arg("n_threads"),
-             "Leaves of rows, row by tree.");
+             nb::arg("bag").none() = nb::none(),
+             "Leaves of rows, row by tree; -1 where a row is in the bag of a tree, if given.");
   module.def("predict", &predict, nb::arg("forest"), nb::arg("rows"), nb::arg("n_threads"),
              "Mean leaf values of rows, row by value.");
-  module.def("oob", &oob, nb::arg("forest"), nb::arg("table"), nb::arg("target"), nb::arg("bag"),
-             nb::arg("n_threads"), "Out-of-bag sums, counts, and the error after 1, 2, ... trees.");
+  nb::class_<duramen::OutOfBag>(module, "OutOfBag", "Out-of-bag estimates of trees, added up.")
+      .def(nb::init<std::size_t, std::size_t>(), nb::arg("n_rows"), nb::arg("n_values"))
+      .def("add", &add_out_of_bag, nb::arg("forest"), nb::arg("table"), nb::arg("target"),
+           nb::arg("bag"), nb::arg("n_threads"), "Add trees, which come after those before.")
+      .def("sums", &out_of_bag_sums, "Sums, counts, and the error after 1, 2, ... trees.");
   module.def("proximity", &proximity, nb::arg("leaves"), nb::arg("out").none(),
              nb::arg("n_threads"), "Fraction of trees with a common leaf, row by row.");
-  module.def("mdi", &mdi, nb::arg("forest"), nb::arg("n_columns"), nb::arg("by_degree"),
-             nb::arg("scored") = false,
-             "Mean decrease of impurity of every column, its standard error, and its parts by "
-             "degree.");
+  nb::class_<duramen::DecreaseSums>(module, "Decreases", "Decreases of impurity, added up.")
+      .def(nb::init<std::size_t, bool, bool>(), nb::arg("n_columns"), nb::arg("by_degree"),
+           nb::arg("scored"))
+      .def("add", &add_decreases, nb::arg("forest"), "Add trees, which come after those before.")
+      .def("means", &mean_decreases,
+           "Mean over the trees of every column, its standard error, and its parts by degree.");
   module.def(
       "weakest_links", &weakest_links, nb::arg("forest"),
       "Complexity parameter at which each node becomes a leaf (NaN: never by itself), and by "

@@ -95,7 +95,8 @@ void bind_permuting(nb::module_& module) {
           nb::kw_only(), nb::arg("score"), nb::arg("by_class"), nb::arg("votes"));
 }
 
-std::tuple<Array<double>, Array<double>, std::uint64_t, Array<std::int64_t>, Array<std::int64_t>>
+std::tuple<Array<std::uint32_t>, Array<double>, std::uint64_t, Array<std::int64_t>,
+           Array<std::int64_t>>
 permutation_losses(const Forest& forest, const Rows& rows, const Target& target, const Bag* bag,
                    const Permutations& permutations, const duramen::Counted& counted,
                    unsigned n_threads, const nb::object& progress) {
@@ -113,8 +114,9 @@ permutation_losses(const Forest& forest, const Rows& rows, const Target& target,
     });
   });
   const std::size_t c = counted.votes ? target.view.n_classes : 0;
-  return {to_array(std::move(result.sum), groups.count, result.width),
-          to_array(std::move(result.squares), groups.count, result.width), result.n_trees,
+  const std::size_t n_losses = result.groups.size();
+  return {to_array(std::move(result.groups)),
+          to_array(std::move(result.losses), n_losses, result.width), result.n_trees,
           to_array(std::move(result.votes), c, c),
           to_array(std::move(result.changed_votes), {c > 0 ? groups.count : 0, c, c})};
 }
@@ -146,11 +148,12 @@ std::tuple<Array<std::uint32_t>, Array<std::int64_t>, Array<std::int64_t>> permu
 
 void bind_permutations(nb::module_& module) {
   bind_permuting(module);
-  module.def("permutation_losses", &permutation_losses, nb::arg("forest"), nb::arg("rows"),
-             nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("counted"),
-             nb::arg("n_threads"), nb::arg("progress").none(),
-             "Sums and squares over trees of what permutations lose, number of trees, votes and "
-             "changed votes; of the rows out of each tree's bag, or of all.");
+  module.def(
+      "permutation_losses", &permutation_losses, nb::arg("forest"), nb::arg("rows"),
+      nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("counted"),
+      nb::arg("n_threads"), nb::arg("progress").none(),
+      "Groups by which trees lose, tree after tree, and their losses; number of trees, votes "
+      "and changed votes; of the rows out of each tree's bag, or of all.");
   module.def("permuted_ballots", &permuted_ballots, nb::arg("forest"), nb::arg("rows"),
              nb::arg("target"), nb::arg("bag").none(), nb::arg("permutations"), nb::arg("wanted"),
              nb::arg("scale"), nb::arg("n_threads"),

@@ -1,29 +1,23 @@
 #include "forest/accumulate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
-#include "forest/route.hpp"
-#include "grow/bag.hpp"
+#include "forest/packed.hpp"
 #include "parallel.hpp"
 
 namespace duramen {
 
-Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool by_degree,
-                         bool scored) {
-  Decreases result;
-  result.mean.assign(n_columns, 0.0);
-  result.standard_error.assign(n_columns, 0.0);
-  std::vector<double> squares(n_columns, 0.0);
+void DecreaseSums::add(const ForestView& forest) {
+  const std::size_t n_columns = sums_.size();
   std::vector<double> tree_sum(n_columns, 0.0);
   std::vector<std::uint32_t> used;
   std::vector<std::uint8_t> seen(n_columns, 0);
-  std::vector<std::vector<double>> degrees;  // degree, then column
-  std::vector<std::uint32_t> inner;          // nodes of a tree that are split
-  std::vector<double> weights;               // of the nodes of a tree
-  std::vector<std::uint32_t> depths;         // likewise
-  const double n_trees = static_cast<double>(forest.n_trees);
+  std::vector<std::uint32_t> inner;   // nodes of a tree that are split
+  std::vector<double> weights;        // of the nodes of a tree
+  std::vector<std::uint32_t> depths;  // likewise
   for (std::size_t t = 0; t < forest.n_trees; ++t) {
     const TreeView tree(forest, t);
     const std::uint32_t* rows = forest.rows + forest.offsets[t];
@@ -42,7 +36,7 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
     }
     const std::uint32_t* degree =
         forest.degree == nullptr ? nullptr : forest.degree + forest.offsets[t];
-    if (degree == nullptr && by_degree) {
+    if (degree == nullptr && by_degree_) {
       depths.assign(tree.n_nodes, 0);
       for (std::size_t i = 0; i < n_inner; ++i) {
         const std::size_t first = static_cast<std::size_t>(tree.child[inner[i]]);
@@ -56,7 +50,7 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
       const std::size_t j = static_cast<std::size_t>(tree.feature[node]);
       const std::size_t first = static_cast<std::size_t>(tree.child[node]);
       double decrease = impurity[node];
-      if (!scored) {
+      if (!scored_) {
         decrease *= weight[node];
         for (std::uint32_t c = 0; c < tree.n_children(node); ++c) {
           decrease -= weight[first + c] * impurity[first + c];
@@ -68,102 +62,121 @@ Decreases mean_decreases(const ForestView& forest, std::size_t n_columns, bool b
         used.push_back(static_cast<std::uint32_t>(j));
       }
       tree_sum[j] += decrease;
-      if (by_degree) {
-        result.n_degrees = std::max<std::size_t>(result.n_degrees, degree[node] + 1);
-        if (degrees.size() <= degree[node]) {
-          degrees.resize(degree[node] + 1, std::vector<double>(n_columns, 0.0));
+      if (by_degree_) {
+        if (degrees_.size() <= degree[node]) {
+          degrees_.resize(degree[node] + 1, std::vector<double>(n_columns, 0.0));
         }
-        degrees[degree[node]][j] += decrease;
+        degrees_[degree[node]][j] += decrease;
       }
     }
     for (const std::uint32_t j : used) {
-      result.mean[j] += tree_sum[j];
-      squares[j] += tree_sum[j] * tree_sum[j];
+      sums_[j] += tree_sum[j];
+      squares_[j] += tree_sum[j] * tree_sum[j];
       tree_sum[j] = 0.0;
       seen[j] = 0;
     }
     used.clear();
   }
+  n_trees_ += forest.n_trees;
+}
+
+Decreases DecreaseSums::means() const {
+  const std::size_t n_columns = sums_.size();
+  const double n_trees = static_cast<double>(n_trees_);
+  Decreases result;
+  result.mean.resize(n_columns);
+  result.standard_error.resize(n_columns);
   for (std::size_t j = 0; j < n_columns; ++j) {
-    result.mean[j] /= n_trees;
-    const double variance = squares[j] / n_trees - result.mean[j] * result.mean[j];
-    result.standard_error[j] = forest.n_trees > 1
-                                   ? std::sqrt(std::max(0.0, variance) / (n_trees - 1.0))
-                                   : std::numeric_limits<double>::quiet_NaN();
+    result.mean[j] = sums_[j] / n_trees;
+    const double variance = squares_[j] / n_trees - result.mean[j] * result.mean[j];
+    result.standard_error[j] = n_trees_ > 1 ? std::sqrt(std::max(0.0, variance) / (n_trees - 1.0))
+                                            : std::numeric_limits<double>::quiet_NaN();
   }
-  if (by_degree) {
-    result.by_degree.resize(n_columns * degrees.size());
-    for (std::size_t d = 0; d < degrees.size(); ++d) {
-      for (std::size_t j = 0; j < n_columns; ++j) {
-        result.by_degree[j * degrees.size() + d] = degrees[d][j] / n_trees;
-      }
+  result.n_degrees = degrees_.size();
+  result.by_degree.resize(n_columns * degrees_.size());
+  for (std::size_t d = 0; d < degrees_.size(); ++d) {
+    for (std::size_t j = 0; j < n_columns; ++j) {
+      result.by_degree[j * degrees_.size() + d] = degrees_[d][j] / n_trees;
     }
   }
   return result;
 }
 
-OutOfBag out_of_bag(const ForestView& forest, const Problem& problem, std::uint64_t first_tree,
-                    unsigned n_threads) {
+void OutOfBag::add(const ForestView& forest, const Problem& problem, std::uint64_t first_tree,
+                   unsigned n_threads) {
   const std::size_t n = problem.table.n_rows;
   const std::size_t width = forest.n_values;
   const CodeRows rows{problem.table};
-  OutOfBag result;
-  result.sums.assign(n * width, 0.0);
-  result.counts.assign(n, 0);
+  const auto error_of = [&](std::size_t row) {
+    const double* here = sums.data() + row * width;
+    if (problem.n_classes > 0) {
+      const auto vote = std::max_element(here, here + width) - here;
+      return static_cast<std::uint32_t>(vote) == problem.classes[row] ? 0.0 : 1.0;
+    }
+    const double off = here[0] / counts[row] - problem.response[row];
+    return off * off;
+  };
   // Errors are kept per block of rows, so that their sum does not depend on the threads.
-  constexpr std::size_t kBlock = 1024;
-  const std::size_t n_blocks = (n + kBlock - 1) / kBlock;
-  std::vector<double> error(n_blocks * forest.n_trees, 0.0);
+  const std::size_t n_blocks = (n + kRowsAtATime - 1) / kRowsAtATime;
+  std::vector<double> errors(n_blocks * forest.n_trees, 0.0);
   std::vector<std::uint64_t> seen(n_blocks * forest.n_trees, 0);
   run_threads(n_threads, [&](unsigned thread) {
-    std::vector<std::uint32_t> bag;
-    std::vector<double> row_error(n, 0.0);
     const std::size_t first_block = n_blocks * thread / n_threads;
     const std::size_t last_block = n_blocks * (thread + 1) / n_threads;
     if (first_block == last_block) return;
+    const std::size_t begin = first_block * kRowsAtATime;
+    const std::size_t end = std::min(n, last_block * kRowsAtATime);
+    std::vector<double> row_error(end - begin, 0.0);
+    for (std::size_t row = begin; row < end; ++row) {
+      if (counts[row] > 0) row_error[row - begin] = error_of(row);
+    }
+    OutOfBagRows is_out(problem.settings, n, problem.seed, first_tree);
+    Descent<CodeRows> descent(rows);
+    std::array<std::uint32_t, kRowsAtATime> out, leaves;
     for (std::size_t t = 0; t < forest.n_trees; ++t) {
       if (problem.monitor->stop.load(std::memory_order_relaxed)) return;
-      draw_bag(problem.settings, n, problem.seed, first_tree + t, bag);
+      is_out.start(t);
       const TreeView tree(forest, t);
+      descent.start(tree);
       const double* values = forest.leaf_values + forest.leaf_offsets[t] * width;
       for (std::size_t b = first_block; b < last_block; ++b) {
+        const std::size_t first = b * kRowsAtATime;
+        const std::size_t last = std::min(n, first + kRowsAtATime);
+        std::size_t n_out = 0;
+        for (std::size_t row = first; row < last; ++row) {
+          out[n_out] = static_cast<std::uint32_t>(row);
+          n_out += is_out(row) ? 1 : 0;
+        }
+        descent.leaves(out.data(), n_out, leaves.data());
+        for (std::size_t i = 0; i < n_out; ++i) {
+          const std::size_t leaf = static_cast<std::size_t>(tree.child[leaves[i]]);
+          double* here = sums.data() + out[i] * width;
+          for (std::size_t k = 0; k < width; ++k) here[k] += values[leaf * width + k];
+          ++counts[out[i]];
+          row_error[out[i] - begin] = error_of(out[i]);
+        }
         double total = 0.0;
         std::uint64_t count = 0;
-        for (std::size_t row = b * kBlock; row < std::min(n, (b + 1) * kBlock); ++row) {
-          double* sums = result.sums.data() + row * width;
-          if (bag[row] == 0) {
-            const std::size_t leaf = static_cast<std::size_t>(tree.child[tree.leaf(rows, row)]);
-            for (std::size_t k = 0; k < width; ++k) sums[k] += values[leaf * width + k];
-            ++result.counts[row];
-            if (problem.n_classes > 0) {
-              const auto vote = std::max_element(sums, sums + width) - sums;
-              row_error[row] = static_cast<std::uint32_t>(vote) == problem.classes[row] ? 0.0 : 1.0;
-            } else {
-              const double off = sums[0] / result.counts[row] - problem.response[row];
-              row_error[row] = off * off;
-            }
-          }
-          if (result.counts[row] > 0) {
-            total += row_error[row];
-            ++count;
-          }
+        for (std::size_t row = first; row < last; ++row) {
+          if (counts[row] == 0) continue;
+          total += row_error[row - begin];
+          ++count;
         }
-        error[b * forest.n_trees + t] = total;
+        errors[b * forest.n_trees + t] = total;
         seen[b * forest.n_trees + t] = count;
       }
     }
   });
-  result.error.assign(forest.n_trees, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t t = 0; t < forest.n_trees; ++t) {
     double total = 0.0;
     std::uint64_t count = 0;
     for (std::size_t b = 0; b < n_blocks; ++b) {
-      total += error[b * forest.n_trees + t];
+      total += errors[b * forest.n_trees + t];
       count += seen[b * forest.n_trees + t];
     }
-    if (count > 0) result.error[t] = total / static_cast<double>(count);
+    error.push_back(count > 0 ? total / static_cast<double>(count)
+                              : std::numeric_limits<double>::quiet_NaN());
   }
-  return result;
 }
 
 void proximity(const std::int32_t* leaves, const std::uint8_t* out, std::size_t n_rows,

@@ -131,45 +131,4 @@ struct TreeView {
   }
 };
 
-// Numbers of the leaf nodes, row by tree.
-template <class Rows>
-void apply(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
-           const Monitor& monitor, std::int32_t* leaves) {
-  run_threads(n_threads, [&](unsigned thread) {
-    const std::size_t begin = n_rows * thread / n_threads;
-    const std::size_t end = n_rows * (thread + 1) / n_threads;
-    for (std::size_t t = 0; t < forest.n_trees; ++t) {
-      if (monitor.stop.load(std::memory_order_relaxed)) return;
-      const TreeView tree(forest, t);
-      for (std::size_t row = begin; row < end; ++row) {
-        leaves[row * forest.n_trees + t] = static_cast<std::int32_t>(tree.leaf(rows, row));
-      }
-    }
-  });
-}
-
-// Mean over the trees of what the leaves hold, row by value; summed in the order of the trees.
-template <class Rows>
-void predict(const ForestView& forest, const Rows& rows, std::size_t n_rows, unsigned n_threads,
-             const Monitor& monitor, double* out) {
-  const std::size_t width = forest.n_values;
-  run_threads(n_threads, [&](unsigned thread) {
-    const std::size_t begin = n_rows * thread / n_threads;
-    const std::size_t end = n_rows * (thread + 1) / n_threads;
-    std::fill(out + begin * width, out + end * width, 0.0);
-    for (std::size_t t = 0; t < forest.n_trees; ++t) {
-      if (monitor.stop.load(std::memory_order_relaxed)) return;
-      const TreeView tree(forest, t);
-      const double* values = forest.leaf_values + forest.leaf_offsets[t] * width;
-      for (std::size_t row = begin; row < end; ++row) {
-        const std::size_t leaf = static_cast<std::size_t>(tree.child[tree.leaf(rows, row)]);
-        for (std::size_t k = 0; k < width; ++k) out[row * width + k] += values[leaf * width + k];
-      }
-    }
-    for (std::size_t i = begin * width; i < end * width; ++i) {
-      out[i] /= static_cast<double>(forest.n_trees);
-    }
-  });
-}
-
 }  // namespace duramen

@@ -54,6 +54,7 @@ class Paths {
   // Of a node that some row reaches, but for the root.
   std::size_t parent(std::size_t node) const { return parents_[node]; }
 
+  bool tabulated() const { return tabulated_; }
   // Which child of an inner node the row would go to, whether it reaches the node or not.
   std::uint32_t side(std::size_t node, std::uint32_t position) const {
     if (tabulated_) return sides_[slots_[node] + position];

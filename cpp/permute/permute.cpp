@@ -12,23 +12,29 @@
 namespace duramen {
 namespace {
 
-// Trees that a thread takes at a time.
-constexpr std::size_t kBlock = 8;
+// Trees that a thread takes at a time, at most.
+constexpr std::size_t kLargestBlock = 8;
+
+std::size_t block_size(std::size_t n_trees, unsigned n_threads) {
+  const std::size_t share = n_trees / (4 * std::size_t{n_threads});
+  return std::clamp<std::size_t>(share, 1, kLargestBlock);
+}
 
 // Calls work(block, trees...) for blocks of trees, whichever thread is free.
 template <class Start>
 void over_blocks(std::size_t n_trees, unsigned n_threads, Monitor& monitor, Start&& start) {
   std::atomic<std::size_t> next{0};
-  const std::size_t n_blocks = (n_trees + kBlock - 1) / kBlock;
+  const std::size_t size = block_size(n_trees, n_threads);
+  const std::size_t n_blocks = (n_trees + size - 1) / size;
   run_threads(n_threads, [&](unsigned) {
     auto take = start();
     for (std::size_t block = next++; block < n_blocks; block = next++) {
-      const std::size_t last = std::min(n_trees, (block + 1) * kBlock);
-      for (std::size_t tree = block * kBlock; tree < last; ++tree) {
+      const std::size_t last = std::min(n_trees, (block + 1) * size);
+      for (std::size_t tree = block * size; tree < last; ++tree) {
         if (monitor.stop.load(std::memory_order_relaxed)) return;
         take(block, tree);
       }
-      monitor.done += static_cast<std::int64_t>(last - block * kBlock);
+      monitor.done += static_cast<std::int64_t>(last - block * size);
     }
   });
 }
@@ -37,7 +43,7 @@ void add(std::int64_t& total, std::int64_t amount) {
   std::atomic_ref<std::int64_t>(total).fetch_add(amount, std::memory_order_relaxed);
 }
 
-// What a block of trees loses, to be added up in the order of the trees.
+// What a block of trees loses.
 struct BlockLosses {
   std::vector<std::uint32_t> groups;
   std::vector<double> losses;
@@ -191,14 +197,13 @@ Losses permutation_losses(const ForestView& forest, const Rows& rows, const Trut
                           const Counted& counted, unsigned n_threads, Monitor& monitor) {
   Losses total;
   total.width = counted.by_class ? 1 + std::size_t{truth.n_classes} : 1;
-  total.sum.assign(groups.count * total.width, 0.0);
-  total.squares.assign(groups.count * total.width, 0.0);
   if (counted.votes) {
     const std::size_t cells = std::size_t{truth.n_classes} * truth.n_classes;
     total.votes.assign(cells, 0);
     total.changed_votes.assign(groups.count * cells, 0);
   }
-  std::vector<BlockLosses> blocks((forest.n_trees + kBlock - 1) / kBlock);
+  const std::size_t size = block_size(forest.n_trees, n_threads);
+  std::vector<BlockLosses> blocks((forest.n_trees + size - 1) / size);
   const auto run = [&](const auto& score) {
     over_blocks(forest.n_trees, n_threads, monitor, [&] {
       return [walk = Walk<Rows>(forest, rows, truth.n_rows, groups, permutations,
@@ -219,13 +224,8 @@ Losses permutation_losses(const ForestView& forest, const Rows& rows, const Trut
   }
   for (const BlockLosses& block : blocks) {
     total.n_trees += block.n_trees;
-    for (std::size_t i = 0; i < block.groups.size(); ++i) {
-      for (std::size_t k = 0; k < total.width; ++k) {
-        const double loss = block.losses[i * total.width + k];
-        total.sum[block.groups[i] * total.width + k] += loss;
-        total.squares[block.groups[i] * total.width + k] += loss * loss;
-      }
-    }
+    total.groups.insert(total.groups.end(), block.groups.begin(), block.groups.end());
+    total.losses.insert(total.losses.end(), block.losses.begin(), block.losses.end());
   }
   return total;
 }

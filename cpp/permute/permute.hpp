@@ -67,13 +67,14 @@ struct Counted {
 
 struct Losses {
   std::size_t width = 1;                    // 1, or 1 + classes
-  std::vector<double> sum, squares;         // group by width: over the trees
+  std::vector<std::uint32_t> groups;        // that a tree loses by, tree after tree
+  std::vector<double> losses;               // of each of them by width
   std::uint64_t n_trees = 0;                // those that have rows to be scored
   std::vector<std::int64_t> votes;          // class by vote, before; where asked for
   std::vector<std::int64_t> changed_votes;  // group by class by vote: after less before
 };
 
-// Over all trees: the loss of a tree is its mean over the permutations.
+// The loss of a tree is its mean over the permutations.
 template <class Rows>
 Losses permutation_losses(const ForestView& forest, const Rows& rows, const Truth& truth,
                           const Groups& groups, const Permutations& permutations,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grow/bag.hpp"
+#include "permute/batch.hpp"
 #include "permute/cells.hpp"
 #include "permute/paths.hpp"
 #include "permute/permute.hpp"
@@ -68,6 +69,7 @@ class Walk {
         membership_(groups, n_columns),
         paths_(rows),
         cells_(permutations, n_columns),
+        batch_(rows, n_columns),
         entries_(groups.count) {
     if (!permutations.out_of_bag) {
       chosen_.resize(n_rows);
@@ -83,6 +85,7 @@ class Walk {
     paths_.start(tree, chosen_);
     if (!sink.start_tree(paths_, number)) return;
     cells_.start(paths_);
+    if (!permutations_.every) batch_.start(paths_);
     find_entries();
     for (const std::uint32_t group : touched_) {
       if (sink.wants(group)) permute(number, group, sink);
@@ -160,12 +163,28 @@ class Walk {
       pool_.assign(cells.positions.begin(), cells.positions.end());
       next_.assign(cells.starts.begin(), cells.starts.end() - 1);
       sink.start_repeat();
-      for (const std::uint32_t node : entries_[group]) {
-        for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
-          const std::uint32_t cell = cells.of[*i];
-          std::uint32_t& next = next_[cell];
-          std::swap(pool_[next], pool_[next + random.below(cells.starts[cell + 1] - next)]);
-          send(group, node, *i, pool_[next++], weight, sink);
+      const auto donor_of = [&](std::uint32_t position) {
+        const std::uint32_t cell = cells.of[position];
+        std::uint32_t& next = next_[cell];
+        std::swap(pool_[next], pool_[next + random.below(cells.starts[cell + 1] - next)]);
+        return pool_[next++];
+      };
+      if (batch_.ready()) {
+        const auto change = [&](std::uint32_t position, std::size_t leaf) {
+          sink.change(position, leaf, weight);
+        };
+        batch_.replace([&](std::uint32_t column) { return membership_.holds(group, column); });
+        for (const std::uint32_t node : entries_[group]) {
+          for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
+            batch_.send(node, i, donor_of(*i), change);
+          }
+        }
+        batch_.finish(change);
+      } else {
+        for (const std::uint32_t node : entries_[group]) {
+          for (const std::uint32_t* i = paths_.begin(node); i != paths_.end(node); ++i) {
+            send(group, node, *i, donor_of(*i), weight, sink);
+          }
         }
       }
       sink.end_repeat(weight);
@@ -193,6 +212,7 @@ class Walk {
   Membership membership_;
   Paths<Rows> paths_;
   ConditionalCells<Rows> cells_;
+  Batch<Rows> batch_;
   std::vector<std::uint32_t> chosen_, bag_, touched_, pool_, next_;
   std::vector<std::uint8_t> taken_;
   std::vector<std::vector<std::uint32_t>> entries_;

@@ -98,6 +98,10 @@ def changed(forest, **arrays):
     return _kernel.Forest(**(forest.arrays() | arrays))
 
 
+def decreases(forest, n_columns):
+    _kernel.Decreases(n_columns, False, False).add(forest.kernel)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
@@ -107,7 +111,7 @@ def changed(forest, **arrays):
         (lambda d, f: changed(f, feature=f.feature[1:]), "arrays of the forest differ"),
         (lambda d, f: changed(f, leaf_values=f.leaf_values[1:]), "arrays of the forest differ"),
         (lambda d, f: changed(f, offsets=f.offsets[1:]), "offsets of the forest"),
-        (lambda d, f: _kernel.mdi(f.kernel, 1, False), "more columns than n_columns"),
+        (lambda d, f: decreases(f, n_columns=1), "more columns than n_columns"),
         (lambda d, f: predict(f, d.table.take_columns([0])), "columns that the rows lack"),
         (lambda d, f: _kernel.Values(d.table.schema.kernel, np.zeros((2, 2))), "number of columns"),
         (lambda d, f: one_tree(d.with_target(d.target.take(np.arange(9)))), "not one entry a row"),

@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from duramen import checks
 from duramen.estimators import storage
 from duramen.estimators.class_weights import combine_class_weight
+from duramen.estimators.growth import Growth
 from duramen.estimators.parameters import PARAMETERS, Given, Lacking, resolve
 from duramen.estimators.pruning import Prunable
-from duramen.estimators.warm_start import TreeEstimators, check_kept, completed
+from duramen.estimators.warm_start import TreeEstimators, check_kept
 from duramen.forests import export, memory, prediction
 from duramen.forests import storage as forest_storage
 from duramen.forests.decreases import mean_decreases
 from duramen.forests.forest import Forest
-from duramen.forests.growth import grow
 from duramen.forests.guidance import Guidance
 from duramen.forests.paths import decision_path
 from duramen.forests.settings import GrowthSettings
@@ -58,6 +58,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
 
     oob_score: Any
     n_jobs: Any
+    verbose: Any
     random_state: Any
     categorical_features: Any
 
@@ -107,6 +108,16 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         MemoryError
             When the forest could not fit in memory.
         """
+        growth = self._growth(X, y, sample_weight)
+        growth.require_memory(f"{self._owner}.fit")
+        with progress_bar(growth.n_missing, self._owner, self.verbose) as report:
+            self._adopt(growth.forest(report))
+        if self.oob_score:
+            self._estimate_out_of_bag(growth.data, growth.n_threads)
+        return self
+
+    def _growth(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Growth:
+        """Check the parameters and the data, and return what the trees are grown from."""
         function = f"{self._owner}.fit"
         given = given_set(X, y, function, self.task, sample_weight=sample_weight)
         X = table_like(X if given is None else given.table)
@@ -126,7 +137,6 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
         weights = combine_class_weight(self._owner, self.class_weight, target, weights)
         kept = getattr(self, "forest_", None) if resolved["warm_start"] else None
         seed = checks.draw_seed(self.random_state) if kept is None else kept.seed
-        first = 0 if kept is None else kept.n_trees
         memory.refuse_many_trees(function, n_trees, target.n_values)
         table = self._encode(X, kinds, n_threads)
         data = given
@@ -134,19 +144,8 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
             data = LearningSet(table, target, weights, Exchangeability(n_rows))
         if kept is not None:
             check_kept(self._owner, kept, n_trees, settings, data)
-
         guidance = self._guidance(data, settings, seed, n_threads)
-
-        def grow_trees(count: int, report: Callable[[int], None] | None = None) -> Forest:
-            trees = {"n_trees": count, "seed": seed, "first_tree": first, "n_threads": n_threads}
-            return grow(data, settings, **trees, progress=report, guidance=guidance)
-
-        memory.refuse_large_forest(function, n_trees, settings, data, grow_trees)
-        with progress_bar(n_trees - first, self._owner, resolved["verbose"]) as report:
-            self._adopt(completed(kept, n_trees, lambda count: grow_trees(count, report)))
-        if self.oob_score:
-            self._estimate_out_of_bag(data, n_threads)
-        return self
+        return Growth(data, settings, n_trees, seed, n_threads, guidance, kept)
 
     def _guidance(
         self, data: LearningSet[EncodedTable], settings: GrowthSettings, seed: int, n_threads: int
@@ -162,7 +161,7 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
             )
         return encode(X, kinds=kinds, n_jobs=n_threads)
 
-    def _adopt(self, forest: Forest) -> None:
+    def _adopt(self, forest: Any) -> None:
         """Set the fitted attributes that follow from the forest, and forget all others."""
         for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
             delattr(self, name)
@@ -176,6 +175,12 @@ class BaseForest(Lacking, ABC, BaseEstimator):  # type: ignore[misc]
 
     def _estimate_out_of_bag(self, data: LearningSet[EncodedTable], n_threads: int) -> None:
         estimate = prediction.estimate_out_of_bag(self.forest_, data.table, data.target, n_threads)
+        self._adopt_out_of_bag(estimate, data)
+
+    def _adopt_out_of_bag(
+        self, estimate: prediction.OutOfBag, data: LearningSet[EncodedTable]
+    ) -> None:
+        """Set the out-of-bag attributes."""
         self.oob_error_curve_ = estimate.error_curve
         seen = estimate.counts > 0
         if not seen.all():
@@ -396,7 +401,7 @@ class ForestClassifier(Prunable, ClassifierMixin, BaseForest):  # type: ignore[m
     classes_: NDArray[Any]
     n_classes_: int
 
-    def _adopt(self, forest: Forest) -> None:
+    def _adopt(self, forest: Any) -> None:
         super()._adopt(forest)
         if forest.classes is not None:
             self.classes_ = forest.classes

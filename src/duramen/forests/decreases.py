@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from duramen import _kernel
 from duramen.forests.criteria import criterion_named
-from duramen.forests.forest import Forest
+from duramen.forests.forest import AnyForest, Forest
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,30 @@ class Decreases:
     by_degree: NDArray[np.float64] | None
 
 
-def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
-    """Reduce the splits of a forest, in the order of its trees.
+class DecreaseSums:
+    """Sums over trees that are added in their order.
 
     Where splits have scores and nodes no impurity, the values are means over the trees of the sums
     of the scores.
     """
-    scored = criterion_named(forest.settings.criterion).scored
-    return Decreases(*_kernel.mdi(forest.kernel, forest.n_features, by_degree, scored))
+
+    def __init__(self, forest: AnyForest, *, by_degree: bool = False) -> None:
+        scored = criterion_named(forest.settings.criterion).scored
+        self._by_degree = by_degree
+        self._sums = _kernel.Decreases(forest.n_features, by_degree, scored)
+
+    def add(self, trees: Forest) -> None:
+        """Add trees, which come after those before."""
+        self._sums.add(trees.kernel)
+
+    def means(self) -> Decreases:
+        """Return the mean over the trees."""
+        values, error, degrees = self._sums.means()
+        return Decreases(values, error, degrees if self._by_degree else None)
+
+
+def mean_decreases(forest: Forest, *, by_degree: bool = False) -> Decreases:
+    """Reduce the splits of a forest, in the order of its trees."""
+    sums = DecreaseSums(forest, by_degree=by_degree)
+    sums.add(forest)
+    return sums.means()

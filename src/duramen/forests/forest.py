@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,74 @@ from duramen.results.summary import Summarized, Summary
 from duramen.tables import Schema, Task
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class AnyForest(Protocol):
+    """Description of a forest whose trees are in memory or come part by part."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees T."""
+        ...
+
+    @property
+    def origin(self) -> float:
+        """Number that predictions of regression are relative to."""
+        ...
+
+    @property
+    def n_values(self) -> int:
+        """Numbers that a leaf holds: classes, or 1 in regression."""
+        ...
+
+    @property
+    def settings(self) -> GrowthSettings:
+        """How the trees are grown."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """The training table without its rows."""
+        ...
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Class labels in the order of the codes; None in regression."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the training table."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random numbers."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the training table, the target and the weights."""
+        ...
+
+    @property
+    def task(self) -> Task:
+        """Task of the forest."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns p of the training table."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        ...
+
+    def parts(self) -> Iterator[Forest]:
+        """Yield all trees, in their order, some at a time."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +217,10 @@ class Forest(TreeArrays, Summarized):
 
     def __iter__(self) -> Iterator[Tree]:
         return (Tree(self, index) for index in range(self.n_trees))
+
+    def parts(self) -> Iterator[Forest]:
+        """Yield all trees at once, as :class:`~duramen.forests.stream.TreeStream` does by parts."""
+        yield self
 
     def part(self, start: int, stop: int) -> Self:
         """Return the forest of the trees ``start`` .. ``stop - 1``; its arrays are views."""

@@ -44,13 +44,7 @@ def refuse_large_forest(
     most = most_tree_bytes(n_values, settings, table)
     if available is None or most * n_trees <= available:
         return
-    if most > available:
-        raise MemoryError(
-            f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
-            f"columns of up to {int(table.n_codes().max())} values, may take {most / 1e9:.3g} GB, "
-            f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
-            "or min_samples_leaf, or leave out columns of row numbers"
-        )
+    require_tree(function, settings, data)
     if n_trees > PILOT_TREES:
         pilot = grow_pilot(PILOT_TREES)
         require_memory(
@@ -58,6 +52,19 @@ def refuse_large_forest(
             what=f"a forest of {n_trees} trees such as its first ones",
             function=function,
             hint=HINT,
+        )
+
+
+def require_tree(function: str, settings: GrowthSettings, data: LearningSet[EncodedTable]) -> None:
+    """Raise MemoryError if a single tree may not fit."""
+    table, n_values, available = data.table, data.target.n_values, available_bytes()
+    most = most_tree_bytes(n_values, settings, table)
+    if available is not None and most > available:
+        raise MemoryError(
+            f"{function}: a tree on {table.n_rows} rows, with {n_values} values a leaf and "
+            f"columns of up to {int(table.n_codes().max())} values, may take {most / 1e9:.3g} GB, "
+            f"and {available / 1e9:.3g} GB are available; bound it by max_depth, max_leaf_nodes "
+            "or min_samples_leaf, or leave out columns of row numbers"
         )
 
 

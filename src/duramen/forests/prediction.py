@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.forests.forest import Forest
+from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.growth import bag, out_of_bag
 from duramen.tables import EncodedTable, Schema, Target
 from duramen.tables.routing import routing_values
@@ -18,7 +18,7 @@ from duramen.tables.routing import routing_values
 Rows = EncodedTable | NDArray[np.float64]
 
 
-def rows_of(forest: Forest, X: Any, estimator_name: str, function: str) -> Rows:
+def rows_of(forest: AnyForest, X: Any, estimator_name: str, function: str) -> Rows:
     """Prepare rows, anything that ``encode`` takes, to be sent down the trees.
 
     Returned is X itself where its codes mean what those of the training table mean; else a
@@ -58,6 +58,11 @@ def lent_rows(forest: Forest, rows: Rows) -> _kernel.Rows:
 def leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
     """Find the leaf of every row in every tree, shape (n, T), as a node number within the tree."""
     return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads)
+
+
+def out_of_bag_leaves(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.int32]:
+    """Find the leaves of the training rows; -1 where a row is in the bag of a tree."""
+    return _kernel.apply(forest.kernel, lent_rows(forest, rows), n_threads, forest.bags)
 
 
 def predict(forest: Forest, rows: Rows, n_threads: int = 1) -> NDArray[np.float64]:
@@ -151,17 +156,35 @@ class OutOfBag:
             return self.sums / self.counts[:, np.newaxis]
 
 
+class OutOfBagSums:
+    """Out-of-bag estimates on the training table and target, of trees that are added in order."""
+
+    def __init__(self, forest: AnyForest, table: EncodedTable, target: Target) -> None:
+        known = target.kernel
+        if target.origin != forest.origin:
+            known = _kernel.Target(target.less(forest.origin), 0, 0)
+        self._given, self._origin = (table.kernel, known), forest.origin
+        self._sums = _kernel.OutOfBag(table.n_rows, forest.n_values)
+
+    def add(self, trees: Forest, n_threads: int = 1) -> None:
+        """Add trees, which come after those before."""
+        self._sums.add(trees.kernel, *self._given, trees.bags, n_threads)
+
+    def estimate(self) -> OutOfBag:
+        """Return the estimates of all trees so far."""
+        return OutOfBag(*self._sums.sums(), origin=self._origin)
+
+
 def estimate_out_of_bag(
     forest: Forest, table: EncodedTable, target: Target, n_threads: int = 1
 ) -> OutOfBag:
     """Compute out-of-bag estimates on the training table and target."""
-    known = target.kernel
-    if target.origin != forest.origin:
-        known = _kernel.Target(target.less(forest.origin), 0, 0)
-    given = forest.kernel, table.kernel, known, forest.bags
     if target.task == "survival":
+        given = forest.kernel, table.kernel, target.kernel, forest.bags
         return OutOfBag(*_kernel.out_of_bag_risks(*given))
-    return OutOfBag(*_kernel.oob(*given, n_threads), origin=forest.origin)
+    sums = OutOfBagSums(forest, table, target)
+    sums.add(forest, n_threads)
+    return sums.estimate()
 
 
 def proximity(

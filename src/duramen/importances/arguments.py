@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import Forest
+from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.stream import TreeStream
 from duramen.results.provenance import versions
 from duramen.tables import Target, encode_target
 
@@ -19,8 +20,21 @@ def forest_of(given: Any, function: str, *, survival: bool = False) -> Forest:
 
     Forests for survival are refused unless the function is defined for them.
     """
-    grown = getattr(given, "forest_", given)
+    grown = trees_of(given, function, survival=survival)
     if isinstance(grown, Forest):
+        return grown
+    raise TypeError(
+        f"{function}: forest must be in memory as a whole, got one that is grown part by part."
+    )
+
+
+def trees_of(given: Any, function: str, *, survival: bool = False) -> AnyForest:
+    """Return the forest of a fitted estimator, or the forest itself, in memory or not.
+
+    Forests for survival are refused unless the function is defined for them.
+    """
+    grown = getattr(given, "forest_", given)
+    if isinstance(grown, Forest | TreeStream):
         if grown.task == "survival" and not survival:
             refuse_survival(function)
         return grown
@@ -56,13 +70,13 @@ def refuse_survival(function: str) -> NoReturn:
     )
 
 
-def target_of(forest: Forest, y: Any, n_rows: int, function: str) -> Target:
+def target_of(forest: AnyForest, y: Any, n_rows: int, function: str) -> Target:
     """Check and encode y for a forest, with its own classes."""
     return encode_target(y, forest.task, n_rows=n_rows, allow_one_class=True, function=function)
 
 
 def matched(
-    forest: Forest, target: Target, function: str
+    forest: AnyForest, target: Target, function: str
 ) -> NDArray[np.uint32] | NDArray[np.float64]:
     """Return a target as codes of the forest's classes, or numbers less the forest's origin.
 
@@ -85,12 +99,12 @@ def matched(
     return of_label[target.values]
 
 
-def class_names(forest: Forest) -> tuple[str, ...]:
+def class_names(forest: AnyForest) -> tuple[str, ...]:
     """Return the names of the forest's classes."""
     return () if forest.classes is None else tuple(map(str, forest.classes.tolist()))
 
 
-def metadata_of(forest: Forest, measure: str, **choices: Any) -> dict[str, Any]:
+def metadata_of(forest: AnyForest, measure: str, **choices: Any) -> dict[str, Any]:
     """Return what an importance of a forest is to remember: choices, settings, seed, data."""
     return {
         measure: choices,

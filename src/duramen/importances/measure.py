@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from duramen.catalogue import Entry
+from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.results.significance import Significance
 from duramen.tables import EncodedTable, LearningSet
@@ -58,6 +59,29 @@ class Inputs:
 
 
 @dataclass(frozen=True)
+class OfTrees:
+    """Computation of a measure that is a sum over trees.
+
+    Attributes
+    ----------
+    sums : callable
+        Takes :class:`Inputs` and returns the sums of no trees so far.
+
+    Examples
+    --------
+    >>> import duramen as dm
+    >>> dm.importances.catalogue["mdi"].sums is not None
+    True
+    """
+
+    sums: Callable[[Inputs], TreeSums]
+
+    def __call__(self, given: Inputs) -> Any:
+        """Compute the measure from all trees."""
+        return self.sums(given).over_all()
+
+
+@dataclass(frozen=True)
 class Words:
     """Text about a measure in tables and reports.
 
@@ -97,7 +121,8 @@ class Measure(Entry):
     name : str
         Name in Python, also that of its function; the option ``--measure`` has hyphens in it.
     compute : callable
-        Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers.
+        Takes :class:`Inputs` and returns `Importances`, `Significance`, or p numbers. One that is
+        an `OfTrees` also measures forests whose trees are not all in memory.
     words : Words
         Text for tables and reports.
     reference : str
@@ -156,9 +181,17 @@ class Measure(Entry):
     of_parts: Callable[[Inputs], Importances] | None = None
     of_copies: Callable[[Inputs, Any], Importances] | None = None
 
+    @property
+    def sums(self) -> Callable[[Inputs], TreeSums] | None:
+        """How it is summed over trees that are not all in memory; None if it is no such sum."""
+        return self.compute.sums if isinstance(self.compute, OfTrees) else None
+
     def __call__(self, given: Inputs) -> Importances | Significance:
         """Compute the measure."""
-        found = self.compute(given)
+        return self.result(self.compute(given), given)
+
+    def result(self, found: Any, given: Inputs) -> Importances | Significance:
+        """Return what was computed as importances; p numbers are named and get the unit."""
         if isinstance(found, Importances | Significance):
             return found
         return Importances(given.data.names, np.asarray(found), self.name, self.unit)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import Forest
-from duramen.forests.growth import out_of_bag
+from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import (
     Rows,
     leads_to_training_counts,
     leaves,
+    out_of_bag_leaves,
     rows_of,
     same_encoding,
 )
@@ -44,7 +44,7 @@ class Sample:
         return len(self.rows)
 
 
-def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
+def sample_of(forest: AnyForest, X: Any, y: Any, rows: str | None, function: str) -> Sample:
     """Check the rows that a measure is asked to use; `rows` is "oob" or None."""
     if rows not in (None, "oob"):
         raise ValueError(f'{function}: rows must be "oob" or None, got {rows!r}.')
@@ -72,7 +72,7 @@ def sample_of(forest: Forest, X: Any, y: Any, rows: str | None, function: str) -
     return Sample(table, target, out_of_bag=True)
 
 
-def training_set(forest: Forest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
+def training_set(forest: AnyForest, X: Any, y: Any, function: str) -> LearningSet[EncodedTable]:
     """Return the rows that a forest was grown on as a learning set, encoded as in the forest."""
     given = given_set(X, y, function, forest.task)
     table = encode_like(forest, X if given is None else given.table)
@@ -94,12 +94,12 @@ def arrivals(run: Forest, sample: Sample) -> tuple[NDArray[np.integer], NDArray[
 
     Returned are each leaf, as a node of the run, that a row comes to, and that row.
     """
-    leaf = leaves(run, sample.rows)
-    used = out_of_bag(run) if sample.out_of_bag else np.ones(leaf.shape, dtype=np.bool_)
+    leaf = (out_of_bag_leaves if sample.out_of_bag else leaves)(run, sample.rows)
+    used = leaf >= 0
     return (leaf + run.offsets[:-1])[used], np.nonzero(used)[0]
 
 
-def encode_like(forest: Forest, X: Any) -> EncodedTable:
+def encode_like(forest: AnyForest, X: Any) -> EncodedTable:
     """Encode a table with the kinds that the forest's columns have."""
     if isinstance(X, LearningSet):
         X = X.table
@@ -112,7 +112,7 @@ def encode_like(forest: Forest, X: Any) -> EncodedTable:
     return encode(X, kinds=list(forest.schema.kinds) if fits else None)
 
 
-def _refuse_unseen(forest: Forest, rows: Rows, function: str) -> None:
+def _refuse_unseen(forest: AnyForest, rows: Rows, function: str) -> None:
     if isinstance(rows, EncodedTable):
         return
     for j, kind in enumerate(forest.schema.kinds):
@@ -125,8 +125,8 @@ def _refuse_unseen(forest: Forest, rows: Rows, function: str) -> None:
             )
 
 
-def _fills_the_leaves(forest: Forest, table: EncodedTable) -> bool:
+def _fills_the_leaves(forest: AnyForest, table: EncodedTable) -> bool:
     # Weights are part of a fingerprint but not asked for here: then the leaves tell.
     if table.n_rows != forest.n_rows or not same_encoding(forest.schema, table.schema):
         return False
-    return leads_to_training_counts(forest, leaves(forest, table))
+    return all(leads_to_training_counts(run, leaves(run, table)) for run in forest.parts())

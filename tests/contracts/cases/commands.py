@@ -227,6 +227,7 @@ command(
 )
 command("any importance", f"{PROBES} --relevance positive --tree random", write_wide)
 command("memory", "select wide.csv --target y --drop z --trees 10 --memory 1MB", write_wide)
+command("some rows", "select wide.csv --target y --drop z --trees 10 --max-rows 30", write_wide)
 command(
     "words, decimals",
     "select words.tsv --target flag --na ? --decimal , --trees 10 "
@@ -313,6 +314,7 @@ command("demo", "select --demo --trees 5", write, slow=True)
 command("few features", "select many.csv --target y --drop z --trees 20", write_wide)
 
 COMPARE = "compare many.csv --target y --drop z --resamples 3 --trees 5"
+command("some rows", f"{COMPARE} --max-rows 30", write_wide)
 command(
     "selectors and measures",
     f"{COMPARE} --selector all-features --selector boruta --measure mdi --measure vote-change "

@@ -59,6 +59,8 @@ for weights in ("balanced", "balanced-subsample"):
     line = f"{CLASSES} --no-test --class-weight {weights}"
     command(f"class weights {weights}", line, write)
 command("numbers", f"{NUMBERS} --permutations 19 --task regression", write)
+command("small trees", f"{NUMBERS} --no-test --max-depth 3 --min-leaf 4", write)
+command("some rows", f"{CLASSES} --no-test --max-rows 30 --seed 2", write)
 command(
     "numbers as classes",
     "rank t.csv --target y --drop z --drop person --trees 6 --task classification "

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duramen.cli.declaration import choice, group, option
-from duramen.cli.inputs import Input
 from duramen.cli.options import Printed, Work
+from duramen.cli.sampling import SampledInput
 
 COMMAND = "compare"
 ALL = "all-features"
@@ -72,7 +72,7 @@ class Evaluation:
 class Options:
     """Options of `duramen compare`."""
 
-    input: Input = group(Input, "Data")
+    input: SampledInput = group(SampledInput, "Data")
     evaluation: Evaluation = group(Evaluation, "Evaluation")
     work: Work = group(Work, "Run")
     output: Printed = group(Printed, "Results", out=Path("duramen-compare"))

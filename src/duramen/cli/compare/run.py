@@ -83,6 +83,7 @@ def _find(
 
     quiet = options.output.quiet
     problem = options.input.load(COMMAND, options.work.jobs, clock, {})
+    problem = options.input.sampled(problem, options.work.seed)
     notes(problem.told, quiet)
     forest = random_forest(problem.task, options.evaluation.trees)
     asked = options.evaluation.learner

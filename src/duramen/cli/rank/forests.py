@@ -9,7 +9,9 @@ from duramen.cli.options import settled_criterion
 from duramen.cli.rank.options import Growth
 
 
-def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: bool) -> Any:
+def make_forest(
+    growth: Growth, task: str, n_trees: int, *, seed: int, jobs: int, verbose: bool
+) -> Any:
     """Return the estimator that the options describe, with out-of-bag estimates if it has any."""
     from duramen.estimators.catalogue import FORESTS
 
@@ -26,7 +28,7 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
         )
     impurity = settled_criterion(growth.criterion, task)
     estimator: Any = kind(
-        n_estimators=growth.trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
+        n_estimators=n_trees, random_state=seed, n_jobs=jobs, verbose=int(verbose)
     )
     if task != "survival":  # which has one criterion
         estimator.set_params(criterion="squared_error" if impurity == "variance" else impurity)
@@ -45,6 +47,15 @@ def make_forest(growth: Growth, task: str, *, seed: int, jobs: int, verbose: boo
         if "class_weight" not in parameters:
             raise ValueError(f"--class-weight: --forest {name} has no class weights; leave it out")
         estimator.set_params(class_weight=growth.class_weight)
+    for word, name, value in (
+        ("--max-depth", "max_depth", growth.max_depth),
+        ("--min-leaf", "min_samples_leaf", growth.min_leaf if growth.min_leaf > 1 else None),
+    ):
+        if value is None:
+            continue
+        if name not in parameters:
+            raise ValueError(f"{word}: --forest {forest.name} has no such limit; leave it out")
+        estimator.set_params(**{name: value})
     if growth.bootstrap is not None:
         estimator.set_params(bootstrap=growth.bootstrap)
     from duramen.importances.refit import leaves_rows_out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,15 @@ from duramen.cli.rank.significance import figures_of, settings_of
 
 if TYPE_CHECKING:
     from duramen.cli.problem import Problem
+    from duramen.forests import Forest
     from duramen.importances import Inputs, Measure
     from duramen.importances.after.comparison import Measured
+    from duramen.importances.tree_sums import TreeSums
     from duramen.reports.effects import Effects
     from duramen.reports.groups import GroupImportances
     from duramen.reports.precision import Precision
     from duramen.reports.significance import Verdict
-    from duramen.tables import EncodedTable
+    from duramen.tables import EncodedTable, LearningSet
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ class Found:
     tested: Verdict | None = None  # a test of one of them
     effects: Effects | None = None  # of the first features
     interrupted: bool = False  # whether Ctrl-C ended the test, and these are the results so far
+    features_used: int = 0  # number of features that the forest splits on
     precision: Precision | None = None  # intervals, stability and number of trees
     groups: GroupImportances | None = None  # importances of groups
 
@@ -159,16 +162,52 @@ class Found:
         }
 
 
-def compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
-    """Compute the measures, one after the other.
+# Bytes that the trees of a forest may take to be kept; those of a larger one are let go.
+_KEPT = 1 << 29
+
+
+def grow_and_compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
+    """Grow the forest, and compute the measures from its trees, kept or not."""
+    import numpy as np
+
+    from duramen.estimators.by_parts import fit_by_parts
+
+    used = np.zeros(given.data.n_columns, dtype=np.bool_)
+    sums: dict[str, TreeSums] = {}
+    own = replace(given, data=_exchanging_all(given.data))
+
+    def take(trees: Forest) -> None:
+        used[trees.feature[trees.feature >= 0]] = True
+        for one in sums.values():
+            one.add(trees)
+
+    def takers() -> Sequence[Callable[[Forest], None]]:
+        sums.update((one.name, one.sums(own)) for one in choice.measures if one.sums is not None)
+        return [take]
+
+    with clock.step("grow"):
+        if not fit_by_parts(given.estimator, given.data, takers, most_bytes=_KEPT):
+            take(given.estimator.fit(given.data).forest_)
+    return replace(compute(choice, given, clock, sums), features_used=int(used.sum()))
+
+
+def _exchanging_all(data: LearningSet[EncodedTable]) -> LearningSet[EncodedTable]:
+    """Return rows without strata and blocks, which are for the test."""
+    from duramen.tables import Exchangeability
+
+    if not data.exchangeability.restricted:
+        return data
+    return data.with_exchangeability(Exchangeability(data.n_rows))
+
+
+def compute(
+    choice: Choice, given: Inputs, clock: Clock, sums: Mapping[str, TreeSums] | None = None
+) -> Found:
+    """Compute the measures, one after the other, some from sums over the trees.
 
     One that was asked for and cannot be computed from these rows raises; others are left out.
     """
-    from duramen.tables import Exchangeability
-
-    data = given.data
-    if data.exchangeability.restricted:
-        data = data.with_exchangeability(Exchangeability(data.n_rows))
+    data, sums = _exchanging_all(given.data), sums or {}
     done: dict[str, Measured] = {}
     left_out = list(choice.left_out)
     for one in choice.measures:
@@ -176,9 +215,29 @@ def compute(choice: Choice, given: Inputs, clock: Clock) -> Found:
         own = given if one.rows == "held-out" else replace(given, data=data)
         try:
             with clock.step(f"measure {one.name}"):
-                done[one.name] = one(own.unfitted() if one.refits else own)
+                if one.name in sums:
+                    done[one.name] = one.result(sums[one.name].importances(), own)
+                else:
+                    _check_trees(one, given)
+                    done[one.name] = one(own.unfitted() if one.refits else own)
         except (ValueError, MemoryError) as error:
             if choice.asked or not done or one is choice.tested:
                 raise
             left_out.append(f"{one.option} left out: {error}")
     return Found(tuple(done), tuple(done.values()), tuple(left_out))
+
+
+def _check_trees(one: Measure, given: Inputs) -> None:
+    """Check that a measure that needs all trees at once has them."""
+    if not one.refits and is_let_go(given.estimator):
+        raise ValueError(
+            f"--measure {one.option} needs all trees at once, and they do not fit in memory. Hint: "
+            "--max-rows, --trees, --max-depth or --min-leaf makes a smaller forest"
+        )
+
+
+def is_let_go(estimator: Any) -> bool:
+    """Tell whether the trees of a fitted forest were let go."""
+    from duramen.forests import Forest
+
+    return not isinstance(estimator.forest_, Forest)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, given, group, option, without_use
-from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work, criterion_option
 from duramen.cli.problem import Problem
+from duramen.cli.sampling import SampledInput
 from duramen.cli.signals import Representing
 from duramen.cli.source import EVENT, Source
 
@@ -23,6 +23,8 @@ COMMAND = "rank"
 MEASURES = "duramen.importances:catalogue"
 TESTS = "duramen.significance:catalogue"
 CLUSTERS = "clusters"  # value of --groups
+TREES, LEAST_TREES = 1000, 50
+MANY_ROWS = 100_000  # from which on there are fewer trees by default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +32,30 @@ class Growth:
     """Parameters of the forest."""
 
     forest: str = choice("random-forest", "duramen.estimators.catalogue:FORESTS", "Kind of forest.")
-    trees: int = option(1000, "Number of trees.", metavar="T", min=1, parameter="n_estimators")
+    trees: int | None = option(
+        None,
+        f"Number of trees; {TREES:,} by default, and of more than {MANY_ROWS:,} rows "
+        f"{TREES * MANY_ROWS:,} divided by their number, at least {LEAST_TREES}.",
+        metavar="T",
+        min=1,
+        parameter="n_estimators",
+    )
     max_features: str = option("auto", f"{MAX_FEATURES}.", metavar="K")
+    max_depth: int | None = option(
+        None,
+        "Maximum depth of the trees; no limit by default.",
+        metavar="D",
+        min=1,
+        echo="changed",
+    )
+    min_leaf: int = option(
+        1,
+        "Minimum number of rows in a leaf.",
+        metavar="N",
+        min=1,
+        parameter="min_samples_leaf",
+        echo="changed",
+    )
     criterion: str = criterion_option()
     class_weight: str | None = choice(
         None,
@@ -46,9 +70,28 @@ class Growth:
         "--bootstrap/--no-bootstrap",
     )
 
+    def n_trees(self, n_rows: int) -> int:
+        """Return the number of trees for a table of so many rows.
+
+        The trees of a tall table take long, and differ less than those of a short one.
+        """
+        if self.trees is not None:
+            return self.trees
+        return max(LEAST_TREES, min(TREES, TREES * MANY_ROWS // n_rows))
+
+    def notes(self, n_rows: int) -> list[str]:
+        """Say so where there are fewer trees by default."""
+        n_trees = self.n_trees(n_rows)
+        if self.trees is not None or n_trees == TREES:
+            return []
+        return [
+            f"the forest has {n_trees:,} trees instead of {TREES:,}, as the table has {n_rows:,} "
+            "rows; --trees sets another number"
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
-class SurvivalInput(Input):
+class SurvivalInput(SampledInput):
     """Table or column store whose target may be survival."""
 
     task: str = choice(

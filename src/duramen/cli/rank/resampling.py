@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duramen.cli.checkpoint import keeping, writable
 from duramen.cli.clock import Clock
 from duramen.cli.console import note, notes
+from duramen.cli.rank.measuring import is_let_go
 from duramen.cli.rank.options import Resampling
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class Resampled:
         from duramen.significance import trees_needed
 
         trees, p = given.estimator.forest_.n_trees, given.data.n_columns
+        if is_let_go(given.estimator):
+            return None
         if one.refits or not one.testable or trees < _LEAST_TREES:
             return None
         if not 2 <= p <= _MOST_FEATURES:

@@ -20,10 +20,11 @@ from duramen.cli.rank.effects import effects_of, target_columns
 from duramen.cli.rank.forests import make_forest
 from duramen.cli.rank.group_mda import check_rows_out_of_bag, clusters_of, importances_of
 from duramen.cli.rank.groups import Groups, read_groups
-from duramen.cli.rank.measuring import Found, choose, compute, with_bias
+from duramen.cli.rank.measuring import Found, choose, grow_and_compute, with_bias
 from duramen.cli.rank.options import COMMAND, Options
 from duramen.cli.rank.request import Request, requested
 from duramen.cli.rank.resampling import Resampled
+from duramen.cli.rank.samples import described, tested_rows
 from duramen.cli.rank.significance import announce, run_test
 from duramen.cli.signals import with_signals
 
@@ -77,6 +78,9 @@ def _find(
     """Read the table, grow the forest, measure it, test a measure and cluster the features."""
     labels = options.test.rows.labels()
     problem = options.input.load(COMMAND, options.work.jobs, clock, labels)
+    problem = options.input.sampled(problem, options.work.seed)
+    more = options.growth.notes(problem.data.n_rows)
+    problem = replace(problem, notes=(*problem.notes, *more))
     notes(problem.told, options.output.quiet)
     if asked.groups is not None:
         asked.groups.check(problem.data.names, problem.target)
@@ -139,8 +143,9 @@ def _measure(
 
     work, quiet = options.work, options.output.quiet
     verbose = not quiet and standard_error().is_terminal
+    n_trees = options.growth.n_trees(problem.data.n_rows)
     estimator = make_forest(
-        options.growth, problem.task, seed=work.seed, jobs=work.jobs, verbose=verbose
+        options.growth, problem.task, n_trees, seed=work.seed, jobs=work.jobs, verbose=verbose
     )
     choice = choose(
         options.measure,
@@ -158,10 +163,8 @@ def _measure(
     resampled = Resampled(options.resampling, work.checkpoint, quiet, clock)
     resampled.check(choice.measures[0], problem.data.n_columns)
     with warnings_as_notes(quiet):
-        with clock.step("grow"):
-            estimator.fit(problem.data)
         given = Inputs(estimator, problem.data, work.seed, work.jobs, int(verbose), by_degree=True)
-        found = compute(choice, given, clock)
+        found = grow_and_compute(choice, given, clock)
     resampled.check_target(as_importances(found.measures[0]), problem.data)
     notes((*options.test.rows.notes(), *found.left_out), quiet)
     if request is not None:
@@ -169,7 +172,7 @@ def _measure(
     if found.interrupted:
         return problem, estimator, found
     with clock.step("effects"):
-        found = replace(found, effects=effects_of(estimator, problem.data, found, work.jobs))
+        found = replace(found, effects=effects_of(*described(given), found, work.jobs))
     first = as_importances(found.measures[0])
     precision = resampled.precision(choice.measures[0], first, given, found.n_selected)
     return problem, estimator, replace(found, precision=precision)
@@ -204,6 +207,7 @@ def _tested(
 
     known = dict(zip(found.names, found.measures, strict=True))
     scores = None if one is None or one.name not in known else as_importances(known[one.name])
+    given, sampled = tested_rows(request, given)
     if one is not None and not quiet:
         announce(request, one, given)
     try:
@@ -226,6 +230,7 @@ def _tested(
         left_out = "the significance test and the directions of effects: interrupted"
         notes([f"left out of the results are {left_out}"], quiet)
         return replace(found, left_out=(*found.left_out, left_out), interrupted=True)
+    verdict = replace(verdict, notes=(*sampled, *verdict.notes))
     notes(verdict.notes, quiet)
     return replace(found, tested=verdict)
 
@@ -233,8 +238,6 @@ def _tested(
 def _record(
     options: Options, problem: Problem[EncodedTable], estimator: Any, found: Found, clock: Clock
 ) -> Run:
-    import numpy as np
-
     from duramen.reports import Run
     from duramen.results.provenance import versions
 
@@ -242,12 +245,16 @@ def _record(
     return Run(
         **problem.facts(),
         command=command_line(
-            COMMAND, options, **options.input.settled(problem), measure=found.names
+            COMMAND,
+            options,
+            **options.input.settled(problem),
+            measure=found.names,
+            trees=estimator.n_estimators,
         ),
         seed=options.work.seed,
         settings={
             "forest": options.growth.forest,
-            "n_estimators": options.growth.trees,
+            "n_estimators": estimator.n_estimators,
             **grown.settings.to_dict(),
             **found.settings(),
             **options.input.record(),
@@ -258,7 +265,7 @@ def _record(
         versions=versions("pyarrow", "matplotlib"),
         results={
             **out_of_bag_accuracy(estimator, problem.data.target),
-            "features_used": int(np.unique(grown.feature[grown.feature >= 0]).size),
+            "features_used": found.features_used,
             **found.figures(),
         },
         timings=dict(clock.seconds),

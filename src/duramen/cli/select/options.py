@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duramen.cli.declaration import choice, group, option
-from duramen.cli.inputs import Input
 from duramen.cli.numbers import MAX_FEATURES
 from duramen.cli.options import Printed, Strata, Work
+from duramen.cli.sampling import SampledInput
 from duramen.cli.signals import Clustering
 
 COMMAND = "select"
@@ -173,7 +173,7 @@ class Search:
 class Options:
     """Options of `duramen select`."""
 
-    input: Input = group(Input, "Data")
+    input: SampledInput = group(SampledInput, "Data")
     method: str = choice(
         DEFAULT_METHOD, "duramen.selection:catalogue", "Selector.", echo="changed", section="Search"
     )

@@ -71,6 +71,7 @@ def _find(
     (record, selector), quiet = chosen, options.output.quiet
     labels = options.rows.labels()
     problem = options.input.read(COMMAND, options.work.jobs, clock, labels)
+    problem = options.input.sampled(problem, options.work.seed)
     notes((*options.rows.notes(), *problem.told), quiet)
     if problem.task not in record.tasks:
         raise ValueError(

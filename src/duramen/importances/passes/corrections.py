@@ -29,7 +29,7 @@ def corrected(forest: Forest, correction: str) -> Tally:
     every class of the node.
     """
     tally = Tally(forest.n_features)
-    for _, run in blocks(forest):
+    for run in blocks(forest):
         nodes = Nodes(run)
         share = run.weight / run.weight[run.offsets[:-1]][nodes.tree]
         excess = decreases(run) - _bias(nodes, correction)

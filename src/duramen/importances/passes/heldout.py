@@ -7,22 +7,18 @@ rows rewards it for what the search fitted by chance.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.forests.forest import AnyForest, Forest
 from duramen.importances.passes.chance import mean_xlog2x, xlog2x
-from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.importances.passes.nodes import FloatArray, Nodes
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals
 
-if TYPE_CHECKING:
-    from duramen.forests.forest import Forest
 
-
-def held_out(forest: Forest, sample: Sample) -> Tally:
-    """Tally the decreases that rows show when they are dropped through the trees.
+class HeldOut:
+    """Decreases that rows show when they are dropped through the trees.
 
     The formulas are in :func:`duramen.importances.mdi`. Li et al. (2019) have sum_c (n_c / n) m_c .
     Y_c - (n_t / n) m_t . Y_t, which a constant added to y makes noisier. A score in bits that mixes
@@ -31,16 +27,20 @@ def held_out(forest: Forest, sample: Sample) -> Tally:
     that they go to, any permutation of them is as likely, and all scores have mean 0 exactly. Trees
     that no row was dropped through do not count.
     """
-    tally = Tally(forest.n_features)
-    entropy = forest.settings.criterion == "entropy"
-    for _, run in blocks(forest, sample.n_rows):
+
+    def __init__(self, forest: AnyForest, sample: Sample) -> None:
+        self.tally = Tally(forest.n_features)
+        self._sample = sample
+        self._entropy = forest.settings.criterion == "entropy"
+
+    def add_run(self, run: Forest) -> None:
+        """Add a run of trees."""
         nodes = Nodes(run)
-        held = _Held(nodes, sample)
-        gain = _excess_information(nodes, held) if entropy else _covariance(nodes, held)
+        held = _Held(nodes, self._sample)
+        gain = _excess_information(nodes, held) if self._entropy else _covariance(nodes, held)
         total = held.rows[run.offsets[:-1]]
         share = gain / np.maximum(total, 1.0)[nodes.tree]
-        tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
-    return tally
+        self.tally.add(nodes, share, n_trees=int(np.count_nonzero(total)))
 
 
 class _Held:

@@ -7,15 +7,14 @@ tree comes from one pass over the levels, deepest first, instead of a walk over 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from duramen.forests.forest import Forest
+from duramen.forests.parts import extended
 from duramen.forests.structure import child_counts, expand, first_children, trees_of_nodes
-
-if TYPE_CHECKING:
-    from duramen.forests.forest import Forest
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -72,16 +71,41 @@ class Nodes:
         return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def blocks(forest: Forest, n_rows: int = 0) -> Iterator[tuple[int, Forest]]:
-    """Yield runs of trees small enough for temporary arrays, with the number of the first tree.
+class Runs:
+    """Runs of trees small enough for temporary arrays, from trees that are added in their order.
 
-    `n_rows` rows are sent down the trees. The arrays of a run are views.
+    The runs are the same however many trees are added at a time, so that sums over runs are too.
     """
-    start = 0
-    while start < forest.n_trees:
-        nodes = forest.offsets[start + 1 :] - forest.offsets[start]
-        trees = np.arange(1, len(nodes) + 1)
-        fits = int(np.searchsorted(nodes * (forest.n_values + 8) + trees * n_rows, _BLOCK))
-        stop = start + max(1, fits)
-        yield start, forest.part(start, stop)
-        start = stop
+
+    def __init__(self, n_rows: int = 0) -> None:
+        self._n_rows = n_rows  # that are sent down the trees
+        self._open: Forest | None = None  # trees that others may join
+
+    def add(self, trees: Forest) -> Iterator[Forest]:
+        """Add trees; yield the runs that are complete, whose arrays may be views."""
+        trees = trees if self._open is None else extended(self._open, trees)
+        self._open, start = None, 0
+        while start < trees.n_trees:
+            nodes = trees.offsets[start + 1 :] - trees.offsets[start]
+            count = np.arange(1, len(nodes) + 1)
+            size = nodes * (trees.n_values + 8) + count * self._n_rows
+            fits = int(np.searchsorted(size, _BLOCK))
+            if fits == len(nodes):
+                self._open = trees.part(start, trees.n_trees)
+                return
+            stop = start + max(1, fits)
+            yield trees.part(start, stop)
+            start = stop
+
+    def rest(self) -> Iterator[Forest]:
+        """Yield the run of the last trees, if there are any."""
+        if self._open is not None:
+            yield self._open
+            self._open = None
+
+
+def blocks(forest: Forest, n_rows: int = 0) -> Iterator[Forest]:
+    """Yield the runs of the trees of a forest; `n_rows` rows are sent down the trees."""
+    runs = Runs(n_rows)
+    yield from runs.add(forest)
+    yield from runs.rest()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duramen import _kernel
-from duramen.forests.forest import Forest
+from duramen.forests.forest import AnyForest, Forest
 from duramen.forests.prediction import lent_rows
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.samples import Sample
@@ -82,18 +82,58 @@ class Permutations:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Losses:
-    """Losses of the trees."""
+    """Losses of trees, added in order, by permutations of every column or group of columns.
 
-    # (G, 1) or (G, 1 + C): Over the trees: of the loss of a tree, and of its square; then on
-    # the rows of each class.
-    sum: FloatArray
-    squares: FloatArray
-    n_trees: int  # trees that have rows to be scored
-    # (C, C) or (0, 0): Rows of each class by the class that a tree votes for, over all trees.
-    votes: IntArray
-    changed_votes: IntArray  # (G, C, C) or (0, 0, 0): The same after the permutation, less before
+    Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
+    the tree and the column alone.
+
+    Attributes
+    ----------
+    sum, squares : float64 arrays of shape (G, 1) or (G, 1 + C)
+        Over the trees: of the loss of a tree, and of its square; then on the rows of each class.
+    n_trees : int
+        Trees that have rows to be scored.
+    votes : int64 array of shape (C, C) or (0, 0)
+        Rows of each class by the class that a tree votes for, over all trees.
+    changed_votes : int64 array of shape (G, C, C) or (0, 0, 0)
+        The same after the permutation, less before.
+    """
+
+    def __init__(
+        self,
+        forest: AnyForest,
+        sample: Sample,
+        permutations: Permutations,
+        *,
+        score: str,
+        by_class: bool = False,
+        votes: bool = False,
+    ) -> None:
+        groups = forest.n_features if permutations.groups is None else len(permutations.groups)
+        width, c = 1 + (forest.n_values if by_class else 0), forest.n_values if votes else 0
+        self._sample, self._permutations = sample, permutations
+        self._counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
+        self.sum, self.squares = np.zeros((groups, width)), np.zeros((groups, width))
+        self.n_trees = 0
+        self.votes = np.zeros((c, c), dtype=np.int64)
+        self.changed_votes = np.zeros((groups if votes else 0, c, c), dtype=np.int64)
+
+    def add(self, trees: Forest, n_threads: int = 1, progress: Progress | None = None) -> None:
+        """Add trees, which come after those before."""
+        groups, losses, n_trees, votes, changed_votes = _kernel.permutation_losses(
+            *_given(trees, self._sample),
+            self._permutations.for_kernel(),
+            self._counted,
+            n_threads,
+            progress,
+        )
+        # One after the other, in the order of the trees, however many are added at a time.
+        np.add.at(self.sum, groups, losses)
+        np.add.at(self.squares, groups, losses**2)
+        self.n_trees += n_trees
+        self.votes += votes
+        self.changed_votes += changed_votes
 
 
 def permutation_losses(
@@ -107,17 +147,10 @@ def permutation_losses(
     n_threads: int = 1,
     progress: Progress | None = None,
 ) -> Losses:
-    """Permute every column, or group of columns, in every tree that uses it.
-
-    Only rows whose path meets the column are sent on anew. The permutations depend on the seed,
-    the tree and the column alone.
-    """
-    counted = _kernel.Counted(score=SCORES.index(score), by_class=by_class, votes=votes)
-    return Losses(
-        *_kernel.permutation_losses(
-            *_given(forest, sample), permutations.for_kernel(), counted, n_threads, progress
-        )
-    )
+    """Return what permutations cost the trees of a forest."""
+    losses = Losses(forest, sample, permutations, score=score, by_class=by_class, votes=votes)
+    losses.add(forest, n_threads, progress)
+    return losses
 
 
 @dataclass(frozen=True, eq=False)

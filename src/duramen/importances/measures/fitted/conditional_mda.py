@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from duramen import checks
-from duramen.importances.arguments import forest_of
-from duramen.importances.measure import SCATTERS, Measure, Words
+from duramen.importances.arguments import trees_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import repeats_of, score_of, seed_of, tree_importances
 from duramen.importances.passes.association import association_p_values
-from duramen.importances.passes.permutation import Condition, Permutations, permutation_losses
+from duramen.importances.passes.loss_sums import LossSums
+from duramen.importances.passes.permutation import Condition, Losses, Permutations
 from duramen.importances.samples import Sample, encode_like, sample_of
-from duramen.jobs.progress import progress_bar
+from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 from duramen.tables import EncodedTable
 
@@ -89,8 +90,25 @@ def conditional_mda(
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    name = "conditional_mda"
-    grown = forest_of(forest, name, survival=True)
+    given = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
+    arguments = (association, threshold, rows, scoring, n_repeats, scaled, random_state)
+    return cast(Importances, _sums(given, y, *arguments).over_all())
+
+
+def _sums(
+    given: Inputs,
+    y: Any = None,
+    association: str = "permimp",
+    threshold: float | None = None,
+    rows: str | None = "oob",
+    scoring: str | None = None,
+    n_repeats: int | str = 1,
+    scaled: bool = False,
+    random_state: Any = None,
+) -> TreeSums:
+    """Check the arguments of `conditional_mda`, and return the sums of no trees so far."""
+    name, X = "conditional_mda", given.data
+    grown = trees_of(given.estimator, name, survival=True)
     score = score_of(grown, scoring, name)
     checks.check_choice(name, "association", association, THRESHOLDS)
     checks.check_flag(name, "scaled", scaled)
@@ -102,16 +120,8 @@ def conditional_mda(
     if association == "party":
         condition = Condition(_associates(_table(sample, grown, X), limit), limit)
     permutations = Permutations(seed_of(grown, random_state), repeats, condition=condition)
-    quiet = checks.check_verbosity(name, verbose)
-    with progress_bar(grown.n_trees, name, quiet) as report:
-        losses = permutation_losses(
-            grown,
-            sample,
-            permutations,
-            score=score,
-            n_threads=checks.check_jobs(name, n_jobs),
-            progress=report,
-        )
+    quiet = checks.check_verbosity(name, given.verbose)
+    n_threads = checks.check_jobs(name, given.n_jobs)
     choices = {
         "association": association,
         "threshold": limit,
@@ -121,8 +131,12 @@ def conditional_mda(
         "scaled": bool(scaled),
         "permutation_seed": permutations.seed,
     }
-    return tree_importances(
-        name, grown, grown.names, losses, score, scaled=scaled, by_class=False, choices=choices
+    kinds: dict[str, Any] = {"scaled": scaled, "by_class": False, "choices": choices}
+    return LossSums(
+        *(name, grown, Losses(grown, sample, permutations, score=score)),
+        lambda sums: tree_importances(name, grown, grown.names, sums.losses, score, **kinds),
+        n_threads=n_threads,
+        verbose=quiet,
     )
 
 
@@ -136,9 +150,7 @@ def _associates(table: EncodedTable, threshold: float) -> np.ndarray[Any, np.dty
 
 CONDITIONAL_MDA = Measure(
     "conditional_mda",
-    lambda given: conditional_mda(
-        given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose
-    ),
+    OfTrees(_sums),
     Words(
         "conditional MDA",
         "Conditional MDA is MDA with the feature permuted only among rows that agree on the "

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.measure import Measure, Words
-from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.arguments import metadata_of, trees_of
+from duramen.importances.measure import Measure, OfTrees, Words
+from duramen.importances.passes.nodes import FloatArray, Nodes
+from duramen.importances.passes.run_sums import RunSums
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.results.importances import Importances
 
@@ -71,56 +72,64 @@ def frequency(
     >>> round(float(result.values.sum()), 9)
     1.0
     """
-    grown = forest_of(forest, "frequency", survival=True)
-    counts = _Counts(grown, weighted=weighted)
-    scale = counts.total() if normalize else 1.0
-    scale = scale or 1.0  # no tree has a split: all counts are 0
-    return Importances(
-        names=grown.names,
-        values=counts.tally.values() / scale,
-        measure="frequency",
-        unit="1",
-        by_degree=counts.tally.by_degree() / scale if by_degree else None,
-        standard_error=counts.error_of_share() if normalize else counts.tally.standard_error(),
-        metadata=metadata_of(grown, "frequency", weighted=weighted, normalize=normalize),
-    )
+    grown = trees_of(forest, "frequency", survival=True)
+    sums = _Splits(grown, weighted=weighted, normalize=normalize, by_degree=by_degree)
+    return cast(Importances, sums.over_all())
 
 
-class _Counts:
+class _Splits(RunSums):
     """Sums of w(t) by tree and feature.
 
-    `tally` has a_tj, the sum over the nodes of tree t that split on feature j.
+    `_tally` has a_tj, the sum over the nodes of tree t that split on feature j.
     """
 
-    def __init__(self, forest: Forest, *, weighted: bool) -> None:
-        self.tally, self._products = Tally(forest.n_features), Tally(forest.n_features)
-        totals = []
-        for _, run in blocks(forest):
-            nodes = Nodes(run)
-            share = _shares(nodes) if weighted else np.ones(run.n_nodes)
-            amount = np.where(run.feature < 0, 0.0, share)
-            total = weighted_counts(nodes.tree, amount, run.n_trees)
-            self.tally.add(nodes, amount, n_trees=run.n_trees)
-            self._products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
-            totals.append(total)
-        self._totals = np.concatenate(totals)
+    def __init__(
+        self, forest: AnyForest, *, weighted: bool = False, normalize: bool = True, by_degree: bool
+    ) -> None:
+        super().__init__(forest)
+        p = forest.n_features
+        self._tally, self._products = Tally(p), Tally(p)
+        self._totals: list[FloatArray] = []
+        self._weighted, self._normalize = weighted, normalize
+        self._by_degree = by_degree
 
-    def total(self) -> float:
-        """Return b, the mean over the trees of b_t = sum_j a_tj."""
-        return float(self._totals.mean())
+    def _add_run(self, run: Forest) -> None:
+        nodes = Nodes(run)
+        share = _shares(nodes) if self._weighted else np.ones(run.n_nodes)
+        amount = np.where(run.feature < 0, 0.0, share)
+        total = weighted_counts(nodes.tree, amount, run.n_trees)
+        self._tally.add(nodes, amount, n_trees=run.n_trees)
+        self._products.add(nodes, amount * total[nodes.tree], n_trees=run.n_trees)
+        self._totals.append(total)
 
-    def error_of_share(self) -> FloatArray | None:
+    def _result(self) -> Importances:
+        tally, normalize, grown = self._tally, self._normalize, self.forest
+        totals = np.concatenate(self._totals)
+        scale = float(totals.mean()) if normalize else 1.0
+        scale = scale or 1.0  # no tree has a split: all counts are 0
+        return Importances(
+            names=grown.names,
+            values=tally.values() / scale,
+            measure="frequency",
+            unit="1",
+            by_degree=tally.by_degree() / scale if self._by_degree else None,
+            standard_error=self._error_of_share(totals) if normalize else tally.standard_error(),
+            metadata=metadata_of(grown, "frequency", weighted=self._weighted, normalize=normalize),
+        )
+
+    def _error_of_share(self, totals: FloatArray) -> FloatArray | None:
         """Return the standard error of r_j = a_j / b, the ratio of two means over T trees.
 
-        sqrt(sum_t (a_tj - r_j b_t)^2 / (T (T - 1))) / b, the square being expanded.
+        b is the mean over the trees of b_t = sum_j a_tj. The error is sqrt(sum_t (a_tj - r_j b_t)^2
+        / (T (T - 1))) / b, the square being expanded.
         """
-        b, n_trees = self.total(), self._totals.size
-        alone = self.tally.standard_error()
+        b, n_trees = float(totals.mean()), totals.size
+        alone = self._tally.standard_error()
         if alone is None or b == 0:
             return alone
-        a = self.tally.values()
+        a = self._tally.values()
         covariance = (self._products.values() - a * b) / (n_trees - 1)
-        variance = self._totals.var(ddof=1) / n_trees
+        variance = totals.var(ddof=1) / n_trees
         spread = alone**2 - 2 * a / b * covariance + (a / b) ** 2 * variance
         error: FloatArray = np.sqrt(np.maximum(spread, 0.0)) / b
         return error
@@ -137,7 +146,11 @@ def _shares(nodes: Nodes) -> FloatArray:
 
 FREQUENCY = Measure(
     "frequency",
-    lambda given: frequency(given.estimator, by_degree=given.by_degree),
+    OfTrees(
+        lambda given: _Splits(
+            trees_of(given.estimator, "frequency", survival=True), by_degree=given.by_degree
+        )
+    ),
     Words(
         "frequency",
         "The frequency is the fraction of all splits of all trees that are on the feature.",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duramen import checks
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import class_names, forest_of, matched, metadata_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.forests.forest import AnyForest, Forest
+from duramen.forests.stream import TreeStream
+from duramen.importances.arguments import class_names, forest_of, matched, metadata_of, trees_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.predictor import predictor_mda
 from duramen.importances.passes.ensemble import ensemble_mda
+from duramen.importances.passes.loss_sums import LossSums
 from duramen.importances.passes.nodes import FloatArray, IntArray
 from duramen.importances.passes.permutation import (
     ALL,
@@ -25,6 +27,7 @@ from duramen.importances.passes.permutation import (
     permutation_losses,
 )
 from duramen.importances.samples import Sample, sample_of
+from duramen.importances.tree_sums import TreeSums
 from duramen.jobs.progress import progress_bar
 from duramen.results.importances import Importances
 
@@ -139,7 +142,7 @@ def mda(
     if is_other_predictor(model):
         _refuse_for_predictors(votes, scaled, by_class, groups)
         return predictor_mda(model, X, y, scoring, n_repeats, random_state, n_jobs)
-    forest = forest_of(model, "mda", survival=True)
+    forest = trees_of(model, "mda", survival=True)
     score = score_of(forest, scoring, "mda")
     checks.check_choice("mda", "votes", votes, ("tree", "ensemble"))
     for name, flag in (("scaled", scaled), ("by_class", by_class)):
@@ -152,39 +155,57 @@ def mda(
     permutations = Permutations(seed_of(forest, random_state), repeats, members)
     n_threads = checks.check_jobs("mda", n_jobs)
     quiet = checks.check_verbosity("mda", verbose)
-    choices = {
-        "rows": rows,
-        "scoring": score,
-        "votes": votes,
-        "n_repeats": repeats,
-        "scaled": bool(scaled),
-        "permutation_seed": permutations.seed,
-    }
+    choices = _choices(permutations, score, rows=rows, votes=votes, scaled=scaled)
     if votes == "ensemble":
         if scaled:
             raise ValueError('mda: scaled=True divides by the spread over trees; use votes="tree".')
-        with progress_bar(forest.n_trees, "mda", quiet) as report:
+        whole = forest_of(model, "mda", survival=True)
+        with progress_bar(whole.n_trees, "mda", quiet) as report:
             return ensemble_mda(
-                forest, sample, permutations, names, score, by_class, n_threads, choices, report
+                whole, sample, permutations, names, score, by_class, n_threads, choices, report
             )
-    with progress_bar(forest.n_trees, "mda", quiet) as report:
-        losses = permutation_losses(
-            forest,
-            sample,
-            permutations,
-            score=score,
-            by_class=by_class,
-            n_threads=n_threads,
-            progress=report,
-        )
-    return tree_importances(
-        "mda", forest, names, losses, score, scaled=scaled, by_class=by_class, choices=choices
+    losses = Losses(forest, sample, permutations, score=score, by_class=by_class)
+    kinds: dict[str, Any] = {"scaled": scaled, "by_class": by_class, "choices": choices}
+    sums = LossSums(
+        *("mda", forest, losses),
+        lambda sums: tree_importances("mda", forest, names, sums.losses, score, **kinds),
+        n_threads=n_threads,
+        verbose=quiet,
+    )
+    return cast(Importances, sums.over_all())
+
+
+def _choices(permutations: Permutations, score: str, **given: Any) -> dict[str, Any]:
+    """Return what an importance is to remember of the arguments."""
+    return {
+        "rows": given["rows"],
+        "scoring": score,
+        "votes": given["votes"],
+        "n_repeats": permutations.n_repeats,
+        "scaled": bool(given["scaled"]),
+        "permutation_seed": permutations.seed,
+    }
+
+
+def _of_trees(given: Inputs) -> TreeSums:
+    """Return the sums of `mda` with its defaults."""
+    forest = trees_of(given.estimator, "mda", survival=True)
+    score = score_of(forest, None, "mda")
+    sample = sample_of(forest, given.data, None, "oob", "mda")
+    permutations = Permutations(forest.seed)
+    choices = _choices(permutations, score, rows="oob", votes="tree", scaled=False)
+    kinds: dict[str, Any] = {"scaled": False, "by_class": False, "choices": choices}
+    return LossSums(
+        *("mda", forest, Losses(forest, sample, permutations, score=score)),
+        lambda sums: tree_importances("mda", forest, forest.names, sums.losses, score, **kinds),
+        n_threads=checks.check_jobs("mda", given.n_jobs),
+        verbose=checks.check_verbosity("mda", given.verbose),
     )
 
 
 def tree_importances(
     measure: str,
-    forest: Forest,
+    forest: AnyForest,
     names: tuple[str, ...],
     losses: Losses,
     score: str,
@@ -233,12 +254,14 @@ def _error(squares: FloatArray, mean: FloatArray, n_trees: int) -> FloatArray:
 
 def is_other_predictor(model: Any) -> bool:
     """Tell whether a model predicts, but is no forest of this package."""
-    mine = isinstance(model, Forest) or isinstance(getattr(model, "forest_", None), Forest)
+    mine = isinstance(model, Forest) or isinstance(
+        getattr(model, "forest_", None), Forest | TreeStream
+    )
     own_class = type(model).__module__.startswith("duramen.")
     return not mine and not own_class and hasattr(model, "predict") and not isinstance(model, type)
 
 
-def score_of(forest: Forest, scoring: Any, function: str) -> str:
+def score_of(forest: AnyForest, scoring: Any, function: str) -> str:
     """Return the score that is asked for, and that the task has."""
     own = {"regression": "neg_mean_squared_error", "survival": "concordance"}
     default = own.get(forest.task, "accuracy")
@@ -253,7 +276,7 @@ def score_of(forest: Forest, scoring: Any, function: str) -> str:
     return score
 
 
-def seed_of(forest: Forest, random_state: Any) -> int:
+def seed_of(forest: AnyForest, random_state: Any) -> int:
     """Return the seed of the permutations."""
     return forest.seed if random_state is None else checks.draw_seed(random_state)
 
@@ -276,7 +299,7 @@ def repeats_of(
     return checks.check_integer(function, "n_repeats", n_repeats, 1)
 
 
-def _grouped(forest: Forest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
+def _grouped(forest: AnyForest, groups: Groups) -> tuple[tuple[str, ...], list[IntArray] | None]:
     if groups is None:
         return forest.names, None
     if not isinstance(groups, Mapping) or not groups:
@@ -316,7 +339,7 @@ def _of_copies(given: Inputs, originals: NDArray[np.uint32]) -> Importances:
 
 MDA = Measure(
     "mda",
-    lambda given: mda(given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose),
+    OfTrees(_of_trees),
     Words(
         "MDA",
         "MDA, the mean decrease of accuracy, is the loss of a tree on its out-of-bag rows when "

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from duramen.forests.decreases import mean_decreases
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.measure import SCATTERS, Inputs, Measure, Words
+from duramen.forests.decreases import DecreaseSums
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.arguments import forest_of, metadata_of, trees_of
+from duramen.importances.measure import SCATTERS, Inputs, Measure, OfTrees, Words
 from duramen.importances.passes.corrections import CORRECTIONS, corrected
-from duramen.importances.passes.heldout import held_out
-from duramen.importances.samples import sample_of
+from duramen.importances.passes.heldout import HeldOut
+from duramen.importances.passes.run_sums import RunSums
+from duramen.importances.samples import Sample, sample_of
+from duramen.importances.tree_sums import TreeSums
 from duramen.results.fields import FloatArray
 from duramen.results.importances import Importances
 from duramen.tables import LearningSet
@@ -109,30 +111,58 @@ def mdi(
     grown = forest_of(forest, "mdi", survival=True)
     _check_choices(grown, X, y, rows, correction)
     if X is not None:
-        tally = held_out(grown, sample_of(grown, X, y, rows, "mdi"))
-        if not tally.n_trees:
-            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+        sample = sample_of(grown, X, y, rows, "mdi")
         source = "held-out" if rows is None else "out-of-bag"
-    elif correction is not None:
-        tally, source = corrected(grown, correction), "training"
-    else:
-        plain = mean_decreases(grown, by_degree=by_degree)
-        error = plain.standard_error if grown.n_trees > 1 else None
+        return cast(Importances, _OfRows(grown, sample, source, by_degree).over_all())
+    if correction is None:
+        return cast(Importances, _OfTraining(grown, by_degree).over_all())
+    tally = corrected(grown, correction)
+    degrees = tally.by_degree() if by_degree else None
+    choices = {"rows": "training", "correction": correction}
+    return _result(grown, tally.values(), tally.standard_error(), degrees, choices)
+
+
+class _OfTraining(TreeSums):
+    """MDI from the training counts."""
+
+    def __init__(self, forest: AnyForest, by_degree: bool) -> None:
+        super().__init__(forest)
+        self._sums = DecreaseSums(forest, by_degree=by_degree)
+
+    def add(self, trees: Forest) -> None:
+        self._sums.add(trees)
+
+    def importances(self) -> Importances:
+        forest, plain = self.forest, self._sums.means()
+        error = plain.standard_error if forest.n_trees > 1 else None
         degrees = plain.by_degree
         if degrees is not None and not degrees.shape[1]:  # no tree has a split
-            degrees = np.zeros((grown.n_features, 1))
-        return _result(grown, plain.values, error, degrees, {"rows": "training"})
-    return _result(
-        grown,
-        tally.values(),
-        tally.standard_error(),
-        tally.by_degree() if by_degree else None,
-        {"rows": source, "correction": correction},
-    )
+            degrees = np.zeros((forest.n_features, 1))
+        return _result(forest, plain.values, error, degrees, {"rows": "training"})
+
+
+class _OfRows(RunSums):
+    """MDI from rows that are dropped through the trees."""
+
+    def __init__(self, forest: AnyForest, sample: Sample, source: str, by_degree: bool) -> None:
+        super().__init__(forest, sample.n_rows)
+        self._sums = HeldOut(forest, sample)
+        self._source, self._by_degree = source, by_degree
+
+    def _add_run(self, run: Forest) -> None:
+        self._sums.add_run(run)
+
+    def _result(self) -> Importances:
+        tally = self._sums.tally
+        if not tally.n_trees:
+            raise ValueError("mdi: no tree of this forest has out-of-bag rows. Hint: more trees.")
+        degrees = tally.by_degree() if self._by_degree else None
+        choices = {"rows": self._source, "correction": None}
+        return _result(self.forest, tally.values(), tally.standard_error(), degrees, choices)
 
 
 def _result(
-    forest: Forest,
+    forest: AnyForest,
     values: FloatArray,
     standard_error: FloatArray | None,
     by_degree: FloatArray | None,
@@ -150,7 +180,7 @@ def _result(
 
 
 def _check_choices(
-    forest: Forest, X: Any, y: Any, rows: str | None, correction: str | None
+    forest: AnyForest, X: Any, y: Any, rows: str | None, correction: str | None
 ) -> None:
     if any(isinstance(given, str) for given in (X, y)):
         raise ValueError(
@@ -188,16 +218,27 @@ def _check_choices(
         )
 
 
-def _of_rows_out_of_bag(given: Inputs) -> Importances:
-    """Compute MDI from out-of-bag rows as a measure of its own name."""
-    found = mdi(given.estimator, given.data, rows="oob", by_degree=given.by_degree)
-    metadata = {**found.metadata, "mdi_oob": found.metadata["mdi"]}
-    return replace(found, measure="mdi_oob", metadata=metadata)
+class _OutOfBag(_OfRows):
+    """MDI from out-of-bag rows as a measure of its own name."""
+
+    def _result(self) -> Importances:
+        found = super()._result()
+        metadata = {**found.metadata, "mdi_oob": found.metadata["mdi"]}
+        return replace(found, measure="mdi_oob", metadata=metadata)
+
+
+def _sums_out_of_bag(given: Inputs) -> TreeSums:
+    forest = trees_of(given.estimator, "mdi", survival=True)
+    _check_choices(forest, given.data, None, "oob", None)
+    sample = sample_of(forest, given.data, None, "oob", "mdi")
+    return _OutOfBag(forest, sample, "out-of-bag", given.by_degree)
 
 
 MDI = Measure(
     "mdi",
-    lambda given: mdi(given.estimator, by_degree=given.by_degree),
+    OfTrees(
+        lambda given: _OfTraining(trees_of(given.estimator, "mdi", survival=True), given.by_degree)
+    ),
     Words(
         "MDI",
         "MDI is the mean decrease of impurity: every split of every tree lowers the impurity of "
@@ -221,7 +262,7 @@ MDI = Measure(
 )
 MDI_OOB = Measure(
     "mdi_oob",
-    _of_rows_out_of_bag,
+    OfTrees(_sums_out_of_bag),
     Words(
         "MDI-oob",
         "MDI-oob, the out-of-bag MDI, is the decrease of impurity by the splits on the feature, "

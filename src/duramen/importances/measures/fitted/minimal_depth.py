@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from duramen import checks
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.measure import Measure, Words
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.arguments import forest_of, metadata_of, trees_of
+from duramen.importances.measure import Measure, OfTrees, Words
 from duramen.importances.measures.fitted.depths import FirstSplits
-from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes, blocks
+from duramen.importances.passes.nodes import FloatArray, IntArray, Nodes
+from duramen.importances.passes.run_sums import RunSums
 from duramen.importances.passes.tally import weighted_counts
 from duramen.results.importances import Importances
 
@@ -70,18 +71,8 @@ def minimal_depth(forest: Any) -> Importances:
     >>> result.top(2).names
     ('x0', 'x2')
     """
-    grown = forest_of(forest, "minimal_depth", survival=True)
-    sums = _Sums(grown)
-    return Importances(
-        names=grown.names,
-        values=sums.gain.mean(),
-        measure="minimal_depth",
-        unit="1",
-        standard_error=sums.gain.standard_error(),
-        metadata=metadata_of(
-            grown, "minimal_depth", threshold=sums.threshold(), n_split_trees=sums.n_trees
-        ),
-    )
+    grown = trees_of(forest, "minimal_depth", survival=True)
+    return cast(Importances, _Sums(grown).over_all())
 
 
 def first_splits(forest: Any) -> FirstSplits:
@@ -113,6 +104,7 @@ def first_splits(forest: Any) -> FirstSplits:
     """
     grown = forest_of(forest, "first_splits", survival=True)
     sums = _Sums(grown)
+    sums.over_all()
     return FirstSplits(
         names=grown.names,
         depths=sums.depth.mean(),
@@ -187,21 +179,21 @@ def minimal_depth_distribution(
 # --- over the trees ------------------------------------------------------------------------------
 
 
-class _Sums:
+class _Sums(RunSums):
     """Minimal depths of a forest, its `n_trees` trees with a split taken together.
 
     `used` is how many of them split on each feature; `depth` and `gain` are D and E_0[D] - D.
     """
 
-    def __init__(self, forest: Forest) -> None:
+    def __init__(self, forest: AnyForest) -> None:
+        super().__init__(forest)
         p = forest.n_features
         self.n_trees, self.used = 0, np.zeros(p)
         self.depth, self.gain = _Sparse(p), _Sparse(p)
         self._by_chance, self._found, self._missed = 0.0, [0.0], 0.0
-        for _, run in blocks(forest):
-            self._add(Nodes(run))
 
-    def _add(self, nodes: Nodes) -> None:
+    def _add_run(self, run: Forest) -> None:
+        nodes = Nodes(run)
         p, n_trees = nodes.forest.n_features, nodes.forest.n_trees
         inner, level = nodes.internal(), nodes.depth()
         height = np.zeros(n_trees, dtype=np.int64)
@@ -237,6 +229,21 @@ class _Sums:
         self._missed += float((1 - share * (1 - unseen[grown])).sum())
         self._by_chance += float(mean.sum())
         return mean
+
+    def _result(self) -> Importances:
+        return Importances(
+            names=self.forest.names,
+            values=self.gain.mean(),
+            measure="minimal_depth",
+            unit="1",
+            standard_error=self.gain.standard_error(),
+            metadata=metadata_of(
+                self.forest,
+                "minimal_depth",
+                threshold=self.threshold(),
+                n_split_trees=self.n_trees,
+            ),
+        )
 
     def threshold(self) -> float:
         """Return the mean of the minimal depth by chance."""
@@ -301,7 +308,7 @@ def _chance(candidates: float, depth: int, multiway: bool) -> float:
 
 MINIMAL_DEPTH = Measure(
     "minimal_depth",
-    lambda given: minimal_depth(given.estimator),
+    OfTrees(lambda given: _Sums(trees_of(given.estimator, "minimal_depth", survival=True))),
     Words(
         "minimal depth",
         "Minimal depth is the number of levels by which the first split on a feature is nearer "

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import forest_of, metadata_of
-from duramen.importances.measure import Measure, Words
-from duramen.importances.passes.nodes import FloatArray, Nodes, blocks
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.arguments import metadata_of, trees_of
+from duramen.importances.measure import Inputs, Measure, OfTrees, Words
+from duramen.importances.passes.nodes import FloatArray, Nodes
+from duramen.importances.passes.run_sums import RunSums
 from duramen.importances.passes.subtrees import maximal
 from duramen.importances.passes.tally import Tally, weighted_counts
 from duramen.importances.samples import Sample, arrivals, sample_of
+from duramen.importances.tree_sums import TreeSums
 from duramen.results.importances import Importances
 
 
@@ -82,32 +84,44 @@ def noising(forest: Any, X: Any, y: Any = None, *, rows: str | None = "oob") -> 
     >>> result.top(2).names
     ('x0', 'x1')
     """
-    grown = forest_of(forest, "noising")
-    tally, used = _tally(grown, sample_of(grown, X, y, rows, "noising"))
-    if not used:
-        raise ValueError("noising: no tree of this forest has out-of-bag rows. Hint: more trees.")
-    return Importances(
-        names=grown.names,
-        values=tally.values(),
-        measure="noising",
-        unit="1" if grown.is_classifier else "variance",
-        standard_error=tally.standard_error(),
-        metadata=metadata_of(
-            grown, "noising", rows="all" if rows is None else "out-of-bag", n_trees_with_rows=used
-        ),
-    )
+    grown = trees_of(forest, "noising")
+    return cast(Importances, _Rises(grown, sample_of(grown, X, y, rows, "noising")).over_all())
 
 
-def _tally(forest: Forest, sample: Sample) -> tuple[Tally, int]:
-    """Tally the rise of the loss of all trees; count those that some row is dropped through."""
-    tally, n_used = Tally(forest.n_features), 0
-    for _, run in blocks(forest, sample.n_rows):
-        nodes = Nodes(run)
+class _Rises(RunSums):
+    """Rise of the loss of all trees."""
+
+    def __init__(self, forest: AnyForest, sample: Sample) -> None:
+        super().__init__(forest, sample.n_rows)
+        self._tally, self._sample = Tally(forest.n_features), sample
+        self._n_used = 0  # trees that some row is dropped through
+
+    def _add_run(self, run: Forest) -> None:
+        nodes, sample = Nodes(run), self._sample
         rises, n_rows = _rises(nodes, sample.target, *arrivals(run, sample))
         share = np.where(maximal(nodes), rises, 0.0) / np.maximum(n_rows, 1.0)[nodes.tree]
-        tally.add(nodes, share, n_trees=run.n_trees)
-        n_used += int(np.count_nonzero(n_rows))
-    return tally, n_used
+        self._tally.add(nodes, share, n_trees=run.n_trees)
+        self._n_used += int(np.count_nonzero(n_rows))
+
+    def _result(self) -> Importances:
+        if not self._n_used:
+            raise ValueError(
+                "noising: no tree of this forest has out-of-bag rows. Hint: more trees."
+            )
+        forest, rows = self.forest, "out-of-bag" if self._sample.out_of_bag else "all"
+        return Importances(
+            names=forest.names,
+            values=self._tally.values(),
+            measure="noising",
+            unit="variance" if forest.classes is None else "1",
+            standard_error=self._tally.standard_error(),
+            metadata=metadata_of(forest, "noising", rows=rows, n_trees_with_rows=self._n_used),
+        )
+
+
+def _of_trees(given: Inputs) -> TreeSums:
+    forest = trees_of(given.estimator, "noising")
+    return _Rises(forest, sample_of(forest, given.data, None, "oob", "noising"))
 
 
 def _rises(
@@ -148,7 +162,7 @@ def _products(run: Forest, target: NDArray[Any]) -> tuple[FloatArray, FloatArray
 
 NOISING = Measure(
     "noising",
-    lambda given: noising(given.estimator, given.data),
+    OfTrees(_of_trees),
     Words(
         "noising",
         "Noising is the increase of the trees' error on their out-of-bag rows when these rows "

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from duramen import checks
-from duramen.forests.forest import Forest
-from duramen.importances.arguments import class_names, forest_of, metadata_of
-from duramen.importances.measure import Measure, Words
+from duramen.forests.forest import AnyForest
+from duramen.importances.arguments import class_names, metadata_of, trees_of
+from duramen.importances.measure import Inputs, Measure, OfTrees, Words
 from duramen.importances.measures.fitted.mda import seed_of
+from duramen.importances.passes.loss_sums import LossSums
 from duramen.importances.passes.nodes import FloatArray, IntArray
-from duramen.importances.passes.permutation import Losses, Permutations, permutation_losses
+from duramen.importances.passes.permutation import Losses, Permutations
 from duramen.importances.samples import sample_of
-from duramen.jobs.progress import progress_bar
+from duramen.importances.tree_sums import TreeSums
 from duramen.results.significance import Significance
 from duramen.results.text import quoted
 from duramen.results.warning import warn
@@ -111,43 +112,53 @@ def vote_change(
     >>> result.top(1).names
     ('x0',)
     """
-    grown, n_classes = _with_classes(forest)
-    checks.check_choice("vote_change", "df", df, DEGREES_OF_FREEDOM)
-    sample = sample_of(grown, X, y, rows, "vote_change")
+    given = Inputs(forest, X, n_jobs=n_jobs, verbose=verbose)
+    return cast(Significance, _sums(given, y, rows, df, random_state).over_all())
+
+
+def _sums(
+    given: Inputs,
+    y: Any = None,
+    rows: str | None = "oob",
+    df: str = "classes",
+    random_state: Any = None,
+) -> TreeSums:
+    """Check the arguments of `vote_change`, and return the sums of no trees so far."""
+    name = "vote_change"
+    grown, n_classes = _with_classes(given.estimator)
+    checks.check_choice(name, "df", df, DEGREES_OF_FREEDOM)
+    sample = sample_of(grown, given.data, y, rows, name)
     permutations = Permutations(seed_of(grown, random_state))
-    quiet = checks.check_verbosity("vote_change", verbose)
-    with progress_bar(grown.n_trees, "vote_change", quiet) as report:
-        losses = permutation_losses(
-            grown,
-            sample,
-            permutations,
-            score="accuracy",
-            votes=True,
-            n_threads=checks.check_jobs("vote_change", n_jobs),
-            progress=report,
-        )
-    _refuse_one_class(losses, class_names(grown))
-    _warn_of_many_trees(grown)
     freedom = n_classes * (n_classes - 1) if df == "classes" else n_classes**2 - 1
-    index = vote_index(losses.votes, losses.changed_votes)
-    return Significance(
-        names=grown.names,
-        scores=index,
-        p_values=tail(index, freedom),
-        method="vote_change",
-        null=(
-            f"The votes of the {grown.n_trees} trees on "
-            f"{'out-of-bag' if sample.out_of_bag else 'the given'} rows, counted as if they were "
-            "independent, have the same distribution whether the feature is permuted or not."
-        ),
-        metadata=metadata_of(
-            grown,
-            "vote_change",
-            rows=rows,
-            df=df,
-            degrees_of_freedom=freedom,
-            permutation_seed=permutations.seed,
-        ),
+    source = "out-of-bag" if sample.out_of_bag else "the given"
+
+    def finish(sums: LossSums) -> Significance:
+        _refuse_one_class(sums.losses, class_names(grown))
+        _warn_of_many_trees(grown, sums.n_splits)
+        index = vote_index(sums.losses.votes, sums.losses.changed_votes)
+        return Significance(
+            names=grown.names,
+            scores=index,
+            p_values=tail(index, freedom),
+            method=name,
+            null=(
+                f"The votes of the {grown.n_trees} trees on {source} rows, counted as if they were "
+                "independent, have the same distribution whether the feature is permuted or not."
+            ),
+            metadata=metadata_of(
+                grown,
+                name,
+                rows=rows,
+                df=df,
+                degrees_of_freedom=freedom,
+                permutation_seed=permutations.seed,
+            ),
+        )
+
+    return LossSums(
+        *(name, grown, Losses(grown, sample, permutations, score="accuracy", votes=True), finish),
+        n_threads=checks.check_jobs(name, given.n_jobs),
+        verbose=checks.check_verbosity(name, given.verbose),
     )
 
 
@@ -172,9 +183,9 @@ def tail(index: FloatArray, freedom: int) -> FloatArray:
     return p_values
 
 
-def _with_classes(forest: Any) -> tuple[Forest, int]:
+def _with_classes(forest: Any) -> tuple[AnyForest, int]:
     """Return a forest that was grown on classes, and their number."""
-    grown = forest_of(forest, "vote_change")
+    grown = trees_of(forest, "vote_change")
     if grown.classes is None:
         raise ValueError(
             "vote_change: needs a forest that was grown on classes, but this one was grown on "
@@ -190,8 +201,8 @@ def _with_classes(forest: Any) -> tuple[Forest, int]:
     return grown, n_classes
 
 
-def _warn_of_many_trees(grown: Forest) -> None:
-    splits = np.count_nonzero(grown.feature >= 0) / grown.n_features
+def _warn_of_many_trees(grown: AnyForest, n_splits: int) -> None:
+    splits = n_splits / grown.n_features
     if splits > _MOST_SPLITS:
         warn(
             "vote_change: p-values shrink as trees are added, also those of irrelevant features; "
@@ -218,9 +229,7 @@ def _refuse_one_class(losses: Losses, names: tuple[str, ...]) -> None:
 
 VOTE_CHANGE = Measure(
     "vote_change",
-    lambda given: vote_change(
-        given.estimator, given.data, n_jobs=given.n_jobs, verbose=given.verbose
-    ),
+    OfTrees(_sums),
     Words(
         "J_chi2",
         "J_chi2 compares the votes of the trees on their out-of-bag rows, counted by class, with "

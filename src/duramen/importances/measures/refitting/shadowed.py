@@ -52,7 +52,7 @@ def differences(forest: Forest) -> Tally:
     """
     p = forest.n_features // 2
     tally = Tally(p)
-    for _, run in blocks(forest):
+    for run in blocks(forest):
         feature = np.where(run.feature < p, run.feature, run.feature - p)
         nodes = Nodes(replace(run, feature=feature.astype(np.int32)))
         sign = np.where(run.feature < p, 1.0, -1.0)

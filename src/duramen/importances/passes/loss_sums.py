@@ -1,0 +1,57 @@
+"""Importances from what permutations cost the trees of a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from duramen.forests.forest import AnyForest, Forest
+from duramen.importances.passes.permutation import Losses
+from duramen.importances.tree_sums import TreeSums
+from duramen.jobs.progress import progress_bar
+
+
+class LossSums(TreeSums):
+    """Losses of the trees, from which `finish` computes the importances.
+
+    `n_splits` is the number of splits of all trees so far.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        forest: AnyForest,
+        losses: Losses,
+        finish: Callable[[LossSums], Any],
+        *,
+        n_threads: int,
+        verbose: int,
+    ) -> None:
+        super().__init__(forest)
+        self.losses, self.n_splits = losses, 0
+        self._function, self._finish = function, finish
+        self._n_threads, self._verbose = n_threads, verbose
+        self._report: Callable[[int], None] | None = None
+
+    def add(self, trees: Forest) -> None:
+        """Add trees, which come after those before."""
+        self.losses.add(trees, self._n_threads, self._report)
+        self.n_splits += int(np.count_nonzero(trees.feature >= 0))
+
+    def importances(self) -> Any:
+        """Return the importances, once all trees are added."""
+        return self._finish(self)
+
+    def over_all(self) -> Any:
+        """Add the trees of the forest, with a bar if asked for, and return the importances."""
+        with progress_bar(self.forest.n_trees, self._function, self._verbose) as report:
+            done = 0
+            for trees in self.forest.parts():
+                if report is not None:
+                    self._report = lambda count, done=done: report(done + count)
+                self.add(trees)
+                done += trees.n_trees
+        self._report = None
+        return self.importances()

@@ -1,0 +1,181 @@
+"""`duramen rank` on tall tables: trees that are let go, samples of rows, limits of trees."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import assert_refused, done, duramen
+
+import duramen as dm
+from duramen.cli.output import OF_GROUPS
+from duramen.cli.rank import measuring, samples
+from duramen.cli.rank.options import Growth
+from duramen.cli.sampling import sampled_rows
+from duramen.estimators import growth
+from duramen.tables import Target, encode_target
+
+N = 240
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(N, 5))
+    y = np.digitize(X[:, 0] + 0.3 * random.normal(size=N), [-1.0, 0.5])
+    columns = {f"x{j}": X[:, j] for j in range(5)}
+    path = tmp_path_factory.mktemp("tall") / "t.parquet"
+    pq.write_table(pa.table({**columns, "y": np.array(["a", "b", "c"])[y]}), path)
+    return path
+
+
+def let_go(monkeypatch):
+    """Let trees go however few they are, in small parts."""
+    monkeypatch.setattr(measuring, "_KEPT", 0)
+    monkeypatch.setattr(growth, "PILOT_TREES", 3)
+    monkeypatch.setattr(growth, "_MOST_TREES", 7)
+
+
+def figures(out):
+    read = pq.read_table(out / "result.parquet").to_pydict()
+    return {name: read[name] for name in read if name != "direction"}
+
+
+MEASURES = ["mdi", "mdi-oob", "mda", "frequency", "minimal-depth", "vote-change"]
+WORDS = [word for name in MEASURES for word in ("--measure", name)]
+
+
+@pytest.mark.filterwarnings("ignore:vote_change. p-values shrink")
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_ranking_of_trees_that_are_let_go(table, tmp_path, monkeypatch, jobs):
+    words = ["rank", table, "--target", "y", "--trees", 40, "--no-test", *WORDS, "--jobs", jobs]
+    _, kept = done(tmp_path / "kept", *words)
+    let_go(monkeypatch)
+    _, gone = done(tmp_path / "gone", *words)
+    assert figures(tmp_path / "gone") == figures(tmp_path / "kept")
+    for name in ("oob_error", "baseline_error", "features_used", "importance_sum"):
+        assert gone["results"][name] == kept["results"][name]
+    assert gone["settings"]["mda"] == kept["settings"]["mda"]
+
+
+def test_default_measures_test_and_groups_of_trees_that_are_let_go(table, tmp_path, monkeypatch):
+    groups = tmp_path / "groups.csv"
+    groups.write_text("x0,u\nx1,u\nx2,v\nx3,v\n", encoding="utf-8")
+    words = ["rank", table, "--target", "y", "--trees", 20, "--permutations", 19]
+    words += ["--groups", groups]
+    done(tmp_path / "kept", *words)
+    let_go(monkeypatch)
+    result, _ = done(tmp_path / "gone", *words)
+    assert figures(tmp_path / "gone") == figures(tmp_path / "kept")
+    assert (tmp_path / "gone" / OF_GROUPS).read_bytes() == (
+        tmp_path / "kept" / OF_GROUPS
+    ).read_bytes()
+    assert "x0" in result.stdout
+
+
+def test_measure_that_needs_all_trees_is_refused(table, tmp_path, monkeypatch):
+    let_go(monkeypatch)
+    words = [table, "--target", "y", "--trees", 20, "--no-test", "--measure", "prediction-change"]
+    assert_refused(
+        "rank", tmp_path / "out", words, "--max-rows, --trees, --max-depth or --min-leaf"
+    )
+
+
+def test_test_and_effects_of_a_sample_where_there_are_many_rows(table, tmp_path, monkeypatch):
+    let_go(monkeypatch)
+    monkeypatch.setattr(samples, "MANY", 200)
+    monkeypatch.setattr(samples, "FEW", 60)
+    words = ["rank", table, "--target", "y", "--trees", 20]
+    result, record = done(tmp_path / "out", *words, "--permutations", 19)
+    said = "the significance test is of a random sample of 60 of the 240 rows, in which classes"
+    assert said in " ".join(result.stderr.split())
+    assert said in record["results"]["significance"]["notes"][0]
+    # One that is asked for is of all rows.
+    result, record = done(tmp_path / "all", *words, "--significance", "max-t", "--permutations", 19)
+    assert "random sample" not in result.stderr
+
+
+def test_number_of_trees_by_default():
+    chosen = Growth()
+    known = {10: 1000, 100_000: 1000, 100_001: 999, 200_000: 500, 2_000_000: 50, 10**9: 50}
+    assert {n: chosen.n_trees(n) for n in known} == known
+    assert Growth(trees=700).n_trees(10**9) == 700
+    assert chosen.notes(100_000) == []
+    assert Growth(trees=3).notes(10**9) == []
+    (said,) = chosen.notes(2_000_000)
+    assert said.startswith("the forest has 50 trees instead of 1,000")
+
+
+def test_limits_of_trees(table, tmp_path):
+    words = ["rank", table, "--target", "y", "--trees", 9, "--no-test", "--seed", 4]
+    _, record = done(tmp_path / "a", *words, "--max-depth", 2, "--min-leaf", 30)
+    assert record["settings"]["max_depth"] == 2
+    assert record["settings"]["min_samples_leaf"] == 30
+    assert "--max-depth 2 --min-leaf 30" in record["command"]
+    X = pq.read_table(table)
+    forest = dm.RandomForestClassifier(
+        9, criterion="entropy", max_depth=2, min_samples_leaf=30, random_state=4
+    ).fit(X.drop_columns(["y"]), X["y"].to_pylist())
+    expected = dict(zip(forest.forest_.names, dm.importances.mdi(forest).values, strict=True))
+    read = pq.read_table(tmp_path / "a" / "result.parquet").to_pydict()
+    column = next(name for name in ("mdi", "importance") if name in read)
+    assert dict(zip(read["name"], read[column], strict=True)) == expected
+
+
+def test_sample_of_the_rows(table, tmp_path):
+    words = [table, "--target", "y", "--max-rows", 100]
+    own = ["--trees", 9, "--no-test"]
+    result, record = done(tmp_path / "a", "rank", *words, *own)
+    sizes = dict(zip(*np.unique(pq.read_table(table)["y"], return_counts=True), strict=True))
+    kept = record["data"]["classes"] if "data" in record else record["classes"]
+    assert sum(kept.values()) == 100
+    for name, size in sizes.items():
+        assert abs(kept[name] - size * 100 / N) < 1
+    said = "the rows are a random sample of 100 of 240 (--max-rows 100, --seed 0), in which classes"
+    assert said in " ".join(result.stderr.split())
+    assert "--max-rows 100" in record["command"]
+    # The same rows with the same seed, others with another; all rows if there are no more.
+    done(tmp_path / "b", "rank", *words, *own)
+    done(tmp_path / "c", "rank", *words, *own, "--seed", 1)
+    assert figures(tmp_path / "a") == figures(tmp_path / "b") != figures(tmp_path / "c")
+    done(tmp_path / "d", "rank", table, "--target", "y", "--max-rows", N, *own)
+    done(tmp_path / "e", "rank", table, "--target", "y", *own)
+    assert figures(tmp_path / "d") == figures(tmp_path / "e")
+
+
+def test_sample_of_other_commands(table, tmp_path):
+    words = [table, "--target", "y", "--max-rows", 100]
+    for command, own in (
+        ("compare", ["--trees", 5, "--resamples", 2]),
+        ("select", ["--method", "boruta", "--rounds", 2]),
+    ):
+        out = tmp_path / command
+        result, _ = done(out, command, *words, *own)
+        assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
+        record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        assert record["n_rows"] == 100 if "n_rows" in record else "100" in json.dumps(record)
+
+
+def test_sample_of_a_store(table, tmp_path):
+    dm.pack(table, tmp_path / "store")
+    words = [tmp_path / "store", "--target", "y", "--max-rows", 100]
+    assert_refused("select", tmp_path / "out", words, "--max-rows: a column store of 240 rows")
+    result = duramen("rank", *words, "--trees", 9, "--no-test", "--out", tmp_path / "rank")
+    assert result.exit_code == 0, result.output
+    assert "a random sample of 100 of 240" in " ".join(result.stderr.split())
+
+
+def test_rows_drawn_keep_proportions():
+    target = encode_target(np.repeat(["a", "b", "c"], [700, 200, 100]), "classification")
+    rows = sampled_rows(target, 10, 0)
+    assert np.bincount(target.values[rows]).tolist() == [7, 2, 1]
+    assert (np.diff(rows) > 0).all()
+    events = np.arange(40) * 2 + (np.arange(40) < 10)
+    survival = Target(events.astype(np.uint32), times=np.arange(40.0))
+    assert (sampled_rows(survival, 8, 0) < 10).sum() == 2
+    numbers = Target(np.arange(50.0))
+    drawn = [sampled_rows(numbers, 5, seed) for seed in range(2000)]
+    counts = np.bincount(np.concatenate(drawn), minlength=50)
+    assert counts.sum() == 10_000
+    assert np.abs(counts - 200).max() < 5 * np.sqrt(200 * 0.9)
