@@ -99,7 +99,7 @@ def test_evidence_and_order_go_by_stage():
     assert "with others" in repr(found)
     assert found.statistic_title == "test statistic"
     assert result().statistic_title == "standardized importance"
-    with pytest.raises(ValueError, match="p_adjusted must not decrease"):
+    with pytest.raises(ValueError, match="q_values must not decrease"):
         staged(p_adjusted=np.array([0.01, 0.02, 0.015, 0.2, 0.9]))
 
 
