@@ -42,9 +42,7 @@ def futile(rows, n, standing, alpha):
     """Whether no verdict would change with n permutations, and no rate is below twice alpha."""
     reached = 1 + sum(max(row) >= max(rows[0]) for row in rows[1:])
     counts = [1 + count for count in reached_by(rows, standing) if count]
-    # The number of permutations so far stands for n, as p-values of kept features are of these.
-    so_far = len(rows) - 1
-    undecided = any(count * so_far / (so_far + 1) <= alpha * (n + 1) for count in counts)
+    undecided = any(count <= alpha * (n + 1) for count in counts)
     rates = rates_of(rows, len(standing))
     return reached > alpha * (n + 1) and min(rates) > 2 * alpha and not undecided
 
