@@ -20,6 +20,7 @@ def statistics_of(importances, marginal):
     return (
         [[v / by_importance for v in row] for row in standardized],
         [[v / by_marginal for v in row] for row in marginal],
+        (by_importance, by_marginal),
     )
 
 
@@ -32,10 +33,18 @@ def rates_of(rows, n_kept):
     return rates
 
 
-def futile(rows, n, n_kept, alpha):
-    """Whether none can be confirmed with n permutations, and no rate is below twice alpha."""
+def reached_by(rows, standing):
+    """For each kept feature the number of permutations whose largest statistic reaches it."""
+    return [sum(max(row) >= value for row in rows[1:]) for value in standing]
+
+
+def futile(rows, n, standing, alpha):
+    """Whether no verdict would change with n permutations, and no rate is below twice alpha."""
     reached = 1 + sum(max(row) >= max(rows[0]) for row in rows[1:])
-    return reached > alpha * (n + 1) and min(rates_of(rows, n_kept)) > 2 * alpha
+    counts = [1 + count for count in reached_by(rows, standing) if count]
+    undecided = any(count <= alpha * (n + 1) for count in counts)
+    rates = rates_of(rows, len(standing))
+    return reached > alpha * (n + 1) and min(rates) > 2 * alpha and not undecided
 
 
 def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
@@ -47,7 +56,7 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
     of forests.
     """
     features, kept, stages = list(range(len(observed))), [], []
-    found, order = {}, []
+    found, order, unscaled = {}, [], {}
     for number in range(1, max_stages + 1):
         tested = [j for j in features if j not in kept]
         importances = [[observed[j] for j in tested]]
@@ -56,11 +65,14 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
             importances.append([grown[j] for j in tested])
             parts = [[row[j] for j in tested] for row in marginal[: b + 2]]
             if b + 1 in LOOKS and b + 1 < n:
-                rows = larger(*statistics_of(importances, parts))
-                if futile(rows, n, len(kept), alpha):
+                first, second, scales = statistics_of(importances, parts)
+                standing = still(unscaled, marginal[0], kept, scales)
+                if futile(larger(first, second), n, standing, alpha):
                     break
         parts = [[row[j] for j in tested] for row in marginal[: len(importances)]]
-        by_importance, by_marginal = statistics_of(importances, parts)
+        by_importance, by_marginal, scales = statistics_of(importances, parts)
+        standing = still(unscaled, marginal[0], kept, scales)
+        unscaled.update({j: by_importance[0][i] * scales[0] for i, j in enumerate(tested)})
         rows = larger(by_importance, by_marginal)
         stages.append((list(kept), len(rows) - 1))
         adjusted, rates = oracle.step_down(rows[0], rows[1:]), rates_of(rows, len(kept))
@@ -84,10 +96,21 @@ def staged(observed, grow, marginal, n, alpha=0.05, max_stages=3):
         if not goes_on:
             break
         kept = kept + sure
+    for j, count in zip(kept, reached_by(rows, standing), strict=True):
+        if count:
+            found[j]["p_adjusted"] = max(found[j]["p_adjusted"], (1 + count) / len(rows))
     for place, j in enumerate(order):
         found[j]["q_value"] = min(found[k]["rate"] for k in order[place:])
+    least = 0.0
+    for j in sorted(order, key=lambda j: found[j]["p_adjusted"]):
+        least = found[j]["q_value"] = max(found[j]["q_value"], least)
     forests = 1 + sum(b for _, b in stages)
     return [found[j] for j in features], stages, forests
+
+
+def still(unscaled, marginal, kept, scales):
+    """Statistics of the kept features on the scales of a later stage."""
+    return [max(unscaled[j] / scales[0], marginal[j] / scales[1]) for j in kept]
 
 
 def larger(first, second):

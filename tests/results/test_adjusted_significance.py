@@ -82,14 +82,16 @@ def staged(**changes):
         "statistics": np.array([5.0, 2.0, 3.0, 2.5, 0.1]),
         "details": {
             "stage": np.array([1.0, 1.0, 2.0, 2.0, 2.0]),
+            "importance_statistic": np.array([5.0, 2.0, 1.0, 0.5, 0.0]),
             "marginal_statistic": np.array([2.0, 1.9, 3.0, 2.5, 0.1]),
+            "marginal_p_adjusted": np.array([0.02, 0.2, 0.03, 0.3, 1.0]),
         },
     }
     return result(**{**given, **changes})
 
 
 def test_evidence_and_order_go_by_stage():
-    """The least statistics are 2 of the first stage, 3 of the second, and 2.5 of candidates."""
+    """The marginal statistic confirms the first and the third, and is the larger of the fourth."""
     found = staged()
     assert found.verdicts() == ("confirmed", "confirmed", "confirmed", "candidate", "noise")
     assert found.evidence() == ("alone", "with others", "alone", "alone", "")
@@ -99,12 +101,11 @@ def test_evidence_and_order_go_by_stage():
     assert "with others" in repr(found)
     assert found.statistic_title == "test statistic"
     assert result().statistic_title == "standardized importance"
-    with pytest.raises(ValueError, match="p_adjusted must not decrease"):
+    with pytest.raises(ValueError, match="q_values must not decrease"):
         staged(p_adjusted=np.array([0.01, 0.02, 0.015, 0.2, 0.9]))
 
 
 def test_evidence_of_a_printed_part_is_that_of_the_whole():
-    """Of the first feature alone the least statistic would be its own, which is an importance."""
     first = staged()._summary(1).columns[-1]
     assert (first.title, list(first.cells)) == ("evidence", ["alone"])
 

@@ -34,9 +34,10 @@ _VERDICTS = (
     "not distinguished from noise; this is no evidence that a feature is irrelevant."
 )
 _EVIDENCE = (
-    'The evidence of a verdict is "alone" if the rank statistic of the feature by itself reaches '
-    'the smallest test statistic of features with this verdict, and "with others" if only its '
-    "importance in the forests of the test does, as for features that act through interactions."
+    'The evidence of a confirmed feature is "alone" if the rank statistic of the feature by itself '
+    'confirms it, and "with others" if only its importance in the forests of the test does, as '
+    "that of features that act through interactions. The evidence of a candidate is the larger of "
+    "the two."
 )
 _ORDER = "so that their order may differ from that of the table"
 _IMPORTANCE = (

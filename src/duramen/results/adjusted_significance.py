@@ -132,37 +132,36 @@ class AdjustedSignificance(Significance):
         Returns
         -------
         tuple of str
-            In the order of the columns: ``"alone"`` if the marginal statistic of the feature
-            reaches the least statistic that has its verdict in its stage, ``"with others"`` if only
-            its importance in forests does, and ``""`` for noise, and where no marginal statistics
-            were compared. The least statistic is that of these features: ask the whole result, not
-            its `top`.
+            In the order of the columns: ``"alone"`` if the marginal statistic of a confirmed
+            feature confirms it, or is the larger one of a candidate, ``"with others"`` if only its
+            importance in forests does, and ``""`` for noise, and where no marginal statistics were
+            compared.
         """
         marginal, verdicts = self.details.get("marginal_statistic"), self.verdicts(alpha)
         if marginal is None:
             return ("",) * len(self)
-        groups = list(zip(verdicts, self._stages().tolist(), strict=True))
-        least = dict.fromkeys(groups, np.inf)
-        for group, statistic in zip(groups, self.statistics.tolist(), strict=True):
-            least[group] = min(least[group], statistic)
-        alone = marginal >= np.array([least[group] for group in groups])
+        confirms = self.details["marginal_p_adjusted"] <= alpha
+        larger = marginal >= self.details["importance_statistic"]
+        alone = np.where(np.array(verdicts) == CONFIRMED, confirms, larger | confirms)
         words = np.where(alone, ALONE, WITH_OTHERS)
         return tuple(np.where(np.array(verdicts) == NOISE, "", words).tolist())
 
     def order(self) -> NDArray[np.intp]:
-        """Return the indices of the features by adjusted p-value, stage, statistic and score."""
-        return np.lexsort((-self.scores, -self.statistics, self._stages(), self.p_adjusted))
+        """Return the indices of the features by decreasing statistic; ties by score, column.
+
+        Statistics of different stages are not compared: features of a test in stages are ordered
+        by adjusted p-value, and by the stage that tested them last.
+        """
+        by_statistic = (-self.scores, -self.statistics)
+        if "stage" not in self.details:
+            return np.lexsort(by_statistic)
+        return np.lexsort((*by_statistic, self.details["stage"], self.p_adjusted))
 
     @property
     def statistic_title(self) -> str:
         """Name of `statistics` on an axis or in a sentence."""
         both = "marginal_statistic" in self.details
         return "test statistic" if both else "standardized importance"
-
-    def _stages(self) -> FloatArray:
-        """Return the stage in which each feature was tested last, (p,)."""
-        stages: FloatArray = self.details.get("stage", np.zeros(len(self)))
-        return stages
 
     # --- in and out ------------------------------------------------------------------------
 

@@ -359,24 +359,21 @@ def test_weights_and_strata_are_those_of_the_oracle():
         assert (together in result.null) == ("sample_weight" in rows)
 
 
-def test_evidence_tells_which_statistic_reaches_the_least_one_of_a_verdict():
+def test_evidence_tells_whether_the_rank_statistic_confirms_a_feature():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 8))
     y = 2 * np.sign(X[:, 0] * X[:, 1]) + 1.5 * X[:, 2] + 0.5 * random.normal(size=200) > 0
     result = max_t(dm.RandomForestClassifier(60), X, y, n_permutations=39, random_state=0)
-    evidence = dict(zip(result.names, result.evidence(), strict=True))
     assert result.verdicts()[:3] == ("confirmed",) * 3
-    assert evidence["x0"] == evidence["x1"] == "with others"
-    marginal, by_importance, stage = (
-        result.details[name] for name in ("marginal_statistic", "importance_statistic", "stage")
+    assert result.evidence()[:3] == ("with others", "with others", "alone")
+    marginal, by_importance = (
+        result.details[name] for name in ("marginal_statistic", "importance_statistic")
     )
     np.testing.assert_array_equal(result.statistics, np.maximum(marginal, by_importance))
-    verdicts = result.verdicts()
-    for j, word in enumerate(result.evidence()):
-        same = [k for k in range(8) if (verdicts[k], stage[k]) == (verdicts[j], stage[j])]
-        reaches = marginal[j] >= min(result.statistics[k] for k in same)
-        noise_only = verdicts[j] == "noise"
-        assert word == ("" if noise_only else "alone" if reaches else "with others")
+    confirms = result.details["marginal_p_adjusted"] <= 0.05
+    for j, (verdict, word) in enumerate(zip(result.verdicts(), result.evidence(), strict=True)):
+        alone = confirms[j] or (verdict == "candidate" and marginal[j] >= by_importance[j])
+        assert word == ("" if verdict == "noise" else "alone" if alone else "with others")
 
 
 def test_one_feature_and_all_features_confirmed():

@@ -83,7 +83,9 @@ def max_t(
     with it. In each later stage, the features confirmed so far are permuted together with the
     target, and keep their association: the other features are compared with what they have by
     chance beside the confirmed ones. A feature that explains most of the target therefore does not
-    hide weaker ones.
+    hide weaker ones. Features confirmed in earlier stages stay so if they also exceed the largest
+    statistics of the other features in the last stage; their adjusted p-value is the larger of the
+    two.
 
     If no feature is associated with the target, the probability that any feature has an adjusted
     p-value up to alpha is at most alpha, whatever the forest, its number of trees, the measure and
@@ -196,26 +198,7 @@ def max_t(
         max_stages if _permutes_rows(refits) else 1,
         alpha,
     )
-    kept: IndexArray = np.empty(0, dtype=np.intp)
-
-    def ready(null: FloatArray) -> int:
-        nonlocal kept
-        walk = design.walk(null)
-        kept = walk.kept
-        return walk.until
-
-    def task(b: int, _: int, kept: IndexArray) -> FloatArray:
-        seed = replicate_seed(refits.seed, b % n)
-        return subject.permuted_scores(np.random.default_rng(seed), seed, kept)
-
-    null = refits.run(
-        task,
-        n * design.max_stages,
-        len(importances),
-        refits.metadata(**choices),
-        ready=ready,
-        arguments=lambda b: (kept,),
-    )
+    null = _permuted_scores(refits, design, choices)
     stages = design.walk(null).stages
     first = null[:n]
     result = _result(stages, len(importances))
@@ -230,6 +213,30 @@ def max_t(
         metadata=refits.metadata(**choices, n_forests=1 + len(null)),
         notes=pivotality_notes(subject),
         **result,
+    )
+
+
+def _permuted_scores(refits: Refits, design: _Design, choices: dict[str, Any]) -> FloatArray:
+    """Return the importances after each permutation, stage after stage, of shape (b, p)."""
+    kept: IndexArray = np.empty(0, dtype=np.intp)
+
+    def ready(null: FloatArray) -> int:
+        nonlocal kept
+        walk = design.walk(null)
+        kept = walk.kept
+        return walk.until
+
+    def task(b: int, _: int, kept: IndexArray) -> FloatArray:
+        seed = replicate_seed(refits.seed, b % design.n)
+        return refits.subject.permuted_scores(np.random.default_rng(seed), seed, kept)
+
+    return refits.run(
+        task,
+        design.n * design.max_stages,
+        len(design.observed),
+        refits.metadata(**choices),
+        ready=ready,
+        arguments=lambda b: (kept,),
     )
 
 
@@ -295,6 +302,14 @@ class _Stage:
     def p_adjusted(self) -> FloatArray:
         """Return the step-down max-T adjusted p-value of each tested feature, (t,)."""
         return step_down(self.statistics[0], self.statistics[1:])
+
+    @cached_property
+    def marginal_p_adjusted(self) -> FloatArray:
+        """Return the p-value of each marginal statistic among the largest of all features, (t,)."""
+        largest = self.statistics[1:].max(axis=1)
+        reached = (largest[:, None] >= self.marginal[0]).sum(axis=0)
+        adjusted: FloatArray = (1.0 + reached) / (1.0 + len(largest))
+        return adjusted
 
     @cached_property
     def order(self) -> IndexArray:
@@ -409,7 +424,7 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
     numbers = {name: np.zeros(p) for name in ("p_values", "p_adjusted", "statistics")}
     details = {name: np.zeros(p) for name in ("stage", "importance_statistic")}
     if stages[0].marginal.size:
-        details["marginal_statistic"] = np.zeros(p)
+        details |= {name: np.zeros(p) for name in ("marginal_statistic", "marginal_p_adjusted")}
     order, rates = list[IndexArray](), list[FloatArray]()
     for number, stage in enumerate(stages, 1):
         after = stages[number].kept if number < len(stages) else np.empty(0, dtype=np.intp)
@@ -419,6 +434,7 @@ def _result(stages: list[_Stage], p: int) -> dict[str, Any]:
         details["importance_statistic"][places] = stage.importance[0, decided]
         if stage.marginal.size:
             details["marginal_statistic"][places] = stage.marginal[0, decided]
+            details["marginal_p_adjusted"][places] = stage.marginal_p_adjusted[decided]
         numbers["statistics"][places] = stage.statistics[0, decided]
         numbers["p_values"][places] = stage.p_values[decided]
         least = numbers["p_adjusted"][order[-1][-1]] if order else 0.0
