@@ -35,7 +35,8 @@ struct Contexts {
     need(count >= 2, "there are fewer than two contexts");
     need(size == 0 || *std::max_element(codes.data(), codes.data() + size) < count,
          "a code of the context is not below n_contexts");
-    view = {codes.data(), count, empty_is_zero, levels.data(), seed, first, n_permutations, drawn, column};
+    view = {codes.data(), count,          empty_is_zero, levels.data(), seed,
+            first,        n_permutations, drawn,         column};
   }
 };
 
@@ -74,8 +75,7 @@ void bind_contexts(nb::module_& module) {
       .def(nb::init<Matrix<std::uint32_t>, std::uint32_t, bool, Vector<double>, std::uint64_t,
                     std::uint64_t, std::size_t, std::int32_t>(),
            nb::kw_only(), lent("codes"), nb::arg("count"), nb::arg("empty_is_zero"), lent("levels"),
-           nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"),
-           nb::arg("column") = -1);
+           nb::arg("seed"), nb::arg("first"), nb::arg("n_permutations"), nb::arg("column") = -1);
   module.def("context_effects", &context_effects, nb::arg("forest"), nb::arg("table"),
              nb::arg("target"), nb::arg("contexts"), nb::arg("criterion"), nb::arg("n_threads"),
              "Absolute, signed, conditional and overall effects, and the context's own relevance.");

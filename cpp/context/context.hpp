@@ -22,7 +22,7 @@ struct Contexts {
   std::uint64_t seed = 0;          // of the permutations
   std::uint64_t first = 0;         // number of the first permutation; 0 leaves all in place
   std::size_t n_permutations = 1;
-  bool drawn = false;  // the permutations were drawn before: seed and first are not used
+  bool drawn = false;        // the permutations were drawn before: seed and first are not used
   std::int32_t column = -1;  // only the nodes that split on this column; -1 for all nodes
 };
 

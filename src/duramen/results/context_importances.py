@@ -319,7 +319,7 @@ class ContextImportances(Result):
             null=self.null,
             unit=self.unit,
             metadata=dict(self.metadata),
-            notes=self.notes,
+            notes=(*self.notes, *_unproven(effect, self.permute)),
         )
 
     # --- as a collection -------------------------------------------------------------------
@@ -401,6 +401,17 @@ class ContextImportances(Result):
             f"{quoted(self.context_name)}, in {self.unit}"
         )
         return Summary((heading, own), columns, hidden(p, len(best), "features"), self.notes)
+
+
+def _unproven(effect: str, permute: str) -> tuple[str, ...]:
+    """Say so where error rates beside features that depend on the context are not established."""
+    if effect == "absolute" and permute == "conditional":
+        return ()
+    return (
+        f"Error rates of the {effect} effect among features that do not depend on the context, "
+        "beside ones that do, are not established; the test of the absolute effect by conditional "
+        "permutations is the one to decide by.",
+    )
 
 
 def check_level(owner: str, alpha: float, control: str) -> None:
