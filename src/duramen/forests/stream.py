@@ -51,7 +51,7 @@ class TreeStream:
 
     @property
     def settings(self) -> GrowthSettings:
-        """How the trees are grown."""
+        """Settings of growth."""
         return self.first.settings
 
     @property
