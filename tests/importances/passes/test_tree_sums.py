@@ -149,7 +149,9 @@ import duramen as dm
 from duramen.estimators import growth
 from duramen.estimators.by_parts import fit_by_parts
 from duramen.importances import Inputs, catalogue
+from duramen.importances.passes import nodes
 
+nodes._BLOCK = 500_000  # temporary arrays of two trees
 random = np.random.default_rng(0)
 data = dm.learning_set(random.normal(size=(20_000, 4)), random.normal(size=20_000))
 def sums(forest):
