@@ -44,7 +44,7 @@ class AnyForest(Protocol):
 
     @property
     def settings(self) -> GrowthSettings:
-        """How the trees are grown."""
+        """Settings of growth."""
         ...
 
     @property

@@ -56,7 +56,7 @@ class TreeStream:
 
     @property
     def settings(self) -> GrowthSettings:
-        """How the trees are grown."""
+        """Settings of growth."""
         return self.first.settings
 
     @property

@@ -183,7 +183,7 @@ class Measure(Entry):
 
     @property
     def sums(self) -> Callable[[Inputs], TreeSums] | None:
-        """How it is summed over trees that are not all in memory; None if it is no such sum."""
+        """Function that makes its sums over trees; None if it is no such sum."""
         return self.compute.sums if isinstance(self.compute, OfTrees) else None
 
     def __call__(self, given: Inputs) -> Importances | Significance:
