@@ -66,7 +66,7 @@ def test_p_values_are_those_of_the_test_for_the_kinds():
     def parts(values, groups):
         return [values[groups == group] for group in np.unique(groups)]
 
-    def tested(target):
+    def values_of(target):
         return rank_tests.p_values(Problem(table, target, np.ones(4, dtype=bool)))
 
     def chi_square(target):
@@ -90,7 +90,7 @@ def test_p_values_are_those_of_the_test_for_the_kinds():
         ),
     }
     for name, target in (("two", two), ("three", three), ("number", y)):
-        np.testing.assert_allclose(tested(target), [*wanted[name], 1.0], rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(values_of(target), [*wanted[name], 1.0], rtol=1e-9, err_msg=name)
 
 
 def test_martingale_residuals_are_events_minus_expected_ones():
