@@ -25,7 +25,7 @@ def column(done, rate):
 @pytest.mark.filterwarnings("ignore:.*have no out-of-bag estimate")
 @pytest.mark.parametrize("name", SHORT)
 def test_irrelevant_features_are_confirmed_at_the_level(name):
-    """40 data sets of the seed of the setting; both rates are at most .05 and 3.3 standard errors."""
+    """40 data sets by the seed of the setting; rates of at most .05 and 3.3 standard errors."""
     done = replicates(name, SETTINGS[name], TREES, PERMUTATIONS, DATA_SETS, Plan(1))
     assert column(done, "false_confirmed").mean() <= 0.05 + band(0.05, DATA_SETS)
     assert column(done, "fdr").mean() <= 0.05 + band(0.05, DATA_SETS)

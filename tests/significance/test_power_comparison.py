@@ -8,6 +8,7 @@ from benchmarks import simulated as sim
 from benchmarks.default_test import Problem
 from benchmarks.power_comparison import PROBLEMS, Result, best, families, fraction, outcomes
 from scipy import stats
+from tests.significance.noise import band
 
 from duramen.jobs.replicates import Plan, run_replicates
 
@@ -44,7 +45,7 @@ def test_rank_tests_have_the_power_of_the_table(name):
     _, power, fdr, holm, _ = ran(name, families(1, 1)["ranks"], 40).mean(axis=0)
     assert power == pytest.approx(TABLE[name], abs=0.1)
     assert holm <= power
-    assert fdr <= 0.12
+    assert fdr <= 0.05 + band(0.05, 40)
 
 
 def test_problems_have_relevant_and_irrelevant_features():
