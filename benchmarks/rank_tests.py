@@ -23,13 +23,15 @@ def p_values(problem: Problem) -> Float:
     """
     y, table = as_classes_or_numbers(problem), pd.DataFrame(problem.X)
     p = np.ones(table.shape[1])
-    together = np.array([is_numeric_dtype(x) and not x.isna().any() for _, x in table.items()])
+    varied = table.nunique().to_numpy() > 1
+    complete = [is_numeric_dtype(x) and not x.isna().any() for _, x in table.items()]
+    together = varied & np.array(complete)
     if together.any():  # in one call, as most tables have numbers without missing values alone
         p[together] = of_numbers(table.loc[:, together].to_numpy(np.float64), y)
-    for j in np.flatnonzero(~together):
+    for j in np.flatnonzero(varied & ~together):
         present = table.iloc[:, j].notna().to_numpy()
         p[j] = of_column(table.iloc[:, j][present], y[present])
-    return np.nan_to_num(p, nan=1.0)
+    return p
 
 
 def as_classes_or_numbers(problem: Problem) -> NDArray[Any]:
@@ -48,8 +50,6 @@ def of_numbers(X: Float, y: NDArray[Any]) -> Float:
 
 def of_column(column: Any, y: NDArray[Any]) -> float:
     """P-value of one column of numbers or of text."""
-    if column.nunique() < 2:
-        return np.nan
     if is_numeric_dtype(column):
         return float(of_numbers(column.to_numpy(np.float64)[:, np.newaxis], y)[0])
     if y.dtype.kind == "f":
