@@ -1,20 +1,8 @@
-"""Structure of the source: no import circles, no long files, no long functions.
+"""Structure of the source: no import circles."""
 
-The lists of exceptions may only shrink: an entry that is no longer needed fails too.
-"""
-
-import ast
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import grimp
-
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "duramen"
-LONGEST_FILE = 500
-LONGEST_FUNCTION = 60  # lines without the docstring
-
-LONG_FILES: set[str] = set()
-LONG_FUNCTIONS: set[str] = set()
 
 
 def import_circles() -> list[set[str]]:
@@ -54,57 +42,8 @@ def strong_components(edges: dict[str, set[str]]) -> Iterator[set[str]]:
             yield from visit(node)
 
 
-def functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Functions of a file, as module and name, with their lines without the docstring."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines = lines_of(node)
-            if ast.get_docstring(node, clean=False) is not None:
-                lines -= lines_of(node.body[0])
-            yield f"{module}.{node.name}", lines
-
-
-def lines_of(node: ast.stmt) -> int:
-    assert node.end_lineno is not None
-    return node.end_lineno - node.lineno + 1
-
-
-def name_of(path: Path) -> str:
-    return str(path.relative_to(SOURCE))
-
-
-def differences(found: Collection[str], known: set[str]) -> dict[str, list[str]]:
-    new, gone = sorted(set(found) - known), sorted(known - set(found))
-    return {"new": new, "gone, take it off the list": gone}
-
-
-NOTHING = {"new": [], "gone, take it off the list": []}
-
-
 def test_no_import_circles() -> None:
     assert import_circles() == []
-
-
-def test_no_long_files() -> None:
-    paths = SOURCE.rglob("*.py")
-    long = [
-        name_of(path)
-        for path in paths
-        if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST_FILE
-    ]
-    assert differences(long, LONG_FILES) == NOTHING
-
-
-def test_no_long_functions() -> None:
-    long = [
-        name
-        for path in SOURCE.rglob("*.py")
-        for name, lines in functions(path)
-        if lines > LONGEST_FUNCTION
-    ]
-    assert differences(long, LONG_FUNCTIONS) == NOTHING
 
 
 def test_components_of_a_graph() -> None:

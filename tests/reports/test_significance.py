@@ -8,7 +8,9 @@ from duramen.results.adjusted_significance import AdjustedSignificance
 
 STATISTICS = {
     "stage": np.array([1.0, 2.0, 2.0]),
+    "importance_statistic": np.array([2.0, 2.0, 0.2]),
     "marginal_statistic": np.array([4.0, 1.0, 0.1]),
+    "marginal_p_adjusted": np.array([0.01, 0.3, 1.0]),
 }
 
 
@@ -58,5 +60,5 @@ def test_sentences_name_forests_stages_and_statistics():
     assert "The test grew 79 forests, with 50 trees each" in said
     assert "There were 2 stages: in each after the first" in said
     assert "the larger of two statistics" in said
-    assert 'The evidence of a verdict is "alone" if the rank statistic' in said
+    assert 'The evidence of a confirmed feature is "alone" if the rank statistic' in said
     assert "with others" in verdict().order_note()

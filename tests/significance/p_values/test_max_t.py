@@ -361,8 +361,8 @@ def test_weights_and_strata_are_those_of_the_oracle():
 
 def test_evidence_tells_whether_the_rank_statistic_confirms_a_feature():
     random = np.random.default_rng(0)
-    X = random.normal(size=(200, 8))
-    y = 2 * np.sign(X[:, 0] * X[:, 1]) + 1.5 * X[:, 2] + 0.5 * random.normal(size=200) > 0
+    X = random.normal(size=(400, 8))
+    y = 2 * np.sign(X[:, 0] * X[:, 1]) + 2 * X[:, 2] + 0.5 * random.normal(size=400) > 0
     result = max_t(dm.RandomForestClassifier(60), X, y, n_permutations=39, random_state=0)
     assert result.verdicts()[:3] == ("confirmed",) * 3
     assert result.evidence()[:3] == ("with others", "with others", "alone")
