@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duramen.cli.declaration import option
+from duramen.cli.declaration import choice, option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,8 +138,8 @@ class Annotations:
     )
     samples_id: str | None = option(
         None,
-        "Column of --samples with the names of the rows; by default, the column that matches "
-        "them. FILE needs a column of the same name if it does not name its rows.",
+        "Column of --samples, or of FILE, with the names of the rows; by default, the column whose "
+        "values match.",
         metavar="NAME",
         echo="changed",
     )
@@ -150,12 +148,24 @@ class Annotations:
         "Pair the rows of --samples with those of FILE by their order, not by name.",
         echo="changed",
     )
+    samples_match: str = choice(
+        "exact",
+        "duramen.tables.store.pairing:MATCHES",
+        "Comparison of the names: as they are, or folded, without case, spaces, signs such as . "
+        "and -, an X before a digit, and leading zeros.",
+        echo="changed",
+    )
 
     def check(self) -> None:
         """Check that there are annotations, and one way to pair them."""
-        if self.samples is None and (self.samples_id is not None or self.samples_by_position):
-            option = "--samples-by-position" if self.samples_by_position else "--samples-id"
-            raise ValueError(f"{option} needs --samples FILE")
+        asked = {
+            "--samples-id": self.samples_id is not None,
+            "--samples-by-position": self.samples_by_position,
+            "--samples-match": self.samples_match != "exact",
+        }
+        if self.samples is None:
+            for option in (option for option, given in asked.items() if given):
+                raise ValueError(f"{option} needs --samples FILE")
         if self.samples_id is not None and self.samples_by_position:
             raise ValueError(
                 "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
@@ -169,44 +179,23 @@ class Annotations:
         self, data: pa.Table, reading: Reading, where: str, function: str
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
-        from duramen.tables.store.pairing import Names, pair, texts_of
+        from duramen.tables.store.pairing import Pairing, pair
+        from duramen.tables.store.row_ids import Names, of_table, texts_of
 
-        if self.samples_id is None and not self.samples_by_position:
-            raise ValueError(
-                f"--samples needs --samples-id NAME, a column of {where} and of the annotations "
-                "that names the rows, or --samples-by-position; PLINK files and stores with names "
-                "of rows need neither"
-            )
-        names = None
-        if self.samples_id is not None:
-            if self.samples_id not in data.column_names:
-                raise ValueError(f"--samples-id {self.samples_id} is not a column of {where}")
+        options = self.samples_id, self.samples_by_position, self.samples_match
+        asked, samples = Pairing(*options, where, function), self.read(reading, function)
+        if self.samples_id is not None and self.samples_id in data.column_names:
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:
                 raise ValueError(
                     f"--samples-id {self.samples_id} must hold the name of every row of {where}, "
                     "as text or whole numbers"
                 )
-            names = Names((self.samples_id,), tuple(map(str, labels)))
-            data = data.drop_columns([self.samples_id])
-        paired = pair(
-            self.read(reading, function),
-            names,
-            data.num_rows,
-            samples_id=self.samples_id,
-            by_position=self.samples_by_position,
-            where=where,
-            function=function,
-        )
-        return data, paired
-
-
-@contextmanager
-def pairing_unwarned() -> Iterator[None]:
-    """Keep back the warning that rows were paired by position, which a note says."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".* paired by position", category=UserWarning)
-        yield
+            names = [Names((self.samples_id,), labels, in_table=True)]
+        else:
+            names = of_table(data)
+        paired = pair(samples, names, data.num_rows, asked)
+        return data if paired.column is None else data.drop_columns([paired.column]), paired
 
 
 OF_TARGET = "--task classification"  # says that a target is meant to hold classes

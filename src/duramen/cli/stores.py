@@ -16,7 +16,7 @@ from duramen.cli.problem import (
     survival_of,
     target_of,
 )
-from duramen.cli.reading import OF_TARGET, Annotations, Reading, pairing_unwarned, stray_findings
+from duramen.cli.reading import OF_TARGET, Annotations, Reading, stray_findings
 from duramen.cli.source import APART, EVENT, check_columns, left_out_words
 
 if TYPE_CHECKING:
@@ -145,19 +145,16 @@ def _opened(
     """Open a store with its annotations; return also its columns with the names of the rows."""
     from duramen.tables import open_store
 
-    store = open_store(path)
     if annotations.samples is None:
-        return store, []
-    named = annotations.samples_id is not None and store.row_names is None
-    own = [str(annotations.samples_id)] if named else []
-    with pairing_unwarned():
-        store = open_store(
-            path,
-            reading.read(annotations.samples, naming),
-            samples_id=annotations.samples_id,
-            samples_by_position=annotations.samples_by_position,
-        )
-    return store, own
+        return open_store(path), []
+    store = open_store(
+        path,
+        reading.read(annotations.samples, naming),
+        samples_id=annotations.samples_id,
+        samples_by_position=annotations.samples_by_position,
+        samples_match=annotations.samples_match,
+    )
+    return store, [] if store._id_column is None else [store._id_column]
 
 
 def _found(

@@ -311,7 +311,7 @@ def test_samples_and_targets(tmp_path):
     with pytest.raises(KeyError, match=r"no column 'ag'.*neither have its samples, .*'age'"):
         store.target("ag")
     with pytest.raises(ValueError, match="samples has 2 rows, but the table has 3"):
-        pack(X, tmp_path / "n", samples=known[:2])
+        pack(X, tmp_path / "n", samples=known[:2].assign(y="u"))
     with pytest.raises(TypeError, match="samples is a list"):
         pack(X, tmp_path / "n", samples=[1, 2, 3])
     assert not (tmp_path / "n").exists()

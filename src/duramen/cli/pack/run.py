@@ -13,7 +13,6 @@ from duramen.cli.console import note, standard_error, user_errors, warnings_as_n
 from duramen.cli.declaration import command_line, recorded
 from duramen.cli.output import Outcome, write_results
 from duramen.cli.pack.options import COMMAND, Options
-from duramen.cli.reading import pairing_unwarned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +76,6 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
     with (
         keeping(unfinished, output.quiet),
         warnings_as_notes(output.quiet),
-        pairing_unwarned(),
     ):
         asked = packing.Options(
             kinds=dict.fromkeys(given.reading.categorical, "nominal") or None,
@@ -86,6 +84,7 @@ def _packed(options: Options, finishing: Callable[[Path], None]) -> ColumnStore:
             samples=annotations.read(given.reading, f"duramen {COMMAND}"),
             samples_id=annotations.samples_id,
             samples_by_position=annotations.samples_by_position,
+            samples_match=annotations.samples_match,
             **given.reading.parameters(options.file),
             memory=given.memory,
             overwrite=options.overwrite,
