@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duramen.cli.declaration import choice, option
+from duramen.results.warning import warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +28,14 @@ class Reading:
 
     categorical: tuple[str, ...] = option(
         (), "Column of numbers to treat as categorical; repeat for more.", metavar="NAME"
+    )
+    as_text: tuple[str, ...] = option(
+        (),
+        "Column of text to leave as it is: numbers with units and the like are not read as "
+        "numbers, labels of a target that differ by case or spaces are not merged; repeat for "
+        "more.",
+        metavar="NAME",
+        echo="changed",
     )
     na: tuple[str, ...] = option(
         (),
@@ -75,11 +85,32 @@ class Reading:
         """Separator that was asked for, as a character."""
         return None if self.separator is None else _SIGNS.get(self.separator, self.separator)
 
-    def read(self, path: Path | str, function: str) -> pa.Table:
-        """Read a table, with these options where it is text."""
-        from duramen.tables import read_table
+    def read(self, path: Path | str, function: str, found: list[Finding]) -> pa.Table:
+        """Read a table, with these options where it is text; add what was found in its text."""
+        from duramen.tables import NumbersInTextWarning, read_table
 
-        return read_table(path, **self.parameters(path), function=function)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            table = read_table(
+                path, **self.parameters(path), as_text=self.as_text, function=function
+            )
+        for warning in caught:
+            if isinstance(warning.message, NumbersInTextWarning):
+                found += [self._with_option(one, path) for one in warning.message.findings]
+            else:
+                warn(warning.message)
+        return table
+
+    def _with_option(self, finding: Finding, path: Path | str) -> Finding:
+        """Return a finding about text with the options that answer it."""
+        name = shlex.quote(finding.columns[0])
+        if finding.kind == "several units":
+            return replace(finding, hint=f"convert them to one unit; --drop {name} leaves it out")
+        hint = f"--as-text {name} keeps the text"
+        if finding.values and is_text(path):
+            words = " ".join(f"--na {shlex.quote(value)}" for value in finding.values[:_SHOWN])
+            hint += f"; {words} reads limits as missing"
+        return replace(finding, hint=hint)
 
     def parameters(self, path: Path | str) -> dict[str, Any]:
         """Return the parameters of functions that read a file."""
@@ -171,19 +202,19 @@ class Annotations:
                 "--samples-id pairs rows by name, --samples-by-position by order; give one of them"
             )
 
-    def read(self, reading: Reading, function: str) -> pa.Table | None:
-        """Read the annotations, if there are any."""
-        return None if self.samples is None else reading.read(self.samples, function)
+    def read(self, reading: Reading, function: str, found: list[Finding]) -> pa.Table | None:
+        """Read the annotations, if there are any; add what was found in their text."""
+        return None if self.samples is None else reading.read(self.samples, function, found)
 
     def beside(
-        self, data: pa.Table, reading: Reading, where: str, function: str
+        self, data: pa.Table, reading: Reading, where: str, function: str, found: list[Finding]
     ) -> tuple[pa.Table, Paired]:
         """Pair the annotations with a table in memory, which loses its column of names."""
         from duramen.tables.store.pairing import Pairing, pair
         from duramen.tables.store.row_ids import Names, of_table, texts_of
 
         options = self.samples_id, self.samples_by_position, self.samples_match
-        asked, samples = Pairing(*options, where, function), self.read(reading, function)
+        asked, samples = Pairing(*options, where, function), self.read(reading, function, found)
         if self.samples_id is not None and self.samples_id in data.column_names:
             labels = texts_of(data.column(self.samples_id))
             if labels is None or None in labels:

@@ -71,9 +71,13 @@ def read_stored(
             "columns of a store are fixed when it is packed"
         )
     naming = f"duramen {command}"
-    store, own = _opened(path, annotations, reading, naming)
+    of_text: list[Finding] = []
+    store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
+    if target not in reading.as_text and values.dtype == object:
+        values, merged = _merged(values, target)
+        of_text += merged
     labelled, named = _labels(store, labels or {}, target)
     apart += named
     if len(set(apart)) == store.n_columns:
@@ -91,7 +95,8 @@ def read_stored(
     found = _found(target, values, "regression" if events else task, stray, annotations)
     for one in events:
         found += of_event(one, events[one])
-    told = look(command, [*found, *of_codes(left)], str(name), keep_identifiers=keep_identifiers)
+    found = [*of_text, *found, *of_codes(left)]
+    told = look(command, found, str(name), keep_identifiers=keep_identifiers)
     if events:
         encoded = survival_of(command, target, values, *events.values())
     else:
@@ -140,7 +145,7 @@ def _rows_with_target(
 
 
 def _opened(
-    path: Path | str, annotations: Annotations, reading: Reading, naming: str
+    path: Path | str, annotations: Annotations, reading: Reading, naming: str, found: list[Finding]
 ) -> tuple[ColumnStore, list[str]]:
     """Open a store with its annotations; return also its columns with the names of the rows."""
     from duramen.tables import open_store
@@ -149,7 +154,7 @@ def _opened(
         return open_store(path), []
     store = open_store(
         path,
-        reading.read(annotations.samples, naming),
+        reading.read(annotations.samples, naming, found),
         samples_id=annotations.samples_id,
         samples_by_position=annotations.samples_by_position,
         samples_match=annotations.samples_match,
@@ -173,6 +178,17 @@ def _found(
     where = "" if annotations.samples is None else annotations.samples.name
     found = [one for one in found if one.kind != "target identifier"]
     return [*found, *stray_findings(stray, where, OF_TARGET)]
+
+
+def _merged(values: NDArray[Any], target: str) -> tuple[NDArray[Any], list[Finding]]:
+    """Merge labels that are equal up to case and spaces."""
+    import numpy as np
+    import pyarrow as pa
+
+    from duramen.tables.labels import merged_labels
+
+    column, found = merged_labels(pa.array(values.tolist(), pa.string()), target)
+    return np.array(column.to_pylist(), dtype=object), [] if found is None else [found]
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:

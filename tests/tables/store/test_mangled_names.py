@@ -81,7 +81,7 @@ def paired_ages(kind, folder, names, frame, match):
         values = {"sample": names, "x": np.linspace(0, 1, N), "nr": np.arange(1, N + 1)}
         frame.to_parquet(folder / "people.parquet", index=False)
         asked = Annotations(samples=folder / "people.parquet", samples_match=match)
-        return asked.beside(pa.table(values), Reading(), "expr.csv", "rank")[1].table["age"]
+        return asked.beside(pa.table(values), Reading(), "expr.csv", "rank", [])[1].table["age"]
     if kind == "bed":
         lines = [f"F {name.replace(' ', '_')} 0 0 1 -9\n" for name in names]
         (folder / "a.fam").write_text("".join(lines), encoding="utf-8")

@@ -18,9 +18,12 @@ from duramen.results.warning import warn
 from duramen.tables.arrow_threads import require_arrow_threads
 from duramen.tables.encoded import EncodedTable
 from duramen.tables.encoding import encode_source
+from duramen.tables.formats import format_of
+from duramen.tables.formats.delimited import comma_separated
 from duramen.tables.formats.format import Request
 from duramen.tables.formats.input import Input
 from duramen.tables.names import check_names, resolve_kinds
+from duramen.tables.numbers_in_text import warned
 from duramen.tables.sources import open_source
 from duramen.tables.store import layout
 from duramen.tables.store.beside import check_samples
@@ -56,6 +59,7 @@ def pack(
     decimal: str = ".",
     separator: str | None = None,
     sheet: str | None = None,
+    as_text: Sequence[str] = (),
     memory: str | int = "512MB",
     overwrite: bool = False,
     n_jobs: int | None = None,
@@ -104,6 +108,8 @@ def pack(
         Character between two fields of a CSV or TSV file, as in `read_table`.
     sheet : str, optional
         Sheet of a workbook, as in `read_table`.
+    as_text : sequence of str
+        Columns of text of a file or an Arrow table that stay text, as in `read_table`.
     memory : str or int
         Memory to use for columns that are worked on, such as "512MB" or a number of bytes: beyond
         what the interpreter, its packages and some 60 bytes a column take. A single column has to
@@ -155,6 +161,7 @@ def pack(
         decimal=decimal,
         separator=separator,
         sheet=sheet,
+        as_text=as_text,
         memory=memory,
         overwrite=overwrite,
         n_jobs=n_jobs,
@@ -179,6 +186,7 @@ class Options:
     decimal: str = "."
     separator: str | None = None
     sheet: str | None = None
+    as_text: Sequence[str] = ()
     memory: str | int = "512MB"
     overwrite: bool = False
     n_jobs: int | None = None
@@ -212,9 +220,12 @@ def pack_with(
         _check_unique(given)
     encoder = _Encoder(given, chosen, kinds, n_threads, budget)
     annotations = _Annotations(given, asked)
+    path_of = given.files[0] if given.files else None
+    sure = path_of is not None and comma_separated(path_of, format_of(path_of), asked.separator)
     options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
     options |= {name: one for name, one in how.items() if one is not None}
+    options |= {"as_text": list(asked.as_text)} if asked.as_text else {}
     plan = _plan(given, chosen if names is not None else None, kinds, options)
     with (
         naming(place, part_of(place)),
@@ -231,7 +242,9 @@ def pack_with(
         with _progress(given, writer.n_columns, verbose) as report:
             annotations.see_again(given, encoder, writer.n_columns, folder)
             for group in given.groups(writer.n_columns, folder):
-                writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
+                read = _numbers_read(group, chosen, writer.n_columns, asked, sure)
+                writer.append(annotations.seen(encoder.encoded(read, writer.n_columns)))
+                del read
                 report(writer.n_columns)
         beside = annotations.paired()
         _check_whole(writer, given, beside)
@@ -243,6 +256,24 @@ def pack_with(
     store = open_store(place)
     store.samples_pairing = annotations.note
     return store
+
+
+def _numbers_read(
+    group: Any, names: Sequence[str] | None, begin: int, asked: Options, thousands: bool
+) -> Any:
+    """Read numbers in the text of columns, the first of which is column `begin`."""
+    if type(group).__module__.partition(".")[0] != "pyarrow":
+        return group
+    own = group.column_names
+    titles = own if names is None else list(names[begin : begin + len(own)])
+    table = warned(
+        group.rename_columns(titles),
+        _FUNCTION,
+        as_text=asked.as_text,
+        decimal=asked.decimal,
+        thousands=thousands,
+    )
+    return table.rename_columns(own)
 
 
 class _Annotations:
