@@ -95,6 +95,8 @@ def _hint(one: Finding, file: str, command: str) -> str:
         return one.hint
     them = "it" if len(one.columns) == 1 else "them"
     drop = f"{flags('--drop', one.columns)} leaves {them} out"
+    if one.kind == "leak":
+        return f"{drop}, if so"
     if one.kind == "date" and one.refused:
         return f"{drop}; or turn {them} into numbers, such as days since a date"
     return f"{drop}, --keep-identifiers keeps {them}" if one.kind in _KEPT else drop
@@ -102,7 +104,7 @@ def _hint(one: Finding, file: str, command: str) -> str:
 
 _DROPPED = (
     *("identifier", "index", "row order", "date", "missing code", "many values"),
-    *("constant", "duplicate"),
+    *("constant", "duplicate", "leak"),
 )
 
 

@@ -62,6 +62,7 @@ def read_stored(
     import numpy as np
 
     from duramen.tables.findings import of_codes
+    from duramen.tables.leaks import of_leaks
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
@@ -95,6 +96,9 @@ def read_stored(
     found = _found(target, values, "regression" if events else task, stray, annotations)
     for one in events:
         found += of_event(one, events[one])
+    told_by = next(iter(events.values())) if events else values
+    outcome = next(iter(events)) if events else target
+    found += of_leaks(left, told_by, outcome, "classification" if events else task)
     found = [*of_text, *found, *of_codes(left)]
     told = look(command, found, str(name), keep_identifiers=keep_identifiers)
     if events:

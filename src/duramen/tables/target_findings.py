@@ -46,7 +46,7 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _as_arrow(y)
+    column = as_arrow(y)
     if column is None:
         return []
     known = column.filter(pc.invert(pc.is_null(column, nan_is_null=True)))
@@ -64,7 +64,7 @@ def of_target(y: Any, name: str = "y", task: str = "auto") -> list[Finding]:
     return [*found, *_of_values(counted.field("values"), counts, name, task)]
 
 
-def _as_arrow(y: Any) -> Any:
+def as_arrow(y: Any) -> Any:
     """Return a target as an Arrow array without dictionaries; None where that cannot be."""
     import pyarrow as pa
 
