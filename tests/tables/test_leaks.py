@@ -44,6 +44,11 @@ LEAKS = {
         Y,
         "only where state is 'well'",
     ),
+    "a flag beside a strong column": (
+        clinical(x=ILL.astype(int), dose=RNG.normal(size=N) + 4 * ILL),
+        Y,
+        "alone predicts state",
+    ),
     "a flag": (clinical(x=ILL.astype(int)), Y, "alone predicts state in 100% of the rows"),
     "a flag with errors": (clinical(x=ILL ^ (RNG.random(N) < 0.01)), Y, "alone predicts state"),
     "categories": (

@@ -61,8 +61,6 @@ def read_stored(
     """
     import numpy as np
 
-    from duramen.tables.findings import of_codes
-    from duramen.tables.leaks import of_leaks
     from duramen.tables.learning_set import of_table
     from duramen.tables.store.view import without
 
@@ -76,9 +74,8 @@ def read_stored(
     store, own = _opened(path, annotations, reading, naming, of_text)
     with stray_columns() as stray:
         values, apart = _apart(store, target, own, drop)
-    if target not in reading.as_text and values.dtype == object:
-        values, merged = _merged(values, target)
-        of_text += merged
+    if target not in reading.as_text:
+        values = _merged(values, target, of_text)
     labelled, named = _labels(store, labels or {}, target)
     apart += named
     if len(set(apart)) == store.n_columns:
@@ -94,12 +91,7 @@ def read_stored(
         left, values, labelled = _rows_with_target(left, values, labelled, ~gone, target)
     events = labelled.pop(EVENT, {})
     found = _found(target, values, "regression" if events else task, stray, annotations)
-    for one in events:
-        found += of_event(one, events[one])
-    told_by = next(iter(events.values())) if events else values
-    outcome = next(iter(events)) if events else target
-    found += of_leaks(left, told_by, outcome, "classification" if events else task)
-    found = [*of_text, *found, *of_codes(left)]
+    found = [*of_text, *found, *_of_columns(left, target, values, task, events)]
     told = look(command, found, str(name), keep_identifiers=keep_identifiers)
     if events:
         encoded = survival_of(command, target, values, *events.values())
@@ -109,6 +101,19 @@ def read_stored(
     data = of_table(left, encoded, naming, **rows)
     notes += said
     return Problem(name, data, target, "", tuple(notes), 0, told, labelled, left.variants)
+
+
+def _of_columns(
+    store: ColumnStore, target: str, values: NDArray[Any], task: str, events: Mapping[str, Any]
+) -> list[Finding]:
+    """Look at the columns, alone and with the target, and at the events of survival."""
+    from duramen.tables.findings import of_codes
+    from duramen.tables.leaks import of_leaks
+
+    found = [*of_codes(store)]
+    for name, event in events.items():
+        found += [*of_event(name, event), *of_leaks(store, event, name, "classification")]
+    return found if events else [*found, *of_leaks(store, values, target, task)]
 
 
 def _apart(
@@ -184,15 +189,18 @@ def _found(
     return [*found, *stray_findings(stray, where, OF_TARGET)]
 
 
-def _merged(values: NDArray[Any], target: str) -> tuple[NDArray[Any], list[Finding]]:
-    """Merge labels that are equal up to case and spaces."""
+def _merged(values: NDArray[Any], target: str, found: list[Finding]) -> NDArray[Any]:
+    """Merge labels that are equal up to case and spaces; add what was merged."""
     import numpy as np
     import pyarrow as pa
 
     from duramen.tables.labels import merged_labels
 
-    column, found = merged_labels(pa.array(values.tolist(), pa.string()), target)
-    return np.array(column.to_pylist(), dtype=object), [] if found is None else [found]
+    if values.dtype != object:
+        return values
+    column, merged = merged_labels(pa.array(values.tolist(), pa.string()), target)
+    found += [] if merged is None else [merged]
+    return np.array(column.to_pylist(), dtype=object)
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -48,10 +48,10 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
     A column predicts nearly alone if leave-one-out prediction by its values, or by whether it has
     one, avoids 95 % of the errors of always predicting the most frequent class, and at most three
     columns do; columns of more than ten values only if no other column avoids more than 80 %. Of
-    numbers, a column does so if the absolute rank correlation is .99. A column has values in one class only if 98 % of its at least ten values are of one class, which
-    has a probability of .001 by chance, times the number of columns. In tables of more than 200
-    columns only those of another kind than most are looked at, since one of many measurements can
-    be that strong.
+    numbers, a column does so if the absolute rank correlation is .99. A column has values in one
+    class only if 98 % of its at least ten values are of one class, which has a probability of .001
+    by chance, divided by the number of columns. In tables of more than 200 columns only those of
+    another kind than most are looked at, since one of many measurements can be that strong.
 
     Parameters
     ----------

@@ -155,6 +155,24 @@ def write_genes(folder: Path) -> None:
     write_samples(folder, [f"s{i}" for i in range(8)])
 
 
+def write_genes_in_order(folder: Path) -> None:
+    """Write the same with the annotations in the order of the samples."""
+    write_genes(folder)
+    write_samples(folder, [f"s{i}" for i in range(8)], ordered=True)
+
+
+def write_folded_genes(folder: Path) -> None:
+    """Write the same with names in capitals."""
+    write_genes(folder)
+    write_samples(folder, [f"S{i}" for i in range(8)])
+
+
+def write_units(folder: Path) -> None:
+    """Write a table of numbers with a unit and with thousands separators."""
+    rows = [f'"{1000 + 17 * i:,}",{i % 7 + 0.5} mg/l,{i % 7} mg' for i in range(N)]
+    (folder / "units.csv").write_text("income,dose,kept\n" + "\n".join(rows), encoding="utf-8")
+
+
 def write_cells(folder: Path) -> None:
     """Write an AnnData file."""
     import anndata
@@ -175,8 +193,14 @@ command(
 command(
     "samples by position",
     "pack genes.csv --transpose --samples samples.csv --samples-by-position",
-    write_genes,
+    write_genes_in_order,
 )
+command(
+    "names folded",
+    "pack genes.csv --transpose --samples samples.csv --samples-match fold",
+    write_folded_genes,
+)
+command("units", "pack units.csv --as-text kept", write_units)
 command("h5ad", "pack a.h5ad --layer twice", write_cells)
 command("bed", "pack g.bed", write_plink)
 

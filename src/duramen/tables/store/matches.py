@@ -28,7 +28,7 @@ class Match:
 
     @cached_property
     def places(self) -> dict[str | None, list[int]]:
-        """Where the annotations have each name of the table."""
+        """Rows of the annotations with each name of the table."""
         found: dict[str | None, list[int]] = {name: [] for name in self.wanted}
         for row, label in enumerate(self.labels):
             if label in found:
@@ -42,7 +42,7 @@ class Match:
 
     @property
     def titled_alike(self) -> bool:
-        """Whether the columns of the names have the same titles."""
+        """True if the columns of the names have the same titles."""
         ours, theirs = (
             tuple(part.lstrip("#").strip().casefold() for part in names.columns)
             for names in (self.names, self.key)
@@ -51,18 +51,18 @@ class Match:
 
     @property
     def mostly(self) -> bool:
-        """Whether annotations have the names of most rows."""
+        """True if annotations have the names of most rows."""
         return self.count >= max(1, _MOSTLY * len(self.places))
 
     @property
     def repeats(self) -> bool:
-        """Whether annotations have names several times, and not just a few of them."""
+        """True if annotations have names several times, and not just a few of them."""
         rows = sum(map(len, self.places.values()))
         return rows > max(self.count + 1, _UNIQUE * self.count)
 
     @property
     def plausible(self) -> bool:
-        """Whether these are names: text that occurs, or numbers all of which do.
+        """True if these are names: text that occurs, or numbers all of which do.
 
         Under the same title most numbers are enough. Elsewhere ages or numbers of rows could match.
         """

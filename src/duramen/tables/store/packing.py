@@ -218,10 +218,8 @@ def pack_with(
         chosen = check_names(names, given.n_columns, _FUNCTION)
     else:
         _check_unique(given)
-    encoder = _Encoder(given, chosen, kinds, n_threads, budget)
-    annotations = _Annotations(given, asked)
-    path_of = given.files[0] if given.files else None
-    sure = path_of is not None and comma_separated(path_of, format_of(path_of), asked.separator)
+    encoder = _Encoder(given, chosen, kinds, n_threads, budget, asked)
+    annotations = _Annotations(given, asked, named=chosen is not None)
     options: dict[str, Any] = {"transpose": bool(transpose), "layer": layer, "memory": budget}
     options |= {"na_values": list(asked.na_values), "decimal": asked.decimal}
     options |= {name: one for name, one in how.items() if one is not None}
@@ -242,9 +240,7 @@ def pack_with(
         with _progress(given, writer.n_columns, verbose) as report:
             annotations.see_again(given, encoder, writer.n_columns, folder)
             for group in given.groups(writer.n_columns, folder):
-                read = _numbers_read(group, chosen, writer.n_columns, asked, sure)
-                writer.append(annotations.seen(encoder.encoded(read, writer.n_columns)))
-                del read
+                writer.append(annotations.seen(encoder.encoded(group, writer.n_columns)))
                 report(writer.n_columns)
         beside = annotations.paired()
         _check_whole(writer, given, beside)
@@ -258,31 +254,13 @@ def pack_with(
     return store
 
 
-def _numbers_read(
-    group: Any, names: Sequence[str] | None, begin: int, asked: Options, thousands: bool
-) -> Any:
-    """Read numbers in the text of columns, the first of which is column `begin`."""
-    if type(group).__module__.partition(".")[0] != "pyarrow":
-        return group
-    own = group.column_names
-    titles = own if names is None else list(names[begin : begin + len(own)])
-    table = warned(
-        group.rename_columns(titles),
-        _FUNCTION,
-        as_text=asked.as_text,
-        decimal=asked.decimal,
-        thousands=thousands,
-    )
-    return table.rename_columns(own)
-
-
 class _Annotations:
     """Sample annotations of what is packed, paired with its rows.
 
     Where the source has no row names, a column may hold them, known when all of them were seen.
     """
 
-    def __init__(self, given: Input, asked: Options) -> None:
+    def __init__(self, given: Input, asked: Options, named: bool) -> None:
         where = given.files[0].name if given.files else given.where
         options = asked.samples_id, asked.samples_by_position, asked.samples_match
         self._asked = Pairing(*options, where, _FUNCTION)
@@ -294,10 +272,11 @@ class _Annotations:
             self._asked.check_unused()
             return
         names = names_of(self._table)
-        if names is None:
-            self._searched = True
-        else:
+        self._searched = names is None and named  # columns without names name no rows
+        if names is not None:
             self._pair(names, len(names.labels))
+        elif not named:
+            self._pair([], None)
 
     def _pair(self, names: Names | Sequence[Names], n_rows: int | None) -> None:
         paired = pair(self._samples, names, n_rows, self._asked)
@@ -336,7 +315,15 @@ class _Encoder:
         kinds: Any,
         n_threads: int,
         budget: int,
+        asked: Options,
     ) -> None:
+        path = given.files[0] if given.files else None
+        sure = path is not None and comma_separated(path, format_of(path), asked.separator)
+        self._text: dict[str, Any] = {
+            "as_text": asked.as_text,
+            "decimal": asked.decimal,
+            "thousands": sure,
+        }
         if kinds is not None and given.encoded:
             raise ValueError(
                 f"{_FUNCTION}: the table is encoded already, so kinds cannot be given; give them "
@@ -362,6 +349,7 @@ class _Encoder:
                 names=self._names_of(begin, group.n_columns),
                 named=self._names is not None,
             )
+        group = self._numbers_read(group, begin)
         source = group if isinstance(group, Part) else open_source(group, _FUNCTION)
         end = begin + source.n_columns
         return encode_source(
@@ -373,6 +361,13 @@ class _Encoder:
             function=_FUNCTION,
             pending=self._pending,
         )
+
+    def _numbers_read(self, group: Any, begin: int) -> Any:
+        """Read numbers in the text of columns, where they come as an Arrow table."""
+        if type(group).__module__.partition(".")[0] != "pyarrow":
+            return group
+        table = group.rename_columns(list(self._names_of(begin, group.num_columns)))
+        return warned(table, _FUNCTION, **self._text).rename_columns(group.column_names)
 
     def _names_of(self, begin: int, count: int) -> tuple[str, ...]:
         if self._names is None:

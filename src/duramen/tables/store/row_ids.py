@@ -63,12 +63,12 @@ class Names:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether all names are whole numbers, as text."""
+        """True if all names are whole numbers, as text."""
         return bool(self.distinct) and all(map(_WHOLE.fullmatch, self.distinct))
 
     @cached_property
     def counts_rows(self) -> bool:
-        """Whether the names number the rows: whole numbers, each by one larger than the last."""
+        """True if the names number the rows: whole numbers, each by one larger than the last."""
         if not self.whole or None in self.labels:
             return False
         numbers = [int(number_of(label)) for label in self.labels]
