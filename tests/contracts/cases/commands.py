@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
 REST = "--drop place --drop hour --drop batch --drop person --drop given"
 EXACT = f"exact few.csv --target y {REST}"
 
-command("classes", EXACT, write)
+command("classes", f"{EXACT} --as-text y", write)
 command(
     "depth, gini, classes", f"{EXACT} --max-depth 2 --criterion gini --task classification", write
 )
@@ -265,17 +265,23 @@ command(
 )
 command(
     "samples by name",
-    "select t.csv --samples samples.csv --samples-id id --target state "
+    "select t.csv --samples samples.csv --samples-id id --samples-match fold --as-text state "
+    "--target state "
     "--trees 10 --relevance probe --subspace 3",
     write_store,
 )
 SAMPLES = "samples.csv --target state --context age"
+FOLD = "--samples-match fold --as-text state"
 command(
     "store and samples",
     f"context store --samples {SAMPLES} --samples-by-position {FEW}",
     write_store,
 )
-command("samples by name", f"context t.csv --samples {SAMPLES} --samples-id id {FEW}", write_store)
+command(
+    "samples by name",
+    f"context t.csv --samples {SAMPLES} --samples-id id {FOLD} {FEW}",
+    write_store,
+)
 BORUTA = "select many.csv --target y --drop z --method boruta --trees 20"
 command("boruta", f"{BORUTA} --rounds 14 --correction bonferroni --percentile 90", write_wide)
 command(
@@ -378,7 +384,8 @@ command(
 )
 command(
     "samples by name",
-    "compare t.csv --samples samples.csv --samples-id id --target state --resamples 3 --trees 5 "
+    "compare t.csv --samples samples.csv --samples-id id --samples-match fold --as-text state "
+    "--target state --resamples 3 --trees 5 "
     "--features 2",
     write_store,
 )
@@ -412,7 +419,9 @@ command(
     write_expression,
 )
 command("p-values", f"{NETWORK} --permutations 3 --source-scaling variance", write_expression)
-command("leaves, depth", f"{NETWORK} --min-samples-leaf 3 --max-depth 2", write_expression)
+command(
+    "leaves, depth", f"{NETWORK} --as-text a --min-samples-leaf 3 --max-depth 2", write_expression
+)
 command(
     "words", "network words.tsv --na ? --decimal , --trees 6 --categorical w0", write_expression
 )
