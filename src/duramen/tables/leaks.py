@@ -26,6 +26,7 @@ _ONE_CLASS = 0.98  # fraction of the rows with a value that are of one class
 _BY_CHANCE = 1e-3  # probability of that for any column
 _RANK_CORRELATION = 0.99
 _NARROW = 200  # columns, all of which are looked at
+_NARROW_STORE = 24  # the same of a store, whose columns are read for it
 _MOST_DISTINCT = 0.5  # values per row of text, beyond which it is an identifier
 
 IntArray = NDArray[np.int64]
@@ -50,8 +51,9 @@ def of_leaks(table: EncodedTable | ColumnStore, y: Any, name: str, task: str) ->
     columns do; columns of more than ten values only if no other column avoids more than 80 %. Of
     numbers, a column does so if the absolute rank correlation is .99. A column has values in one
     class only if 98 % of its at least ten values are of one class, which has a probability of .001
-    by chance, divided by the number of columns. In tables of more than 200 columns only those of
-    another kind than most are looked at, since one of many measurements can be that strong.
+    by chance, divided by the number of columns. In tables of more than 200 columns, and stores of
+    more than 24, only those of another kind than most are looked at, since one of many
+    measurements can be that strong.
 
     Parameters
     ----------
@@ -105,7 +107,8 @@ def _target(y: Any, task: str) -> tuple[IntArray, NDArray[np.float64] | None, Se
 
 def _looked_at(table: EncodedTable | ColumnStore) -> IntArray:
     """Return the columns of a narrow table; of a wide one those of another kind than most."""
-    if table.n_columns <= _NARROW:
+    most = _NARROW_STORE if isinstance(table, ColumnStore) else _NARROW
+    if table.n_columns <= most:
         return np.arange(table.n_columns)
     if isinstance(table, ColumnStore):
         kinds = np.array([KINDS.index(kind) for kind in table.kinds])
@@ -117,7 +120,7 @@ def _looked_at(table: EncodedTable | ColumnStore) -> IntArray:
         kinds = kinds + len(KINDS) * (fraction & (kinds == KINDS.index("numeric")))
     found, group, counts = np.unique(kinds, return_inverse=True, return_counts=True)
     places = np.flatnonzero(group != np.argmax(counts))
-    return places if len(found) > 1 and len(places) <= _NARROW else np.zeros(0, dtype=np.int64)
+    return places if len(found) > 1 and len(places) <= most else np.zeros(0, dtype=np.int64)
 
 
 # --- classes ------------------------------------------------------------------------------------
